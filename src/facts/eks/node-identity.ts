@@ -1,0 +1,59 @@
+/**
+ * Who made a node and what image it runs, by label, provider id and `osImage`.
+ *
+ * Sources  EKS user guide (managed node groups, Fargate, hybrid nodes, Auto Mode labels); karpenter.sh well-known labels; eksctl's
+ *          `alpha.eksctl.io/*` labels; awslabs/amazon-eks-ami nodeadm getProviderId; kubernetes/cloud-provider-aws#223 (Fargate's provider id).
+ */
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/node-identity.ts'
+
+const providerInstance = /^aws:\/\/\/[^/]+\/(i-[0-9a-f]{8,17})$/
+const providerHybrid = /^eks-hybrid:\/\/\//
+const providerFargate = /^aws:\/\/\/[^/]+\/[^/]+\/fargate-/
+
+export function nodeIdentity(node: KubernetesNode): NodeIdentity {
+  const name = node.metadata?.name ?? ''
+  const labels = node.metadata?.labels ?? {}
+  const providerId = node.spec?.providerID ?? ''
+  const osImage = node.status?.nodeInfo?.osImage ?? ''
+  const operatingSystem = node.status?.nodeInfo?.operatingSystem ?? labels['kubernetes.io/os']
+  const owner = nodeOwner(labels, providerId)
+  const nodePool = labels['karpenter.sh/nodepool']
+  const nodegroup = labels['eks.amazonaws.com/nodegroup'] ?? labels['alpha.eksctl.io/nodegroup-name']
+  const ready = node.status?.conditions?.find(condition => condition.type === 'Ready')?.status
+  return {
+    name,
+    group:
+      nodePool !== undefined
+        ? { kind: 'NodePool', namespace: null, name: nodePool }
+        : nodegroup !== undefined
+          ? { kind: 'Nodegroup', namespace: null, name: nodegroup }
+          : { kind: 'Node', namespace: null, name },
+    owner,
+    amiFamily: amiFamily(osImage),
+    operatingSystem: operatingSystem === 'windows' ? 'windows' : 'linux',
+    instanceType: labels['node.kubernetes.io/instance-type'] ?? null,
+    instanceId: providerInstance.exec(providerId)?.[1] ?? null,
+    kubeletVersion: node.status?.nodeInfo?.kubeletVersion || null,
+    ready: ready === 'True' || ready === 'False' || ready === 'Unknown' ? ready : null,
+  }
+}
+
+function nodeOwner(labels: Record<string, string>, providerId: string): NodeOwner {
+  const computeType = labels['eks.amazonaws.com/compute-type']
+  if (computeType === 'fargate' || providerFargate.test(providerId)) return 'fargate'
+  if (computeType === 'hybrid' || providerHybrid.test(providerId)) return 'hybrid'
+  if (computeType === 'auto') return 'auto-mode'
+  if ('karpenter.sh/nodepool' in labels) return 'karpenter'
+  if ('eks.amazonaws.com/nodegroup' in labels) return 'managed-nodegroup'
+  if ('alpha.eksctl.io/nodegroup-name' in labels) return 'eksctl'
+  return 'self-managed'
+}
+
+function amiFamily(osImage: string): AmiFamily {
+  if (osImage.startsWith('Amazon Linux 2023')) return 'AL2023'
+  if (osImage.startsWith('Amazon Linux 2')) return 'AL2'
+  if (osImage.startsWith('Bottlerocket')) return 'Bottlerocket'
+  if (osImage.startsWith('Windows')) return 'Windows'
+  return 'other'
+}

@@ -1,0 +1,146 @@
+/** What the judgement says (the contract `highwater.findings/1`). */
+
+export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
+export type Severity = (typeof severities)[number]
+
+export const families = [
+  'image-gc',
+  'container-gc',
+  'eviction',
+  'reservations',
+  'logs',
+  'image-pull',
+  'kernel',
+  'drift',
+  'configuration',
+  'coverage',
+  'cluster-gc',
+] as const
+export type Family = (typeof families)[number]
+
+export type Confidence = 'certain' | 'likely' | 'possible'
+
+/** What a finding is about: the nodegroup or nodepool where the nodes have one, so that its id outlives a new AMI. */
+export interface Subject {
+  kind: 'Nodegroup' | 'NodePool' | 'Node' | 'Cluster' | 'Pod'
+  namespace: string | null
+  name: string
+}
+
+export interface Evidence {
+  what: string
+  value: string
+}
+
+/** A rule's documentation, carried by each of its findings. */
+export interface RuleDocs {
+  title: string
+  why: string
+  fix: string
+  sources: string[]
+}
+
+/** Where a durable fix goes, and its text. */
+export interface DurableFix {
+  target: 'nodeadm' | 'launch-template' | 'bottlerocket' | 'karpenter' | 'eksctl' | 'terraform' | 'auto-mode'
+  snippet: string
+}
+
+export interface Fix {
+  /** KubeletConfiguration fields to set. */
+  config: Record<string, unknown>
+  durable: DurableFix[]
+  commands: string[]
+}
+
+export interface NodeSample {
+  count: number
+  /** Sorted; the first 20, or every one with `--all-nodes`. */
+  sample: string[]
+}
+
+export interface Finding {
+  /** Stable hash of rule, cluster and subject. */
+  id: string
+  rule: string
+  family: Family
+  severity: Severity
+  confidence: Confidence
+  cluster: string
+  subject: Subject
+  nodes: NodeSample
+  title: string
+  consequence: string
+  evidence: Evidence[]
+  fix: Fix
+  /** YYYY-MM-DD of the first run that saw it; null without history. */
+  since: string | null
+  waived: { until: string; reason: string } | null
+  docs: RuleDocs
+}
+
+export interface OutcomeCounts {
+  pass: number
+  fail: number
+  unknown: number
+  notApplicable: number
+  error: number
+}
+
+/** read: every source that the mode promises; partlyRead: the Node object and one more; notRead: less. */
+export interface Coverage {
+  nodes: number
+  read: number
+  partlyRead: number
+  notRead: number
+}
+
+export type Grade = 'A' | 'B' | 'C' | 'D' | 'F'
+
+export interface ClusterResult {
+  name: string
+  /** Null where nothing was read. */
+  grade: Grade | null
+  coverage: Coverage
+  outcomes: OutcomeCounts
+}
+
+/** What a rule could not decide, and why. */
+export interface UnknownOutcome {
+  rule: string
+  cluster: string
+  subject: Subject
+  nodes: NodeSample
+  reason: string
+}
+
+/** `node` null: the whole cluster. */
+export interface NotAudited {
+  cluster: string
+  node: string | null
+  reason: string
+}
+
+export interface RunInfo {
+  /** Version of highwater. */
+  version: string
+  source: 'live' | 'snapshot'
+  takenAt: string
+  account: string | null
+  region: string | null
+  /** Rules that ran, by id. */
+  rules: string[]
+  /** What of the input itself was broken: malformed snapshot lines, a cut-off file. */
+  inputErrors: string[]
+}
+
+export interface FindingsDocument {
+  schema: 'highwater.findings/1'
+  run: RunInfo
+  clusters: ClusterResult[]
+  findings: Finding[]
+  waived: Finding[]
+  unknowns: UnknownOutcome[]
+  notAudited: NotAudited[]
+  delta: { new: string[]; resolved: string[] }
+}

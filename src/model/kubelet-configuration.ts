@@ -1,0 +1,92 @@
+/**
+ * The part of KubeletConfiguration (kubelet.config.k8s.io/v1beta1) that rules and replays read. Names, types and units are upstream's:
+ * durations are Go strings, thresholds and reservations are strings as written. A field absent here was absent in `configz`.
+ */
+export type StringMap = Record<string, string>
+
+export interface KubeletConfiguration {
+  imageMinimumGCAge?: string
+  imageMaximumGCAge?: string
+  imageGCHighThresholdPercent?: number
+  imageGCLowThresholdPercent?: number
+  evictionHard?: StringMap
+  evictionSoft?: StringMap
+  evictionSoftGracePeriod?: StringMap
+  evictionMinimumReclaim?: StringMap
+  evictionPressureTransitionPeriod?: string
+  evictionMaxPodGracePeriod?: number
+  mergeDefaultEvictionSettings?: boolean
+  containerLogMaxSize?: string
+  containerLogMaxFiles?: number
+  containerLogMaxWorkers?: number
+  containerLogMonitorInterval?: string
+  kubeReserved?: StringMap
+  systemReserved?: StringMap
+  kubeReservedCgroup?: string
+  systemReservedCgroup?: string
+  reservedSystemCPUs?: string
+  enforceNodeAllocatable?: string[]
+  maxPods?: number
+  podsPerCore?: number
+  nodeStatusMaxImages?: number
+}
+
+type Kind = 'string' | 'number' | 'boolean' | 'map' | 'list'
+const kinds: { [Field in keyof Required<KubeletConfiguration>]: Kind } = {
+  imageMinimumGCAge: 'string',
+  imageMaximumGCAge: 'string',
+  imageGCHighThresholdPercent: 'number',
+  imageGCLowThresholdPercent: 'number',
+  evictionHard: 'map',
+  evictionSoft: 'map',
+  evictionSoftGracePeriod: 'map',
+  evictionMinimumReclaim: 'map',
+  evictionPressureTransitionPeriod: 'string',
+  evictionMaxPodGracePeriod: 'number',
+  mergeDefaultEvictionSettings: 'boolean',
+  containerLogMaxSize: 'string',
+  containerLogMaxFiles: 'number',
+  containerLogMaxWorkers: 'number',
+  containerLogMonitorInterval: 'string',
+  kubeReserved: 'map',
+  systemReserved: 'map',
+  kubeReservedCgroup: 'string',
+  systemReservedCgroup: 'string',
+  reservedSystemCPUs: 'string',
+  enforceNodeAllocatable: 'list',
+  maxPods: 'number',
+  podsPerCore: 'number',
+  nodeStatusMaxImages: 'number',
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const has: Record<Kind, (value: unknown) => boolean> = {
+  string: value => typeof value === 'string',
+  number: value => typeof value === 'number' && Number.isFinite(value),
+  boolean: value => typeof value === 'boolean',
+  map: value => isObject(value) && Object.values(value).every(entry => typeof entry === 'string'),
+  list: value => Array.isArray(value) && value.every(entry => typeof entry === 'string'),
+}
+
+/**
+ * The body of `/configz`, `{"kubeletconfig":{…}}`, cut to the fields above.
+ * @throws Error with the field's path when the body is no configz or a field has another type than upstream's.
+ */
+export function parseConfigz(body: unknown): KubeletConfiguration {
+  const raw = isObject(body) ? body['kubeletconfig'] : undefined
+  if (!isObject(raw)) throw new Error('configz: no "kubeletconfig" object in the answer')
+  return pickConfiguration(raw, 'configz')
+}
+
+/** The fields above of a raw KubeletConfiguration; null counts as absent, as for upstream's decoder. @throws Error naming the field of a wrong type. */
+export function pickConfiguration(raw: Record<string, unknown>, source: string): KubeletConfiguration {
+  const picked: Record<string, unknown> = {}
+  for (const [field, kind] of Object.entries(kinds)) {
+    const value = raw[field]
+    if (value === undefined || value === null) continue
+    if (!has[kind](value)) throw new Error(`${source}: ${field} is not a ${kind}`)
+    picked[field] = value
+  }
+  return picked
+}

@@ -1,0 +1,22 @@
+/** Where a node came from and what it is, as its labels and status tell. */
+import type { Subject } from './finding.ts'
+
+/** Who made the node: decides where a durable fix belongs. Upstream labels: docs of EKS, Karpenter and eksctl. */
+export type NodeOwner = 'fargate' | 'hybrid' | 'auto-mode' | 'karpenter' | 'managed-nodegroup' | 'eksctl' | 'self-managed'
+
+/** What image the node runs, by `status.nodeInfo.osImage`. */
+export type AmiFamily = 'AL2' | 'AL2023' | 'Bottlerocket' | 'Windows' | 'other'
+
+export interface NodeIdentity {
+  name: string
+  /** The nodegroup or nodepool, else the node itself. */
+  group: Subject
+  owner: NodeOwner
+  amiFamily: AmiFamily
+  operatingSystem: 'linux' | 'windows'
+  instanceType: string | null
+  instanceId: string | null
+  kubeletVersion: string | null
+  /** `status.conditions[Ready].status`; null when the node reports none. */
+  ready: 'True' | 'False' | 'Unknown' | null
+}

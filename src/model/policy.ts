@@ -1,0 +1,57 @@
+/** What a team decided about its audits: `highwater.yaml` after parsing, every key with its default. */
+import type { Severity } from './finding.ts'
+
+/** Which findings a waiver covers; `*` stands for any run of characters, an absent key for anything. */
+export interface WaiverMatch {
+  cluster?: string
+  /** A subject's kind, `Nodegroup`, `Node`, … */
+  kind?: string
+  namespace?: string
+  name?: string
+}
+
+export interface Waiver {
+  rule: string
+  match: WaiverMatch
+  /** YYYY-MM-DD: the last day on which it holds (UTC). */
+  until: string
+  reason: string
+}
+
+/** An AWS account and its regions to enumerate. Nulls: the caller's own credentials, the SDK's own region. */
+export interface AccountSelection {
+  roleArn: string | null
+  externalId: string | null
+  regions: string[] | null
+}
+
+export interface Policy {
+  accounts: AccountSelection[]
+  /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
+  clusters: { names: string[]; tags: Record<string, string> }
+  /** Disk usage in percent at which the team's own alert fires. */
+  alertPercent: number
+  /** Growth in percent of the capacity within one image-GC period, taken where no rate was observed. */
+  assumedGrowthPercent: number
+  severities: Record<string, Severity>
+  waivers: Waiver[]
+  pace: {
+    /** Upper bound of requests a second to one Kubernetes API server. */
+    requestsPerSecond: number
+    /** Requests under way at once to one Kubernetes API server. */
+    concurrency: number
+    /** Clusters read at once. */
+    clusters: number
+  }
+}
+
+/** An empty policy: every EKS cluster of the caller's account and region. */
+export const defaultPolicy: Policy = {
+  accounts: [{ roleArn: null, externalId: null, regions: null }],
+  clusters: { names: [], tags: {} },
+  alertPercent: 80,
+  assumedGrowthPercent: 2,
+  severities: {},
+  waivers: [],
+  pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4 },
+}

@@ -1,0 +1,69 @@
+/**
+ * The snapshot's records, one JSON object a line (the contract `highwater.snapshot/1`). Everything right of the snapshot sees only these.
+ * Kubernetes, CRI and AWS objects keep their API's own field names; what came from outside is read through parsers, never trusted.
+ */
+import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
+
+export const snapshotSchema = 'highwater.snapshot/1'
+
+/** A JSON object that came from outside and has not been parsed yet. */
+export type RawObject = Record<string, unknown>
+
+/** Why something could not be read: `what` is the source's name (`configz`, `summary`, `nodes`, …), `message` is for people. */
+export interface ReadError {
+  what: string
+  message: string
+}
+
+export interface SnapshotHeader {
+  kind: 'Snapshot'
+  schema: typeof snapshotSchema
+  /** RFC 3339, UTC: the "now" of every record without an own `at`. */
+  takenAt: string
+  account: string | null
+  region: string | null
+}
+
+export interface ClusterRecord {
+  kind: 'Cluster'
+  /** Unique in a file: the EKS name, `account/region/name` where two share it, or a kubeconfig context. */
+  cluster: string
+  /** `DescribeCluster.cluster`, timestamps as RFC 3339 strings. */
+  eks?: RawObject | null
+  /** `DescribeNodegroup.nodegroup` of each nodegroup. */
+  nodegroups?: RawObject[] | null
+  launchTemplates?: RawObject[] | null
+  errors?: ReadError[]
+}
+
+export interface NodeRecord {
+  kind: 'Node'
+  cluster: string
+  /** RFC 3339: this node's "now"; else the snapshot's `takenAt`. */
+  at?: string | null
+  node: KubernetesNode
+  configz?: RawObject | null
+  summary?: RawObject | null
+  pods?: KubernetesPod[] | null
+  runtime?: RawObject | null
+  host?: RawObject | null
+  known?: RawObject | null
+  errors?: ReadError[]
+}
+
+export interface ObjectsRecord {
+  kind: 'Objects'
+  cluster: string
+  /** `plural` or `plural.group`. */
+  resource: string
+  items: RawObject[]
+}
+
+export type SnapshotRecord = SnapshotHeader | ClusterRecord | NodeRecord | ObjectsRecord
+
+/** A line of a snapshot file that is no record: the rest of the file is still audited. */
+export interface MalformedLine {
+  kind: 'Malformed'
+  line: number
+  message: string
+}

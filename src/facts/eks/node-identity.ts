@@ -39,7 +39,7 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
   }
 }
 
-function nodeOwner(labels: Record<string, string>, providerId: string): NodeOwner {
+function nodeOwner(labels: Record<string, string | undefined>, providerId: string): NodeOwner {
   const computeType = labels['eks.amazonaws.com/compute-type']
   if (computeType === 'fargate' || providerFargate.test(providerId)) return 'fargate'
   if (computeType === 'hybrid' || providerHybrid.test(providerId)) return 'hybrid'

@@ -74,7 +74,7 @@ const has: Record<Kind, (value: unknown) => boolean> = {
  * @throws Error with the field's path when the body is no configz or a field has another type than upstream's.
  */
 export function parseConfigz(body: unknown): KubeletConfiguration {
-  const raw = isObject(body) ? body['kubeletconfig'] : undefined
+  const raw = isObject(body) ? body.kubeletconfig : undefined
   if (!isObject(raw)) throw new Error('configz: no "kubeletconfig" object in the answer')
   return pickConfiguration(raw, 'configz')
 }

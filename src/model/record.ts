@@ -67,3 +67,5 @@ export interface MalformedLine {
   line: number
   message: string
 }
+
+export const isRawObject = (value: unknown): value is RawObject => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -21,3 +21,10 @@ export interface AuditReport {
   /** The disk-usage percent at which the team's alert fires (policy). */
   alertPercent: number
 }
+
+/** One file of the report, as formats make it and channels deliver it. */
+export interface RenderedFile {
+  name: string
+  contentType: string
+  body: string
+}

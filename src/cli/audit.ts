@@ -1,0 +1,120 @@
+/** `highwater audit`: read a fleet or a snapshot, replay, judge, report. */
+import { existsSync, mkdirSync, realpathSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { Command, Option } from 'commander'
+import { type Severity, severities } from '#model/finding.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { type AuditResult, audit } from '#pipeline/audit.ts'
+import { folder, formats, rules } from '#pipeline/shelves.ts'
+import { openSnapshot } from '#snapshot/write.ts'
+import { auditExitCode } from './exit-code.ts'
+import { addFleetOptions, type FleetOptions, policyOf, runSignal } from './options.ts'
+import { openProgress } from './progress.ts'
+import { liveRecords, savedRecords } from './source.ts'
+import { summaryText } from './summary.ts'
+import { version } from './version.ts'
+
+export interface AuditOptions extends FleetOptions {
+  snapshot?: string
+  out: string
+  format: string
+  failOn: Severity | 'none'
+  allNodes: boolean
+}
+
+const snapshotName = 'snapshot.ndjson.gz'
+
+export function auditCommand(): Command {
+  const command = new Command('audit')
+    .description('read every node, replay what its kubelet would do, and report what is wrong')
+    .option('--snapshot <file>', 'audit a saved snapshot instead of a live fleet')
+    .option('--out <dir>', `folder for ${formats.map(({ name }) => name).join(', ')} and ${snapshotName}`, 'highwater-out')
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', ...formats.map(({ id }) => id)]).default('text'))
+    .addOption(
+      new Option('--fail-on <severity>', 'exit 1 when a finding is at least this severe').choices([...severities, 'none']).default('none'),
+    )
+    .option('--all-nodes', 'name every node of a finding, not only the first 20', false)
+  return addFleetOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  highwater audit                                every EKS cluster of this account and region
+  highwater audit --cluster prod --node ip-10-0-1-23.ec2.internal
+  highwater audit --kubeconfig ~/.kube/config --context staging
+  highwater audit --snapshot highwater-out/${snapshotName} --format json --fail-on high
+
+Exit codes: 0 nothing at or above --fail-on; 1 findings at or above it; 2 bad usage or
+bad input; 3 something could not be read; 4 failed, nothing published.`,
+    )
+    .action(async (options: AuditOptions) => {
+      process.exitCode = await runAudit(options)
+    })
+}
+
+async function runAudit(options: AuditOptions): Promise<number> {
+  const result = await auditInto(options)
+  const isForPeople = options.format === 'text'
+  const file = result.files.find(({ name }) => formats.some(format => format.id === options.format && format.name === name))
+  process.stdout.write(isForPeople ? summaryText(result, process.stdout.isTTY && process.stdout.hasColors()) : (file?.body ?? ''))
+  for (const { channel, location, error } of result.deliveries) {
+    if (error !== null) process.stderr.write(`The ${channel} ${options.out} could not be written: ${error}\n`)
+    else if (isForPeople)
+      process.stdout.write(
+        `Report:   ${join(location ?? '', 'report.html')}\nSnapshot: ${options.snapshot ?? join(location ?? '', snapshotName)}\n`,
+      )
+  }
+  return auditExitCode(result, options.failOn)
+}
+
+/** Audits as the options say and writes everything into `options.out`. @throws OperatorError and the errors of the sources. */
+export async function auditInto(options: AuditOptions): Promise<AuditResult> {
+  const policy = policyOf(options)
+  const { signal, end } = runSignal(options.deadline)
+  const progress = openProgress(process.stderr)
+  const isSaved = options.snapshot !== undefined
+  try {
+    const source = isSaved
+      ? savedRecords(options.snapshot ?? '', options)
+      : liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })
+    const result = await audit(source, {
+      source: isSaved ? 'snapshot' : 'live',
+      version,
+      policy,
+      rules,
+      formats,
+      channels: [folder(options.out)],
+      snapshot: snapshotWriter(options),
+      options: { allNodes: options.allNodes },
+      onNode: isSaved ? undefined : () => progress.nodeRead(),
+    })
+    rejectUnknownNames(options, result)
+    return result
+  } finally {
+    progress.end()
+    end()
+  }
+}
+
+/** Beside the report, unless the audit is of that very file. */
+function snapshotWriter({ out, snapshot }: AuditOptions) {
+  const target = join(out, snapshotName)
+  if (snapshot !== undefined && existsSync(target) && existsSync(snapshot) && realpathSync(target) === realpathSync(snapshot)) return null
+  try {
+    mkdirSync(out, { recursive: true })
+  } catch (error) {
+    throw new OperatorError(`The folder ${resolve(out)} cannot be made: ${error instanceof Error ? error.message : error}`, {
+      isBadInput: false,
+    })
+  }
+  return openSnapshot(target)
+}
+
+/** A name that no node has is a slip of the pen: better said than an empty report. */
+function rejectUnknownNames({ node, nodegroup }: AuditOptions, { nodes }: AuditResult): void {
+  const unknown = node.filter(name => !nodes.some(({ identity }) => identity.name === name))
+  if (unknown.length > 0)
+    throw new OperatorError(`No node is named ${unknown.join(', ')} in what was read. Names are those of kubectl get nodes`)
+  if (nodegroup.length > 0 && nodes.length === 0)
+    throw new OperatorError(`No node belongs to the nodegroup ${nodegroup.join(', ')} in what was read`)
+}

@@ -1,0 +1,51 @@
+/** `highwater collect`: read a fleet into a snapshot, to audit it later or elsewhere. */
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Command } from 'commander'
+import { prune } from '#snapshot/prune.ts'
+import { openSnapshot } from '#snapshot/write.ts'
+import { exitCode } from './exit-code.ts'
+import { addFleetOptions, type FleetOptions, runSignal } from './options.ts'
+import { openProgress } from './progress.ts'
+import { liveRecords } from './source.ts'
+
+interface CollectOptions extends FleetOptions {
+  out: string
+}
+
+export function collectCommand(): Command {
+  const command = new Command('collect')
+    .description('read every node into a snapshot file, without judging it')
+    .option('--out <file>', 'the snapshot; gzipped where the name ends in .gz', 'snapshot.ndjson.gz')
+  return addFleetOptions(command).action(async (options: CollectOptions) => {
+    process.exitCode = await collectInto(options)
+  })
+}
+
+async function collectInto(options: CollectOptions): Promise<number> {
+  const { signal, end } = runSignal(options.deadline)
+  const progress = openProgress(process.stderr)
+  mkdirSync(dirname(options.out), { recursive: true })
+  const snapshot = openSnapshot(options.out)
+  const read = { nodes: 0, errors: 0 }
+  try {
+    for await (const record of liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })) {
+      await snapshot.write(prune(record))
+      if ('errors' in record) read.errors += record.errors?.length ?? 0
+      if (record.kind !== 'Node') continue
+      read.nodes += 1
+      progress.nodeRead()
+    }
+    await snapshot.close()
+  } catch (error) {
+    await snapshot.discard()
+    throw error
+  } finally {
+    progress.end()
+    end()
+  }
+  process.stdout.write(
+    `${read.nodes} nodes in ${options.out}${read.errors === 0 ? '' : `; ${read.errors} answers could not be had, their reasons stand in it`}\n`,
+  )
+  return read.errors === 0 ? exitCode.ok : exitCode.unread
+}

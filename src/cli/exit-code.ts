@@ -1,0 +1,23 @@
+/** The exit codes that every command shares. Where several apply: 4, 2, 1, 3. */
+import { type FindingsDocument, type Severity, severities } from '#model/finding.ts'
+import type { AuditResult } from '#pipeline/audit.ts'
+
+export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 } as const
+
+/** @param failOn the least severity that makes the run fail; `none`: no finding does */
+export function auditExitCode({ document, nodes, deliveries, ruleErrors }: AuditResult, failOn: Severity | 'none'): number {
+  if (deliveries.length > 0 && deliveries.every(({ error }) => error !== null)) return exitCode.failed
+  if (document.run.inputErrors.length > 0 && nodes.length === 0) return exitCode.badInput
+  if (hasFindings(document, failOn)) return exitCode.findings
+  // A Fargate node cannot be read by anyone: it is listed, but it is no trouble of this run.
+  const isUnread = nodes.some(({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate')
+  const isCut = document.run.inputErrors.length > 0 || document.notAudited.some(({ node }) => node === null)
+  const hasFailures = ruleErrors.length > 0 || deliveries.some(({ error }) => error !== null)
+  return isUnread || isCut || hasFailures ? exitCode.unread : exitCode.ok
+}
+
+function hasFindings({ findings }: FindingsDocument, failOn: Severity | 'none'): boolean {
+  if (failOn === 'none') return false
+  const least = severities.indexOf(failOn)
+  return findings.some(({ severity }) => severities.indexOf(severity) <= least)
+}

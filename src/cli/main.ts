@@ -1,0 +1,39 @@
+/** The commands, and what every one of them does with a mistake: one paragraph and an exit code, never a stack trace. */
+import { Command, CommanderError } from 'commander'
+import { OperatorError } from '#model/operator-error.ts'
+import { auditCommand } from './audit.ts'
+import { collectCommand } from './collect.ts'
+import { exitCode } from './exit-code.ts'
+import { demoCommand, labCommand } from './lab.ts'
+import { version } from './version.ts'
+
+/** @returns the exit code */
+export async function main(args: string[]): Promise<number> {
+  const program = new Command('highwater')
+    .description("Audits the disk, image garbage collection and eviction of EKS nodes by replaying the kubelet's own decisions.")
+    .version(version)
+    .addCommand(auditCommand())
+    .addCommand(collectCommand())
+    .addCommand(labCommand())
+    .addCommand(demoCommand(), { hidden: true })
+    .showSuggestionAfterError()
+    .showHelpAfterError('(highwater COMMAND --help lists what it takes)')
+  for (const command of [program, ...program.commands]) command.exitOverride()
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return Number(process.exitCode ?? exitCode.ok)
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCode.ok : exitCode.badInput
+    process.stderr.write(`${messageOf(error)}\n`)
+    return codeOf(error)
+  }
+}
+
+const codeOf = (error: unknown) => (error instanceof OperatorError && error.isBadInput ? exitCode.badInput : exitCode.failed)
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isOurMistake = error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
+  if (isOurMistake && process.env.HIGHWATER_DEBUG) return error.stack ?? error.message
+  return isOurMistake ? `highwater made a mistake: ${error.message}. Set HIGHWATER_DEBUG=1 for where, and please report it` : error.message
+}

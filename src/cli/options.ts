@@ -1,0 +1,99 @@
+/** The options that several commands share, parsed and checked. */
+import { existsSync, readFileSync } from 'node:fs'
+import { type Command, InvalidArgumentError } from 'commander'
+import { OperatorError } from '#model/operator-error.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+import type { Selection } from '#model/selection.ts'
+import { parsePolicy } from '#policy.ts'
+
+export interface FleetOptions {
+  cluster: string[]
+  nodegroup: string[]
+  node: string[]
+  region: string[]
+  tag: Record<string, string>
+  kubeconfig?: string
+  context: string[]
+  policy?: string
+  deadline: number
+}
+
+const defaultPolicyFile = 'highwater.yaml'
+const collectText = (value: string, all: string[]) => [...all, value]
+
+/** Where the nodes are and which of them. */
+export function addFleetOptions(command: Command): Command {
+  return command
+    .option('--cluster <name>', 'only this cluster; repeat for more, * stands for any characters', collectText, [])
+    .option('--nodegroup <name>', 'only this nodegroup or Karpenter nodepool; repeatable, likewise', collectText, [])
+    .option('--node <name>', 'only this node; repeatable', collectText, [])
+    .option('--region <region>', "EKS clusters of this region instead of the SDK's own; repeatable", collectText, [])
+    .option('--tag <key=value>', 'only EKS clusters with this tag; repeatable', collectTag, {})
+    .option('--kubeconfig <file>', 'clusters of a kubeconfig instead of EKS')
+    .option('--context <name>', 'a context of the kubeconfig instead of its current one; repeatable', collectText, [])
+    .option('--policy <file>', `what your team decided (default: ${defaultPolicyFile}, where there is one)`)
+    .option('--deadline <duration>', 'stop reading after this long and report what was read, e.g. 90s, 10m', parseDeadline, 15 * 60_000)
+}
+
+function collectTag(text: string, all: Record<string, string>): Record<string, string> {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('A tag is written key=value.')
+  return { ...all, [text.slice(0, at)]: text.slice(at + 1) }
+}
+
+const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
+
+function parseDeadline(text: string): number {
+  const match = /^(\d+)(s|m|h)$/.exec(text)
+  const durationMs = match ? Number(match[1]) * unitMs[match[2] as keyof typeof unitMs] : 0
+  // setTimeout takes no more than 2^31 − 1 ms.
+  if (durationMs <= 0 || durationMs > 24 * unitMs.h) throw new InvalidArgumentError('Write 90s, 10m or 1h; at most 24h.')
+  return durationMs
+}
+
+export const selectionOf = ({ cluster, nodegroup, node }: FleetOptions): Selection => ({
+  clusters: cluster,
+  nodegroups: nodegroup,
+  nodes: node,
+})
+
+/** The policy of the file, narrowed by the options. @throws OperatorError */
+export function policyOf(options: FleetOptions): Policy {
+  const policy = policyFile(options.policy)
+  const { region, tag } = options
+  return {
+    ...policy,
+    accounts: region.length === 0 ? policy.accounts : policy.accounts.map(account => ({ ...account, regions: region })),
+    clusters: { ...policy.clusters, tags: { ...policy.clusters.tags, ...tag } },
+  }
+}
+
+function policyFile(file: string | undefined): Policy {
+  if (file === undefined && !existsSync(defaultPolicyFile)) return defaultPolicy
+  const path = file ?? defaultPolicyFile
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`The policy ${path} cannot be read: ${error instanceof Error ? error.message : error}`)
+  }
+  return parsePolicy(text, path)
+}
+
+/** An abort signal for the run's deadline and for Ctrl-C; its reason says which, in the words that unread nodes will carry. */
+export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () => void } {
+  const controller = new AbortController()
+  const timer = setTimeout(() => controller.abort(new Error(`not reached before the run's deadline of ${deadlineMs / 1000} s`)), deadlineMs)
+  const interrupt = () => {
+    process.stderr.write('\nStopping: the report will have what was read so far. Press Ctrl-C again to leave at once.\n')
+    controller.abort(new Error('not reached before the run was interrupted'))
+  }
+  process.once('SIGINT', interrupt)
+  return {
+    signal: controller.signal,
+    end: () => {
+      clearTimeout(timer)
+      process.removeListener('SIGINT', interrupt)
+    },
+  }
+}

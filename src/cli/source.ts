@@ -1,0 +1,29 @@
+/** From the options to the records: EKS, a kubeconfig, or a saved snapshot. */
+
+import { OperatorError } from '#model/operator-error.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
+import { kubeconfigFleet, type LiveOptions, liveFleet, savedFleet } from '#pipeline/fleet.ts'
+import { type FleetOptions, policyOf, selectionOf } from './options.ts'
+
+/** Records of the live fleet. @throws OperatorError when the options contradict each other. */
+export async function* liveRecords(options: FleetOptions, run: Pick<LiveOptions, 'signal' | 'onNodes'>): AsyncGenerator<SnapshotRecord> {
+  const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
+  if (options.kubeconfig === undefined && options.context.length === 0) return yield* liveFleet(live)
+  for (const name of ['cluster', 'region'] as const)
+    if (options[name].length > 0)
+      throw new OperatorError(`--${name} chooses EKS clusters, --kubeconfig and --context others: give one or the other`)
+  // Loaded only here: client-node is large, and most runs need none of it.
+  const { kubeconfigEndpoint } = await import('#clients/kubeconfig.ts')
+  const contexts = options.context.length === 0 ? [null] : [...new Set(options.context)]
+  const endpoints = []
+  for (const context of contexts) endpoints.push(await kubeconfigEndpoint(options.kubeconfig ?? null, context))
+  yield* kubeconfigFleet(endpoints, live)
+}
+
+/** Records of a saved snapshot. @throws OperatorError when options that only a live fleet has are given too. */
+export function savedRecords(file: string, options: FleetOptions): AsyncIterable<SnapshotRecord | MalformedLine> {
+  const isLive =
+    options.kubeconfig !== undefined || options.context.length > 0 || options.region.length > 0 || Object.keys(options.tag).length > 0
+  if (isLive) throw new OperatorError('--snapshot audits a saved fleet: --kubeconfig, --context, --region and --tag choose a live one')
+  return savedFleet(file, selectionOf(options))
+}

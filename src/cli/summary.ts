@@ -1,0 +1,105 @@
+/** The audit in one screen of a terminal. Everything foreign in it is folded to one line of printable text. */
+import { styleText } from 'node:util'
+import { type Finding, type FindingsDocument, type Severity, severities } from '#model/finding.ts'
+import type { AuditResult } from '#pipeline/audit.ts'
+
+const shownFindings = 10
+const shownNotAudited = 8
+const width = 78
+
+type Style = Parameters<typeof styleText>[0]
+const styles: Record<Severity, Style> = {
+  critical: ['bold', 'red'],
+  high: 'red',
+  medium: 'yellow',
+  low: 'cyan',
+  info: 'dim',
+}
+
+/** Ends with a newline. @param hasColour whether to write terminal escapes */
+export function summaryText({ document, ruleErrors }: Pick<AuditResult, 'document' | 'ruleErrors'>, hasColour: boolean): string {
+  const paint = (style: Style, text: string) => (hasColour ? styleText(style, text, { validateStream: false }) : text)
+  const lines = ['', ...clusterLines(document), '']
+  for (const finding of worst(document.findings)) lines.push(...findingLines(finding, paint))
+  const more = document.findings.length - shownFindings
+  if (more > 0) lines.push(`… and ${more} more findings, in the report.`, '')
+  if (document.findings.length === 0) lines.push('No findings.', '')
+  lines.push(...notAuditedLines(document))
+  for (const message of document.run.inputErrors.slice(0, shownNotAudited)) lines.push(...wrap(`input ${clean(message)}`, '! '))
+  for (const { rule, node, message } of ruleErrors.slice(0, shownNotAudited))
+    lines.push(...wrap(`rule ${rule} failed on ${clean(node)}: ${clean(message)}. That is a mistake in highwater: please report it`, '! '))
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+function clusterLines({ clusters, findings }: FindingsDocument): string[] {
+  const names = clusters.map(({ name }) => clean(name))
+  const wide = Math.min(32, Math.max(7, ...names.map(name => name.length)))
+  const row = (cells: string[]) => `${cells[0]?.padEnd(wide)}  ${cells.slice(1).join('  ')}`.trimEnd()
+  const rows = clusters.map(({ grade, coverage }, index) => {
+    const own = findings.filter(finding => finding.cluster === clusters[index]?.name)
+    const counts = severities.map(severity => [severity, own.filter(finding => finding.severity === severity).length] as const)
+    const read = `${coverage.read}/${coverage.nodes}`.padStart(9)
+    const partly = coverage.partlyRead > 0 ? `, ${coverage.partlyRead} partly` : ''
+    const said = counts.filter(([, number]) => number > 0).map(([severity, number]) => `${number} ${severity}`)
+    return row([
+      cut(names[index] ?? '', wide).padEnd(wide),
+      (grade ?? '–').padEnd(5),
+      `${read}${partly}`.padEnd(20),
+      said.join(', ') || 'nothing found',
+    ])
+  })
+  return [row(['cluster'.padEnd(wide), 'grade', '    nodes read'.padEnd(20), 'findings']), ...rows]
+}
+
+const worst = (findings: Finding[]) =>
+  findings.toSorted((left, right) => severities.indexOf(left.severity) - severities.indexOf(right.severity)).slice(0, shownFindings)
+
+function findingLines(finding: Finding, paint: (style: Style, text: string) => string): string[] {
+  const { severity, title, rule, cluster, subject, nodes, consequence } = finding
+  const head = wrap(`${severity.toUpperCase().padEnd(8)}  ${clean(title)}`, '', '          ')
+  const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}${subject.kind === 'Node' ? '' : `: ${nodeNames(nodes)}`}  (${rule})`
+  return [
+    ...head.map((line, index) => (index === 0 ? paint(styles[severity], line) : line)),
+    ...wrap(where, '          '),
+    ...wrap(clean(consequence, 420), '          ').map(line => paint('dim', line)),
+    '',
+  ]
+}
+
+function nodeNames({ count, sample }: Finding['nodes']): string {
+  const names = sample.slice(0, 2).map(name => clean(name))
+  return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
+}
+
+function notAuditedLines({ notAudited }: FindingsDocument): string[] {
+  if (notAudited.length === 0) return []
+  const lines = notAudited.slice(0, shownNotAudited).flatMap(({ cluster, node, reason }) => {
+    const who = node === null ? `cluster ${clean(cluster)}` : `${clean(cluster)}, node ${clean(node)}`
+    return wrap(`${who}: ${clean(reason, 420)}`, '  ', '    ')
+  })
+  const more = notAudited.length - shownNotAudited
+  return [`Not audited (${notAudited.length}):`, ...lines, ...(more > 0 ? [`  … and ${more} more, in the report`] : []), '']
+}
+
+/** Foreign text for a terminal: no control characters, so no escape sequence, and no longer than it deserves. */
+function clean(text: string, maxLength = 200): string {
+  return cut(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxLength)
+}
+
+const cut = (text: string, maxLength: number) => (text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text)
+
+function wrap(text: string, first: string, rest = first): string[] {
+  const lines: string[] = []
+  let line = first
+  let isEmpty = true
+  for (const word of text.split(/ (?! )/)) {
+    if (!isEmpty && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = rest
+      isEmpty = true
+    }
+    line += isEmpty ? word : ` ${word}`
+    isEmpty = false
+  }
+  return [...lines, line]
+}

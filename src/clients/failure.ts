@@ -1,0 +1,66 @@
+/** Why a call to the outside failed, in a form that people and the retry loop both understand. */
+
+export type FailureKind = 'aborted' | 'body' | 'http' | 'name' | 'network' | 'refused' | 'timeout' | 'tls' | 'too-large'
+
+/** A failed request. `message` says what failed, why and what to do; `status` is set for kind `http`. */
+export class RequestFailure extends Error {
+  readonly kind: FailureKind
+  readonly status: number | null
+  readonly retryAfterMs: number | null
+  /** The answer's own text, cut: never shown unescaped. */
+  readonly body: unknown
+
+  constructor(
+    kind: FailureKind,
+    message: string,
+    details: { status?: number; retryAfterMs?: number | null; body?: unknown; cause?: unknown } = {},
+  ) {
+    super(message, { cause: details.cause })
+    this.name = 'RequestFailure'
+    this.kind = kind
+    this.status = details.status ?? null
+    this.retryAfterMs = details.retryAfterMs ?? null
+    this.body = details.body
+  }
+}
+
+const tlsCodes = /^(ERR_TLS_|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_SSL_|EPROTO)/
+
+/** Turns an error of `node:https` or of `fetch` into a RequestFailure about `host`. */
+export function connectionFailure(error: unknown, host: string): RequestFailure {
+  const code = errorCode(error)
+  const text = error instanceof Error ? error.message : String(error)
+  const fail = (kind: FailureKind, message: string) => new RequestFailure(kind, message, { cause: error })
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return fail(
+      'name',
+      `the name ${host} does not resolve (${code}): a private endpoint is only known inside its VPC; check DNS and from where highwater runs`,
+    )
+  if (code === 'ECONNREFUSED') return fail('refused', `${host} refused the connection: nothing listens there, or a firewall rejects it`)
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return fail(
+      'tls',
+      `the certificate of ${host} is for another name: ${oneLine(text)}. Nothing was sent; check the endpoint, or a proxy in between`,
+    )
+  if (code !== null && tlsCodes.test(code))
+    return fail(
+      'tls',
+      `TLS with ${host} failed (${code}): the certificate is not signed by the cluster's CA, or the CA has been rotated. Nothing was sent`,
+    )
+  if (code === 'ETIMEDOUT')
+    return fail('timeout', `${host} did not answer the connection: check security groups, publicAccessCidrs and routes`)
+  return fail('network', `the connection to ${host} broke (${code ?? oneLine(text)})`)
+}
+
+function errorCode(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null) return null
+  if ('code' in error && typeof error.code === 'string') return error.code
+  return 'cause' in error ? errorCode(error.cause) : null
+}
+
+/** Control characters out, white space folded, cut at `maxLength`: foreign text on its way into a message. */
+export function oneLine(text: string, maxLength = 300): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
+  const folded = text.replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ').trim()
+  return folded.length > maxLength ? `${folded.slice(0, maxLength)}…` : folded
+}

@@ -1,0 +1,280 @@
+/**
+ * The reads of a Kubernetes API server, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dependencies.md).
+ * Every request goes through the server's pace, has its own time-out and size limit, and is retried a bounded number of times.
+ */
+import http from 'node:http'
+import https from 'node:https'
+import { createGunzip } from 'node:zlib'
+import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
+import { Pace, type PaceLimits, sleep } from './pace.ts'
+
+/** Where an API server is and how we prove who we are. */
+export interface KubernetesEndpoint {
+  /** `https://host[:port][/prefix]` */
+  server: string
+  /** PEM; only these CAs are trusted. Absent: the system's. */
+  ca?: string | Buffer
+  clientCertificate?: { cert: string | Buffer; key: string | Buffer }
+  /** Name expected in the certificate, where it is not the host. */
+  serverName?: string
+  /** Only where a kubeconfig says `insecure-skip-tls-verify`. */
+  skipTlsVerification?: boolean
+  /** The Authorization header; `renew` after a 401. Null: none is sent. */
+  authorization: (renew: boolean) => Promise<string | null>
+}
+
+export interface KubernetesClientOptions {
+  pace: PaceLimits
+  /** Tries of one request, the first included. */
+  attempts: number
+  /** First wait before a retry; doubled each time, with full jitter. */
+  backoffMs: number
+  maxBodyBytes: number
+}
+
+const defaultOptions = { attempts: 3, backoffMs: 300, maxBodyBytes: 64 * 1024 * 1024 }
+const listPageLimit = 500
+const maxRetryAfterMs = 30_000
+const maxListRestarts = 3
+
+export interface ListPage {
+  items: Record<string, unknown>[]
+  /** How many objects the server still has after this page; null when it does not say. */
+  remaining: number | null
+}
+
+export interface GetOptions {
+  signal: AbortSignal
+  timeoutMs: number
+  /** Fewer tries than usual, for what is probably down. */
+  attempts?: number
+  /** The answer comes from a node behind the server: its 5xx says nothing about the server itself. */
+  isProxied?: boolean
+}
+
+export class KubernetesClient {
+  private readonly endpoint: KubernetesEndpoint
+  private readonly base: URL
+  private readonly options: KubernetesClientOptions
+  private readonly agent: http.Agent
+  private readonly pace: Pace
+  private lists: Promise<unknown> = Promise.resolve()
+
+  /** @throws TypeError when `endpoint.server` is no http(s) URL. */
+  constructor(endpoint: KubernetesEndpoint, options: Partial<KubernetesClientOptions> & { pace: PaceLimits }) {
+    this.endpoint = endpoint
+    this.base = new URL(endpoint.server)
+    this.options = { ...defaultOptions, ...options }
+    this.pace = new Pace(this.options.pace)
+    const pool = { keepAlive: true, maxSockets: this.options.pace.concurrency, scheduling: 'fifo' as const }
+    this.agent =
+      this.base.protocol === 'http:'
+        ? new http.Agent(pool)
+        : new https.Agent({
+            ...pool,
+            ca: endpoint.ca,
+            cert: endpoint.clientCertificate?.cert,
+            key: endpoint.clientCertificate?.key,
+            servername: endpoint.serverName,
+            rejectUnauthorized: endpoint.skipTlsVerification !== true,
+          })
+  }
+
+  /** Requests a second that the server is being asked now. */
+  get requestsPerSecond(): number {
+    return this.pace.requestsPerSecond
+  }
+
+  /** GETs one JSON answer. @throws RequestFailure; the signal's reason when aborted. */
+  async getJson(path: string, { signal, timeoutMs, attempts = this.options.attempts, isProxied = false }: GetOptions): Promise<unknown> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer = await this.pace.run(() => this.attempt(path, signal, timeoutMs), signal)
+        this.pace.succeeded()
+        return answer
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!(error instanceof RequestFailure)) throw error
+        if (error.status === 429 || (error.status !== null && error.status >= 500 && !isProxied)) this.pace.complained(error.retryAfterMs)
+        if (attempt >= Math.min(attempts, triesWorth(error))) throw error
+        const backoffMs = this.options.backoffMs * 2 ** (attempt - 1) * Math.random()
+        await sleep(Math.max(error.retryAfterMs ?? 0, backoffMs), signal)
+      }
+    }
+  }
+
+  /**
+   * A list, page by page; lists of one API server go one after the other, because a few big ones at once fill its priority level.
+   * An expired continue token (410) goes on with the one that the server offers, else from the start without what was already seen.
+   * @throws RequestFailure as getJson.
+   */
+  async *list(path: string, query: Record<string, string>, options: GetOptions): AsyncGenerator<ListPage> {
+    const seen = new Set<string>()
+    let restarts = 0
+    let continueToken: string | null = null
+    for (let isDone = false; !isDone; ) {
+      const token: Record<string, string> = continueToken === null ? {} : { continue: continueToken }
+      try {
+        const page = await this.listPage(path, { ...query, limit: String(listPageLimit), ...token }, options)
+        const items = page.items.filter(item => !seen.has(objectKey(item)))
+        for (const item of items) seen.add(objectKey(item))
+        continueToken = page.continueToken
+        isDone = continueToken === null
+        yield { items, remaining: page.remaining }
+      } catch (error) {
+        const isExpired = error instanceof RequestFailure && error.status === 410 && continueToken !== null
+        if (!isExpired || restarts >= maxListRestarts) throw error
+        restarts += 1
+        continueToken = offeredContinue(error.body)
+      }
+    }
+  }
+
+  close(): void {
+    this.agent.destroy()
+  }
+
+  private listPage(path: string, query: Record<string, string>, options: GetOptions): Promise<ParsedPage> {
+    const turn = this.lists.then(() => this.getJson(`${path}?${new URLSearchParams(query)}`, options))
+    this.lists = turn.catch(() => undefined)
+    return turn.then(body => parsePage(body, path))
+  }
+
+  private async attempt(path: string, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
+    const answer = await this.request(path, await this.endpoint.authorization(false), signal, timeoutMs)
+    if (answer.status !== 401) return this.read(answer, path)
+    const renewed = await this.endpoint.authorization(true)
+    return this.read(await this.request(path, renewed, signal, timeoutMs), path)
+  }
+
+  private read({ status, headers, body }: Answer, path: string): unknown {
+    if (status === 200) {
+      try {
+        return JSON.parse(body)
+      } catch (cause) {
+        throw new RequestFailure('body', `the answer to GET ${path} is no JSON (${body.length} characters, cut off or broken)`, { cause })
+      }
+    }
+    const parsed = parseStatus(body)
+    throw new RequestFailure('http', httpMessage(status, parsed.message, path), {
+      status,
+      retryAfterMs: retryAfterMs(headers['retry-after']),
+      body: parsed.body,
+    })
+  }
+
+  private request(path: string, authorization: string | null, signal: AbortSignal, timeoutMs: number): Promise<Answer> {
+    const { base, agent, options } = this
+    const url = new URL(base.pathname.replace(/\/$/, '') + path, base)
+    const headers: http.OutgoingHttpHeaders = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'highwater' }
+    if (authorization !== null) headers.authorization = authorization
+    return new Promise((resolve, reject) => {
+      const done = (error: unknown, answer?: Answer) => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', abort)
+        if (answer) resolve(answer)
+        else reject(error)
+      }
+      const request = (url.protocol === 'http:' ? http : https).request(url, { agent, headers })
+      const stop = (error: unknown) => {
+        done(error)
+        request.destroy()
+      }
+      const abort = () => stop(signal.reason)
+      const timer = setTimeout(
+        () => stop(new RequestFailure('timeout', `no answer to GET ${path} within ${timeoutMs / 1000} s`)),
+        timeoutMs,
+      )
+      if (signal.aborted) return abort()
+      signal.addEventListener('abort', abort, { once: true })
+      request.on('error', error => done(connectionFailure(error, base.host)))
+      request.on('response', response => {
+        const stream = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response
+        const chunks: Buffer[] = []
+        let bytes = 0
+        stream.on('data', (chunk: Buffer) => {
+          bytes += chunk.length
+          if (bytes > options.maxBodyBytes)
+            return stop(new RequestFailure('too-large', `the answer to GET ${path} is larger than ${options.maxBodyBytes} bytes`))
+          chunks.push(chunk)
+        })
+        const broken = (cause: unknown) =>
+          done(new RequestFailure('body', `the answer to GET ${path} broke off after ${bytes} bytes`, { cause }))
+        response.on('aborted', () => broken(new Error('aborted')))
+        response.on('error', broken)
+        stream.on('error', broken)
+        stream.on('end', () =>
+          done(null, { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8') }),
+        )
+      })
+      request.end()
+    })
+  }
+}
+
+interface Answer {
+  status: number
+  headers: http.IncomingHttpHeaders
+  body: string
+}
+
+interface ParsedPage {
+  items: Record<string, unknown>[]
+  continueToken: string | null
+  remaining: number | null
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parsePage(body: unknown, path: string): ParsedPage {
+  if (!isObject(body) || !Array.isArray(body.items)) throw new RequestFailure('body', `the answer to GET ${path} is no list`)
+  const metadata = isObject(body.metadata) ? body.metadata : {}
+  const token = metadata.continue
+  const remaining = metadata.remainingItemCount
+  return {
+    items: body.items.filter(isObject),
+    continueToken: typeof token === 'string' && token !== '' ? token : null,
+    remaining: typeof remaining === 'number' ? remaining : typeof token === 'string' && token !== '' ? null : 0,
+  }
+}
+
+function objectKey(item: Record<string, unknown>): string {
+  const metadata = isObject(item.metadata) ? item.metadata : {}
+  return String(metadata.uid ?? `${metadata.namespace}/${metadata.name}`)
+}
+
+/** The "inconsistent continue" token in a 410's Status: it goes on at the newest resource version. Upstream: etcd3 store handleCompactedErrorForPaging. */
+function offeredContinue(body: unknown): string | null {
+  const metadata = isObject(body) && isObject(body.metadata) ? body.metadata : {}
+  return typeof metadata.continue === 'string' && metadata.continue !== '' ? metadata.continue : null
+}
+
+function parseStatus(text: string): { message: string; body: unknown } {
+  try {
+    const body: unknown = JSON.parse(text)
+    if (isObject(body) && typeof body.message === 'string') return { message: oneLine(body.message), body }
+  } catch {
+    // A proxied kubelet answers in plain text.
+  }
+  return { message: oneLine(text), body: null }
+}
+
+function httpMessage(status: number, message: string, path: string): string {
+  const said = `GET ${path} was answered ${status}${message === '' ? '' : `: ${message}`}`
+  if (status === 401)
+    return `${said}. The API server does not know this identity: map the role by an EKS access entry (or aws-auth), and check this machine's clock`
+  if (status === 403) return `${said}. Grant the right in the cluster's role for highwater (README, Permissions)`
+  return said
+}
+
+function retryAfterMs(header: string | undefined): number | null {
+  const seconds = Number(header)
+  return header === undefined || !Number.isFinite(seconds) || seconds < 0 ? null : Math.min(seconds * 1000, maxRetryAfterMs)
+}
+
+/** How often a request that failed so is worth trying in all: a node that hung once will probably hang again, so not often. */
+function triesWorth(failure: RequestFailure): number {
+  if (failure.kind === 'timeout') return 2
+  if (failure.kind === 'http') return failure.status === 429 || (failure.status ?? 0) >= 500 ? Number.POSITIVE_INFINITY : 1
+  return failure.kind === 'network' || failure.kind === 'body' || failure.kind === 'refused' ? Number.POSITIVE_INFINITY : 1
+}

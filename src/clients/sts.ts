@@ -1,0 +1,77 @@
+/** Who we are to AWS, and the bearer token with which EKS lets the same identity into a cluster. */
+import { Sha256 } from '@aws-crypto/sha256-js'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import { SignatureV4 } from '@smithy/signature-v4'
+import { eksTokenMaxBytes, eksTokenRenewMs, eksTokenUrlExpiresSeconds } from '#facts/aws/limits.ts'
+import type { CredentialSource } from './credentials.ts'
+
+/** The account of the caller. Needs no permission. */
+export async function callerAccount(region: string, credentials: CredentialSource, signal: AbortSignal): Promise<string | null> {
+  const client = new STSClient({ region, credentials })
+  try {
+    const { Account } = await client.send(new GetCallerIdentityCommand({}), { abortSignal: signal })
+    return Account ?? null
+  } finally {
+    client.destroy()
+  }
+}
+
+export interface TokenRequest {
+  region: string
+  /** The cluster's name; of a local cluster on Outposts its id. */
+  clusterId: string
+  credentials: CredentialSource
+}
+
+/**
+ * `k8s-aws-v1.` and a presigned STS GetCallerIdentity URL, base64url without padding. No network call.
+ * Source: kubernetes-sigs/aws-iam-authenticator pkg/token/token.go GetWithSTS.
+ * @throws Error when the token would be longer than the authenticator takes.
+ */
+export async function eksToken({ region, clusterId, credentials }: TokenRequest, now: Date): Promise<string> {
+  const host = stsHost(region)
+  const signer = new SignatureV4({ service: 'sts', region, credentials, sha256: Sha256 })
+  const signed = await signer.presign(
+    {
+      method: 'GET',
+      protocol: 'https:',
+      hostname: host,
+      path: '/',
+      headers: { host, 'x-k8s-aws-id': clusterId },
+      query: { Action: 'GetCallerIdentity', Version: '2011-06-15' },
+    },
+    { expiresIn: eksTokenUrlExpiresSeconds, signingDate: now },
+  )
+  const query = Object.entries(signed.query ?? {})
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, value]) => `${escapeUri(key)}=${escapeUri(String(value))}`)
+    .join('&')
+  const token = `k8s-aws-v1.${Buffer.from(`https://${host}/?${query}`).toString('base64url')}`
+  if (token.length > eksTokenMaxBytes)
+    throw new Error(
+      `the EKS token has ${token.length} bytes, more than the ${eksTokenMaxBytes} that clusters take: the role session carries too many or too long tags`,
+    )
+  return token
+}
+
+/** An Authorization header that is made anew in good time, or at once when asked. */
+export function eksAuthorization(request: TokenRequest): (renew: boolean) => Promise<string> {
+  let header = ''
+  let madeAtMs = Number.NEGATIVE_INFINITY
+  return async renew => {
+    if (renew || performance.now() - madeAtMs >= eksTokenRenewMs) {
+      header = `Bearer ${await eksToken(request, new Date())}`
+      madeAtMs = performance.now()
+    }
+    return header
+  }
+}
+
+/** The public STS endpoint of the region, by the SDK's own endpoint rules: the token is for the cluster's eyes, so an endpoint override does not count. */
+function stsHost(region: string): string {
+  const client = new STSClient({ region })
+  return client.config.endpointProvider({ Region: region, UseDualStack: false, UseFIPS: false, UseGlobalEndpoint: false }).url.hostname
+}
+
+const escapeUri = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, char => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)

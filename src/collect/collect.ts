@@ -1,0 +1,105 @@
+/** Reads one cluster: its nodes page by page, and of each node what the collectors ask. What cannot be read becomes an entry of `errors`, never a gap. */
+import { pMapIterable } from 'p-map'
+import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Policy } from '#model/policy.ts'
+import type { ClusterRecord, NodeRecord, ReadError } from '#model/record.ts'
+import { type Selection, selectsNode } from '#model/selection.ts'
+import type { CollectContext, Collector } from './collector.ts'
+
+export interface CollectOptions {
+  collectors: Collector[]
+  pace: Policy['pace']
+  selection: Selection
+  /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
+  signal: AbortSignal
+  onNodes?: (event: NodesFound) => void
+}
+
+/** For the progress line: how many nodes a cluster has, as far as its API server has said. */
+export interface NodesFound {
+  cluster: string
+  nodes: number
+}
+
+const listTimeoutMs = 30_000
+const fargate = 'a Fargate node: AWS runs its kubelet and does not let it be asked, so there is nothing to audit'
+
+/** The cluster's record, then its nodes' as they are read. Never throws for what the world did. */
+export async function* collect(
+  record: ClusterRecord,
+  endpoint: KubernetesEndpoint | null,
+  options: CollectOptions,
+): AsyncGenerator<ClusterRecord | NodeRecord> {
+  if (endpoint === null) return yield record
+  const kubernetes = new KubernetesClient(endpoint, { pace: options.pace })
+  try {
+    const errors: ReadError[] = []
+    let isSaid = false
+    const nodes = selectedNodes(record.cluster, kubernetes, options, errors)
+    const context = { kubernetes, signal: options.signal }
+    const atOnce = options.pace.concurrency
+    const records = pMapIterable(nodes, node => readNode(record.cluster, node, options.collectors, context), {
+      concurrency: atOnce,
+      backpressure: 4 * atOnce,
+    })
+    for await (const node of records) {
+      if (!isSaid) yield record
+      isSaid = true
+      yield node
+    }
+    // A list that broke off says so in the cluster's record: the first one if nothing came, else once more after its nodes.
+    if (!isSaid || errors.length > 0) yield { ...record, errors: [...(record.errors ?? []), ...errors] }
+  } finally {
+    kubernetes.close()
+  }
+}
+
+/** The cluster's nodes, page by page; where the list breaks off, the reason goes into `errors`. */
+async function* selectedNodes(
+  cluster: string,
+  kubernetes: KubernetesClient,
+  { selection, signal, onNodes }: CollectOptions,
+  errors: ReadError[],
+): AsyncGenerator<KubernetesNode> {
+  let nodes = 0
+  try {
+    for await (const page of kubernetes.list('/api/v1/nodes', {}, { signal, timeoutMs: listTimeoutMs })) {
+      const wanted = page.items.filter(node => selectsNode(selection, nodeIdentity(node)))
+      nodes += wanted.length
+      onNodes?.({ cluster, nodes: nodes + (page.remaining ?? 0) })
+      yield* wanted
+    }
+  } catch (error) {
+    errors.push({ what: 'nodes', message: `the list of nodes could not be read${nodes > 0 ? ' to its end' : ''}: ${messageOf(error)}` })
+  }
+}
+
+async function readNode(cluster: string, node: KubernetesNode, collectors: Collector[], context: CollectContext): Promise<NodeRecord> {
+  const identity = nodeIdentity(node)
+  const record: NodeRecord = { kind: 'Node', cluster, at: null, node, errors: [] }
+  const attempts = identity.ready === 'True' ? undefined : 1
+  const answers = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts })))
+  for (const answer of answers) {
+    if (answer.isKnown) Object.assign(record, { [answer.id]: answer.value })
+    else record.errors?.push({ what: answer.id, message: answer.reason })
+  }
+  record.at = new Date().toISOString()
+  return record
+}
+
+type Answer = { id: string; isKnown: true; value: unknown } | { id: string; isKnown: false; reason: string }
+
+async function attempt(collector: Collector, node: NodeIdentity, context: CollectContext): Promise<Answer> {
+  const { id } = collector
+  if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return { id, isKnown: false, reason: fargate }
+  try {
+    return { id, isKnown: true, value: await collector.collect(node, context) }
+  } catch (error) {
+    return { id, isKnown: false, reason: messageOf(error) }
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,22 @@
+/** What a collector is: one question to one node. */
+import type { KubernetesClient } from '#clients/kubernetes.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NodeRecord } from '#model/record.ts'
+
+export interface CollectContext {
+  kubernetes: KubernetesClient
+  signal: AbortSignal
+  /** Tries of one request; fewer for a node that does not post its status. */
+  attempts?: number
+}
+
+/** It asks and throws when it cannot; the runner turns that into an entry of the record's `errors`. */
+export interface Collector<Source extends 'pods' | 'configz' | 'summary' = 'pods' | 'configz' | 'summary'> {
+  /** The record's key, and the name under which its failure is reported. */
+  id: Source
+  /** What the identity needs in the cluster, `verb resource`. */
+  permissions: { kubernetes: string[] }
+  /** Whether it asks the kubelet itself: Fargate's cannot be asked. */
+  isAnsweredByKubelet: boolean
+  collect(node: NodeIdentity, context: CollectContext): Promise<NonNullable<NodeRecord[Source]>>
+}

@@ -1,0 +1,163 @@
+/** Which EKS clusters there are, in every account and region of the policy, and how to reach each. */
+import pMap, { pMapIterable } from 'p-map'
+import { type CredentialSource, credentialSource } from '#clients/credentials.ts'
+import { EksApi, sdkRegion } from '#clients/eks.ts'
+import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
+import { eksAuthorization } from '#clients/sts.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { AccountSelection, Policy } from '#model/policy.ts'
+import type { ClusterRecord, RawObject, ReadError } from '#model/record.ts'
+import { type Selection, selectsCluster } from '#model/selection.ts'
+
+/** One cluster to audit; `endpoint` null when it cannot be read, for the reasons in `record.errors`. */
+export interface ClusterTarget {
+  record: ClusterRecord
+  endpoint: KubernetesEndpoint | null
+}
+
+interface Place {
+  account: AccountSelection
+  region: string
+  credentials: CredentialSource
+  eks: EksApi
+}
+
+const describedAtOnce = 5
+
+/**
+ * Every selected cluster of every account and region; what could not be listed or described comes as a target with errors.
+ * @throws OperatorError when no account could be listed, or nothing is selected.
+ */
+export async function* discover(policy: Policy, selection: Selection, signal: AbortSignal): AsyncGenerator<ClusterTarget> {
+  const places = await regionsOf(policy)
+  try {
+    const listings = await pMap(places, place => listing(place, signal), { concurrency: describedAtOnce })
+    const failed = listings.filter(({ error }) => error !== null)
+    if (failed.length === listings.length) throw new OperatorError(failed.map(({ error }) => error).join('\n'), { isBadInput: false })
+    const found = listings.flatMap(({ place, names }) => names.map(name => ({ place, name })))
+    const selected = found.filter(({ name }) => isWanted(policy, selection, name))
+    if (selected.length === 0) throw nothingSelected(selection, policy, found)
+    for (const { place, error } of failed) {
+      const cluster = `${place.account.roleArn ?? 'this account'}/${place.region}/*`
+      yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null }
+    }
+    const isShared = (name: string) => found.filter(other => other.name === name).length > 1
+    const targets = pMapIterable(selected, ({ place, name }) => describe(place, name, isShared(name), signal), {
+      concurrency: describedAtOnce,
+    })
+    for await (const target of targets) if (hasTags(target, policy.clusters.tags)) yield target
+    yield* missing(selection, found)
+  } finally {
+    for (const { eks } of places) eks.close()
+  }
+}
+
+async function regionsOf(policy: Policy): Promise<Place[]> {
+  const places: Place[] = []
+  for (const account of policy.accounts) {
+    for (const region of account.regions ?? [await ownRegion()]) {
+      const credentials = credentialSource(account.roleArn, account.externalId, region)
+      places.push({ account, region, credentials, eks: new EksApi(region, credentials) })
+    }
+  }
+  return places
+}
+
+async function ownRegion(): Promise<string> {
+  const region = await sdkRegion()
+  if (region === null) throw new OperatorError('No AWS region is set. Set AWS_REGION or a profile with a region, or give --region')
+  return region
+}
+
+async function listing(place: Place, signal: AbortSignal): Promise<{ place: Place; names: string[]; error: string | null }> {
+  try {
+    return { place, names: await place.eks.listClusters(signal), error: null }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { place, names: [], error: messageOf(error) }
+  }
+}
+
+async function describe(place: Place, name: string, isShared: boolean, signal: AbortSignal): Promise<ClusterTarget> {
+  const errors: ReadError[] = []
+  const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await read()
+    } catch (error) {
+      errors.push({ what, message: messageOf(error) })
+      return null
+    }
+  }
+  const eks = await attempt('cluster', () => place.eks.describeCluster(name, signal))
+  const names = eks === null ? null : await attempt('nodegroups', () => place.eks.listNodegroups(name, signal))
+  const nodegroups = await pMap(
+    names ?? [],
+    nodegroup => attempt(`nodegroup ${nodegroup}`, () => place.eks.describeNodegroup(name, nodegroup, signal)),
+    { concurrency: describedAtOnce },
+  )
+  const endpoint = eks === null ? null : endpointOf(eks, name, place, errors)
+  const record: ClusterRecord = {
+    kind: 'Cluster',
+    cluster: isShared ? `${accountOf(eks) ?? place.account.roleArn}/${place.region}/${name}` : name,
+    eks,
+    nodegroups: names === null ? null : nodegroups.filter(nodegroup => nodegroup !== null),
+    errors,
+  }
+  return { record, endpoint }
+}
+
+/** Only ACTIVE and UPDATING clusters have an API server that answers. Source: EKS API reference, Cluster.status. */
+function endpointOf(eks: RawObject, name: string, { region, credentials }: Place, errors: ReadError[]): KubernetesEndpoint | null {
+  const status = String(eks.status)
+  if (status !== 'ACTIVE' && status !== 'UPDATING') {
+    errors.push({
+      what: 'cluster',
+      message: `the cluster is ${status}: only ACTIVE and UPDATING clusters can be read. Audit it again when it is`,
+    })
+    return null
+  }
+  const authority = eks.certificateAuthority
+  const ca = typeof authority === 'object' && authority !== null && 'data' in authority ? authority.data : null
+  const server = eks.endpoint
+  if (typeof server !== 'string' || !URL.canParse(server) || typeof ca !== 'string') {
+    errors.push({
+      what: 'cluster',
+      message: 'EKS shows no endpoint or no certificate authority for it: a registered (connected) cluster is not readable',
+    })
+    return null
+  }
+  // Source: aws-iam-authenticator; a local cluster on Outposts has an id, which then stands for the name in the token.
+  const clusterId = typeof eks.id === 'string' ? eks.id : name
+  return { server, ca: Buffer.from(ca, 'base64'), authorization: eksAuthorization({ region, clusterId, credentials }) }
+}
+
+const accountOf = (eks: RawObject | null) => (typeof eks?.arn === 'string' ? eks.arn.split(':')[4] : undefined)
+
+const isWanted = (policy: Policy, selection: Selection, name: string) =>
+  selectsCluster(selection, name) && selectsCluster({ ...selection, clusters: policy.clusters.names }, name)
+
+function hasTags({ record }: ClusterTarget, wanted: Record<string, string>): boolean {
+  const tags = record.eks?.tags
+  const has = new Map(Object.entries(typeof tags === 'object' && tags !== null ? tags : {}))
+  // A cluster that could not be described may carry them: it is listed rather than dropped.
+  return record.eks === null || Object.entries(wanted).every(([key, value]) => has.get(key) === value)
+}
+
+function nothingSelected(selection: Selection, policy: Policy, found: { name: string }[]): OperatorError {
+  const names = found.map(({ name }) => name).sort()
+  if (names.length === 0)
+    return new OperatorError('There is no EKS cluster in the selected accounts and regions. Check --region and the credentials')
+  const asked = [...selection.clusters, ...policy.clusters.names].join(', ')
+  return new OperatorError(`No EKS cluster is named ${asked}. There are: ${names.slice(0, 50).join(', ')}${names.length > 50 ? ', …' : ''}`)
+}
+
+/** Clusters asked for by name that nobody lists: said, not skipped. */
+function* missing({ clusters }: Selection, found: { name: string }[]): Generator<ClusterTarget> {
+  for (const cluster of clusters) {
+    if (cluster.includes('*') || found.some(({ name }) => name === cluster)) continue
+    const errors = [{ what: 'cluster', message: 'no EKS cluster of this name in the selected accounts and regions' }]
+    yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null }
+  }
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,79 @@
+/** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { EvaluatedThreshold, EvictionPrediction, Filesystems, ImageGcPrediction, NextStartPrediction, Signal } from '#model/prediction.ts'
+import type { NodeSubject, Source } from './rule.ts'
+
+export interface NodeExample {
+  identity?: Partial<NodeIdentity>
+  conditions?: Record<string, string>
+  configuration?: KubeletConfiguration
+  filesystems?: Partial<Filesystems>
+  imageGC?: Partial<ImageGcPrediction>
+  thresholds?: EvaluatedThreshold[]
+  nextStart?: NextStartPrediction
+  unread?: Partial<Record<Source, string>>
+}
+
+const gibibyte = 1024 ** 3
+export const exampleCapacityBytes = 100 * gibibyte
+const disk = { capacityBytes: exampleCapacityBytes, availableBytes: 60 * gibibyte, usedPercent: 40, inodes: 52_428_800, inodesFree: 52_000_000 }
+
+/** A hard threshold of `gib` GiB on the 100 GiB disk, so one GiB is one percent. */
+export function hard(signal: Signal, gib: number, availableGib = 60): EvaluatedThreshold {
+  const resolved = gib * gibibyte
+  const margin = availableGib * gibibyte - resolved
+  return { signal, operator: 'LessThan', value: `${gib}Gi`, resolved, hard: true, gracePeriodMs: 0, minReclaim: '0', met: margin < 0, margin }
+}
+
+export const soft = (signal: Signal, gib: number, gracePeriodMs: number, availableGib = 60): EvaluatedThreshold => ({
+  ...hard(signal, gib, availableGib),
+  hard: false,
+  gracePeriodMs,
+})
+
+const defaultThresholds = [hard('nodefs.available', 10)]
+
+export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.internal'): NodeSubject {
+  const { identity, conditions, configuration, filesystems, imageGC, thresholds, nextStart, unread } = example
+  const eviction: EvictionPrediction = { signals: {}, thresholds: thresholds ?? defaultThresholds, error: null }
+  return {
+    cluster: 'prod',
+    identity: {
+      name,
+      group: { kind: 'Nodegroup', namespace: null, name: 'workers' },
+      owner: 'managed-nodegroup',
+      amiFamily: 'AL2023',
+      operatingSystem: 'linux',
+      instanceType: 'm5.xlarge',
+      instanceId: null,
+      kubeletVersion: 'v1.34.1-eks-0000000',
+      ready: 'True',
+      ...identity,
+    },
+    conditions: { MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False', Ready: 'True', ...conditions },
+    configuration: {
+      evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+      imageGCHighThresholdPercent: 80,
+      imageGCLowThresholdPercent: 70,
+      ...configuration,
+    },
+    filesystems: { nodefs: disk, imagefs: disk, containerfs: disk, layout: 'shared', layoutCertainty: 'certain', ...filesystems },
+    imageGC: {
+      enabled: true,
+      highThresholdPercent: 80,
+      lowThresholdPercent: 70,
+      triggered: false,
+      usagePercent: 40,
+      bytesUntilTrigger: 39 * gibibyte,
+      bytesToFree: 0,
+      error: null,
+      ...imageGC,
+    },
+    eviction,
+    nextStart: nextStart ?? null,
+    coverage: unread ? 'partlyRead' : 'read',
+    unread: unread ?? {},
+    missing: nextStart ? {} : { nextStart: "the files on the node's disk were not read (mode proxy)" },
+  }
+}

@@ -1,0 +1,168 @@
+/** Runs the rules over the nodes as they come, and makes outcomes, findings, coverage and grades of what they yield. */
+import type { ClusterResult, Finding, NotAudited, OutcomeCounts, Subject, UnknownOutcome } from '#model/finding.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Policy } from '#model/policy.ts'
+import type { NodePrediction } from '#model/prediction.ts'
+import type { ClusterRecord, NodeRecord } from '#model/record.ts'
+import type { AuditedNode } from '#model/report.ts'
+import { Cohorts } from './cohorts.ts'
+import { gradeOf } from './grade.ts'
+import { type Outcome, outcomeOf } from './outcome.ts'
+import { type NodeSubject, promisedSources, type Rule } from './rule.ts'
+import { fargateReason, nodeSubject } from './subject.ts'
+import { byFinding, byUnknown, Tally } from './tally.ts'
+import { bounded, byText, nameLength } from './text.ts'
+import { utcDay, waiverOf } from './waivers.ts'
+
+/** A rule that threw: a mistake of ours, so the run ends red. */
+export interface RuleError {
+  rule: string
+  cluster: string
+  node: string
+  message: string
+}
+
+export interface JudgementResult {
+  clusters: ClusterResult[]
+  findings: Finding[]
+  waived: Finding[]
+  unknowns: UnknownOutcome[]
+  notAudited: NotAudited[]
+  /** Empty: what is new and what is gone comes from history. */
+  delta: { new: string[]; resolved: string[] }
+  ruleErrors: RuleError[]
+}
+
+export interface Judgement {
+  takeCluster(record: ClusterRecord): void
+  /** The outcomes of one node; of it, only compact facts stay here. */
+  take(record: NodeRecord, prediction: NodePrediction): AuditedNode
+  /**
+   * Lets the rules speak that compare nodes, and sums up. Once, at the end.
+   * @param takenAt RFC 3339: the snapshot's time, whose UTC day decides which waivers hold. @throws RangeError when it is no time.
+   */
+  close(takenAt: string): JudgementResult
+}
+
+export interface JudgementOptions {
+  /** Name every node of a finding, not only the first 20. */
+  allNodes?: boolean
+}
+
+type ClusterState = Omit<ClusterResult, 'grade'>
+
+export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes = false }: JudgementOptions = {}): Judgement {
+  const clusters = new Map<string, ClusterState>()
+  const tallies = new Map<string, Tally>()
+  const notAudited: NotAudited[] = []
+  const ruleErrors: RuleError[] = []
+  const emptyReasons = new Map<string, string>()
+  const cohorts = new Map(rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]))
+
+  function clusterState(name: string): ClusterState {
+    const known = clusters.get(name)
+    if (known) return known
+    const state = { name, coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }, outcomes: noOutcomes() }
+    clusters.set(name, state)
+    return state
+  }
+
+  function tally(rule: Rule, cluster: string, subject: Subject): Tally {
+    const key = JSON.stringify([rule.id, cluster, subject.kind, subject.namespace, subject.name])
+    const known = tallies.get(key)
+    if (known) return known
+    const added = new Tally(rule, cluster, subject)
+    tallies.set(key, added)
+    return added
+  }
+
+  function count(rule: Rule, { cluster, identity }: Pick<NodeSubject, 'cluster' | 'identity'>, outcome: Outcome): void {
+    clusterState(cluster).outcomes[outcome.state]++
+    const { name, group, owner }: NodeIdentity = identity
+    if (outcome.state === 'fail') tally(rule, cluster, group).fail(name, outcome.failing, owner)
+    if (outcome.state === 'unknown') tally(rule, cluster, group).unknown(name, outcome.reason)
+    if (outcome.state === 'error')
+      ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: bounded(name, nameLength), message: outcome.message })
+  }
+
+  function takeCluster({ cluster, eks, errors }: ClusterRecord): void {
+    clusterState(cluster)
+    for (const { what, message } of errors ?? []) notAudited.push({ cluster, node: null, reason: bounded(`${what}: ${message}`) })
+    const status = eks?.['status']
+    if (!errors?.length && typeof status === 'string' && status !== 'ACTIVE')
+      emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
+  }
+
+  function take(record: NodeRecord, prediction: NodePrediction): AuditedNode {
+    const subject = nodeSubject(record, prediction)
+    const { cluster, identity, unread } = subject
+    const isFargate = identity.owner === 'fargate'
+    const coverage = isFargate ? 'notRead' : subject.coverage
+    const state = clusterState(cluster)
+    state.coverage.nodes++
+    state.coverage[coverage]++
+    if (coverage === 'notRead') notAudited.push({ cluster, node: identity.name, reason: isFargate ? fargateReason : reasonOf(unread) })
+    for (const rule of rules) {
+      if (isFargate) count(rule, subject, { state: 'notApplicable' })
+      else if (rule.kind === 'node') count(rule, subject, outcomeOf(rule, subject, policy))
+      else cohorts.get(rule)?.take(subject)
+    }
+    const { filesystems, imageGC, eviction } = prediction
+    return { cluster, identity, at: record.at ?? prediction.at, coverage, errors: record.errors ?? [], prediction: { filesystems, imageGC, eviction } }
+  }
+
+  function close(takenAt: string): JudgementResult {
+    const day = utcDay(takenAt)
+    for (const [rule, members] of cohorts)
+      for (const { subject, outcome } of members.outcomes(policy)) count(rule, subject, outcome)
+    for (const [cluster, reason] of emptyReasons)
+      if (clusterState(cluster).coverage.nodes === 0) notAudited.push({ cluster, node: null, reason })
+    const all = [...tallies.values()].flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
+    const open = all.filter(({ finding }) => finding.waived === null)
+    return {
+      clusters: [...clusters.values()]
+        .toSorted((a, b) => byText(a.name, b.name))
+        .map(({ name, coverage, outcomes }) => {
+          const own = open.filter(({ cluster }) => cluster === name).map(({ finding }) => finding)
+          return { name: bounded(name), grade: gradeOf(own, coverage), coverage, outcomes }
+        }),
+      findings: open.map(({ finding }) => finding),
+      waived: all.filter(({ finding }) => finding.waived !== null).map(({ finding }) => finding),
+      unknowns: [...tallies.values()].flatMap(group => group.unknownOutcome(allNodes) ?? []).toSorted(byUnknown),
+      notAudited: notAudited
+        .toSorted((a, b) => byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '') || byText(a.reason, b.reason))
+        .map(({ cluster, node, reason }) => ({ cluster: bounded(cluster), node: node === null ? null : bounded(node, nameLength), reason })),
+      delta: { new: [], resolved: [] },
+      ruleErrors: ruleErrors.toSorted(
+        (a, b) => byText(a.rule, b.rule) || byText(a.cluster, b.cluster) || byText(a.node, b.node) || byText(a.message, b.message),
+      ),
+    }
+  }
+
+  /** The finding of a tally with the policy's severity and waiver. */
+  function judged(group: Tally, day: string): { cluster: string; finding: Finding } | null {
+    const finding = group.finding(allNodes)
+    if (!finding) return null
+    const { cluster, rule, subject } = group
+    if (Object.hasOwn(policy.severities, rule.id)) finding.severity = policy.severities[rule.id] ?? finding.severity
+    const found = waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day)
+    if (found) {
+      const { until, reason } = found.waiver
+      if (found.expired) finding.evidence = [...finding.evidence, { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) }]
+      else finding.waived = { until, reason }
+    }
+    return { cluster, finding }
+  }
+
+  return { takeCluster, take, close }
+}
+
+const noOutcomes = (): OutcomeCounts => ({ pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 })
+
+const reasonOf = (unread: NodeSubject['unread']): string =>
+  bounded(
+    promisedSources
+      .filter(source => unread[source] !== undefined)
+      .map(source => `${source}: ${unread[source]}`)
+      .join('; '),
+  )

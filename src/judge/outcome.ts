@@ -1,0 +1,53 @@
+/** One rule on one node: its outcome. Unknown is never pass. */
+import { type Severity, severities } from '#model/finding.ts'
+import type { Policy } from '#model/policy.ts'
+import type { Failing, NodeRule, NodeSubject, Rule, Undecided } from './rule.ts'
+import { bounded } from './text.ts'
+
+export type Outcome =
+  | { state: 'pass' | 'notApplicable' }
+  | { state: 'fail'; failing: Failing }
+  | { state: 'unknown'; reason: string }
+  | { state: 'error'; message: string }
+
+export function outcomeOf(rule: NodeRule, subject: NodeSubject, policy: Policy): Outcome {
+  try {
+    if (!rule.appliesTo(subject)) return { state: 'notApplicable' }
+    const reason = missingNeeds(rule, subject)
+    return reason === null ? fromYields([...rule.judge(subject, policy)], rule.severity) : { state: 'unknown', reason }
+  } catch (error) {
+    return ruleError(error)
+  }
+}
+
+/** Why the rule cannot be called for this node; null when it has all that it needs. */
+export function missingNeeds({ needs }: Rule, subject: NodeSubject): string | null {
+  const reasons = needs.filter(need => subject[need] === null).map(need => subject.missing[need] ?? `${need} is not known`)
+  return reasons.length === 0 ? null : [...new Set(reasons)].join('; ')
+}
+
+export const ruleError = (error: unknown): Outcome => ({ state: 'error', message: bounded(error instanceof Error ? error.message : String(error)) })
+
+function fromYields(yields: (Failing | Undecided)[], severity: Severity): Outcome {
+  const failings = yields.filter(yielded => 'consequence' in yielded)
+  if (failings.length > 0) return { state: 'fail', failing: joined(failings, severity) }
+  const reasons = yields.filter(yielded => 'unknown' in yielded).map(({ unknown }) => unknown)
+  return reasons.length > 0 ? { state: 'unknown', reason: bounded([...new Set(reasons)].join('; ')) } : { state: 'pass' }
+}
+
+/** Several failings of one rule on one node are one: the first leads, the worst severity counts. */
+function joined(failings: Failing[], severity: Severity): Failing {
+  const [first, ...others] = failings as [Failing, ...Failing[]]
+  if (others.length === 0) return first
+  return {
+    ...first,
+    consequence: failings.map(({ consequence }) => consequence).join(' '),
+    evidence: failings.flatMap(({ evidence }) => evidence),
+    severity: worst(failings.map(failing => failing.severity ?? severity)),
+  }
+}
+
+/** 0 is the worst. */
+export const severityRank = (severity: Severity): number => severities.indexOf(severity)
+
+export const worst = (found: Severity[]): Severity => found.toSorted((a, b) => severityRank(a) - severityRank(b))[0] ?? 'info'

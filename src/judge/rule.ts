@@ -1,0 +1,131 @@
+/** What a rule is: it reads one node's prediction, or the facts of peers, and yields what is wrong. `judge.ts` makes the outcome of it. */
+import type { Confidence, Evidence, Family, RuleDocs, Severity } from '#model/finding.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Policy } from '#model/policy.ts'
+import type { EvictionPrediction, Filesystems, ImageGcPrediction, NextStartPrediction } from '#model/prediction.ts'
+import type { CoverageState } from '#model/report.ts'
+import type { NodeExample } from './example.ts'
+
+/** What mode `proxy` promises to read of each node. */
+export const promisedSources = ['node', 'pods', 'configz', 'summary'] as const
+export type Source = (typeof promisedSources)[number]
+
+/** One node as the rules see it. Null: not known, and `missing` says why. */
+export interface NodeSubject {
+  cluster: string
+  identity: NodeIdentity
+  /** What the node itself reports, `DiskPressure` → `True`. */
+  conditions: Record<string, string>
+  configuration: KubeletConfiguration | null
+  filesystems: Filesystems
+  imageGC: ImageGcPrediction | null
+  /** Null also where the running eviction settings would not parse. */
+  eviction: EvictionPrediction | null
+  nextStart: NextStartPrediction | null
+  coverage: CoverageState
+  /** The promised sources that could not be read, and why. */
+  unread: Partial<Record<Source, string>>
+  /** Why a need is null. */
+  missing: Partial<Record<Need, string>>
+}
+
+export type Need = 'configuration' | 'imageGC' | 'eviction' | 'nextStart'
+
+/** A subject that has what the rule needs. */
+export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & { [Key in Needed]: NonNullable<NodeSubject[Key]> }
+
+export interface Failing {
+  /** What the kubelet will do, and when. */
+  consequence: string
+  evidence: Evidence[]
+  /** The rule's own unless said. */
+  severity?: Severity
+  /** `certain` unless said. */
+  confidence?: Confidence
+  /** KubeletConfiguration fields that end it. */
+  fix?: { config: Record<string, unknown> }
+  /** `docs.title` unless said. */
+  title?: string
+}
+
+/** Something that could not be decided, and why. Beside a failing it changes nothing; alone it makes the outcome unknown. */
+export interface Undecided {
+  unknown: string
+}
+
+interface RuleHead {
+  /** Names the bad state. A contract: never given twice, never renamed without an alias. */
+  id: string
+  /** The folder of its file. */
+  family: Family
+  severity: Severity
+  docs: RuleDocs
+}
+
+export interface NodeRule extends RuleHead {
+  kind: 'node'
+  needs: readonly Need[]
+  examples: { bad: NodeExample; good: NodeExample }
+  appliesTo(subject: NodeSubject): boolean
+  /** Call it only with a subject that has all `needs`. */
+  judge(subject: NodeSubject, policy: Policy): Iterable<Failing | Undecided>
+}
+
+export interface CohortMember<Fact> {
+  node: string
+  fact: Fact
+}
+
+/** A failing of some members of a cohort. */
+export interface CohortFailing {
+  nodes: string[]
+  failing: Failing
+}
+
+/**
+ * A rule that compares the nodes of one nodegroup or nodepool when all have been seen. A fact is compact, plain JSON: it is all
+ * that stays of a node, and equal facts are kept once.
+ */
+export interface CohortRule extends RuleHead {
+  kind: 'cohort'
+  needs: readonly Need[]
+  examples: { bad: NodeExample[]; good: NodeExample[] }
+  /** Divides a nodegroup further: only nodes with the same answer are compared. */
+  cohort(subject: NodeSubject): string
+  fact(subject: NodeSubject): unknown
+  judge(members: CohortMember<unknown>[], policy: Policy): Iterable<CohortFailing>
+}
+
+export type Rule = NodeRule | CohortRule
+
+interface NodeRuleDefinition<Needed extends Need> extends Omit<NodeRule, 'kind' | 'needs' | 'appliesTo' | 'judge'> {
+  needs: readonly Needed[]
+  /** Every node unless said. Asked before the needs are checked. */
+  appliesTo?(subject: NodeSubject): boolean
+  judge(subject: Satisfied<Needed>, policy: Policy): Iterable<Failing | Undecided>
+}
+
+export function nodeRule<Needed extends Need = never>(definition: NodeRuleDefinition<Needed>): NodeRule {
+  return {
+    ...definition,
+    kind: 'node',
+    appliesTo: subject => definition.appliesTo?.(subject) ?? true,
+    judge: (subject, policy) => definition.judge(subject as Satisfied<Needed>, policy),
+  }
+}
+
+interface CohortRuleDefinition<Needed extends Need, Fact> extends Omit<CohortRule, 'kind' | 'needs' | 'fact' | 'judge'> {
+  needs: readonly Needed[]
+  fact(subject: Satisfied<Needed>): Fact
+  judge(members: CohortMember<Fact>[], policy: Policy): Iterable<CohortFailing>
+}
+
+export function cohortRule<Needed extends Need, Fact>(definition: CohortRuleDefinition<Needed, Fact>): CohortRule {
+  return {
+    ...definition,
+    kind: 'cohort',
+    fact: subject => definition.fact(subject as Satisfied<Needed>),
+    judge: (members, policy) => definition.judge(members as CohortMember<Fact>[], policy),
+  }
+}

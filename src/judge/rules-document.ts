@@ -1,0 +1,48 @@
+/** `docs/rules.md`: what every rule says about itself, and how outcomes become findings and grades. */
+import { families, severities } from '#model/finding.ts'
+import { gradeBySeverity, smallShare } from './grade.ts'
+import { type Need, promisedSources, type Rule } from './rule.ts'
+import { byText } from './text.ts'
+
+const needMeans: Record<Need, string> = {
+  configuration: '`configz`',
+  imageGC: "`configz` (and the image filesystem's numbers from `stats/summary`)",
+  eviction: '`configz` (and the observations from `stats/summary`)',
+  nextStart: "the configuration files on the node's disk (`host` in the snapshot)",
+}
+
+export function rulesDocument(rules: readonly Rule[]): string {
+  const shelves = families.map(family => ({ family, shelf: rules.filter(rule => rule.family === family).toSorted((a, b) => byText(a.id, b.id)) }))
+  return [
+    '# Rules',
+    '',
+    'Written by a test from the rules themselves (`src/judge/rules/`): `vitest run test/judge -u` writes it anew.',
+    '',
+    '## Outcomes, coverage, grades',
+    '',
+    'On every node each rule comes to one outcome: *pass*, *fail*, *unknown*, *not applicable* or *error*. What a rule could not see is unknown, never a pass, and stands in the report with its reason. The same failing on the nodes of one nodegroup or nodepool is one finding on it; nodes of none are their own subject.',
+    '',
+    `A node is *read* when all of ${promisedSources.map(source => `\`${source}\``).join(', ')} were read, *partly read* with \`node\` and at least one more, else *not read*. Fargate nodes are not read: nothing reaches their kubelet.`,
+    '',
+    `A cluster's grade is that of its worst open finding: ${severities.map(severity => `${severity} ${gradeBySeverity[severity]}`).join(', ')}; A where there is none. A finding on less than ${smallShare * 100} % of the cluster's nodes costs one step less, but at least a B above info. Waived findings do not count. There is no grade where nothing was read; coverage stands beside every grade.`,
+    '',
+    ...shelves.filter(({ shelf }) => shelf.length > 0).flatMap(({ family, shelf }) => [`## ${family}`, '', ...shelf.flatMap(ruleLines)]),
+  ].join('\n')
+}
+
+function ruleLines({ id, kind, severity, needs, docs }: Rule): string[] {
+  const sources = docs.sources.map(source => `  - \`${source}\``)
+  return [
+    `### ${id}`,
+    '',
+    `**${docs.title}** (${severity}${kind === 'cohort' ? '; compares the nodes of a nodegroup or nodepool' : ''})`,
+    '',
+    docs.why,
+    '',
+    `- Fix: ${docs.fix}`,
+    `- Needs: ${needs.length === 0 ? 'nothing' : [...new Set(needs.map(need => needMeans[need]))].join(', ')}`,
+    '- Sources:',
+    ...sources,
+    '',
+  ]
+}

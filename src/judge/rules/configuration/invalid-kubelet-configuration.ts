@@ -1,0 +1,57 @@
+import { nodeRule } from '#judge/rule.ts'
+import type { NextStartPrediction } from '#model/prediction.ts'
+
+const file = '/etc/kubernetes/kubelet/config.json'
+
+export const invalidKubeletConfiguration = nodeRule({
+  id: 'invalid-kubelet-configuration',
+  family: 'configuration',
+  severity: 'critical',
+  needs: ['nextStart'],
+  docs: {
+    title: 'The kubelet refuses the configuration on its disk',
+    why: 'The kubelet reads its files only when it starts, and exits if it finds them invalid. A running node shows nothing of it; after the next restart or reboot it stays NotReady and its pods are lost. On EKS the API server then answers 503 for this node.',
+    fix: 'Correct the file (or the user data that writes it) before anything restarts the kubelet.',
+    sources: [
+      'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
+      'pkg/kubelet/eviction/helpers.go ParseThresholdConfig',
+      'pkg/kubelet/images/image_gc_manager.go NewImageGCManager',
+    ],
+  },
+  examples: {
+    bad: {
+      nextStart: {
+        files: [file],
+        errors: [
+          'invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 50 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 50',
+        ],
+        imageGCHighThresholdPercent: 50,
+        imageGCLowThresholdPercent: 50,
+      },
+    },
+    good: { nextStart: { files: [file], errors: [], imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 40 } },
+  },
+
+  *judge({ nextStart, identity }) {
+    const [first] = nextStart.errors
+    if (first === undefined) return
+    const version = identity.kubeletVersion ?? 'of this node'
+    yield {
+      consequence: `At its next start the kubelet ${version} exits: ${nextStart.errors.length === 1 ? first : `[${nextStart.errors.join(', ')}]`}`,
+      evidence: [
+        ...nextStart.files.map(path => ({ what: 'read from', value: path })),
+        ...nextStart.errors.map(error => ({ what: 'refused', value: error })),
+        { what: 'node condition Ready', value: identity.ready ?? 'not reported' },
+      ],
+      fix: fix(nextStart),
+    }
+  },
+})
+
+const isPercent = (value: number | null): value is number => value !== null && value >= 0 && value <= 100
+
+/** Only where the files say what was wanted: a high threshold in range, and a low one that is not below it. */
+function fix({ imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low }: NextStartPrediction) {
+  if (!isPercent(high) || low === null || low < high || high === 0) return undefined
+  return { config: { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: Math.max(0, high - 10) } }
+}

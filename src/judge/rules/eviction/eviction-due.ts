@@ -1,0 +1,67 @@
+import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { hard } from '#judge/example.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bytes, exactBytes } from '#judge/text.ts'
+import { conditionOf, configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
+
+const evictionSeconds = evictionMonitoringPeriodMs / 1000
+
+export const evictionDue = nodeRule({
+  id: 'eviction-due',
+  family: 'eviction',
+  severity: 'critical',
+  needs: ['eviction'],
+  docs: {
+    title: 'An eviction threshold is met: the kubelet evicts',
+    why: 'The node is below a threshold now. It is tainted, takes no new pods, and evicts one pod after the other until it is above again.',
+    fix: 'Make room at once: delete what is large and not needed, or drain the node. Then look at what grows, and at the thresholds.',
+    sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
+  },
+  examples: {
+    bad: { thresholds: [hard('nodefs.available', 10, 9)], conditions: { DiskPressure: 'True' } },
+    good: { thresholds: [hard('nodefs.available', 10, 10)] },
+  },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge(subject) {
+    const { eviction, conditions, configuration } = subject
+    const met = eviction.thresholds.filter(threshold => threshold.met === true).toSorted((a, b) => Number(b.hard) - Number(a.hard))
+    const unobserved = eviction.thresholds.filter(threshold => threshold.met === null && isConfigurable(threshold)).map(({ signal }) => signal)
+    if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
+    if (met.length === 0) return
+    const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
+    yield {
+      consequence: met.map(consequenceOf).join(' '),
+      evidence: [
+        ...met.flatMap(threshold => [
+          { what: configuredAt(threshold, configuration), value: threshold.value },
+          ...(threshold.resolved === null ? [] : [{ what: `${threshold.signal} is met below`, value: amount(threshold, threshold.resolved) }]),
+          ...(threshold.resolved === null || threshold.margin === null
+            ? []
+            : [
+                { what: `${threshold.signal} now`, value: amount(threshold, threshold.resolved + threshold.margin) },
+                { what: `${threshold.signal} margin`, value: amount(threshold, threshold.margin) },
+              ]),
+        ]),
+        ...reported.map(condition => ({ what: `node condition ${condition}`, value: conditions[condition] ?? 'not reported' })),
+      ],
+    }
+  },
+})
+
+/** These the kubelet adds by itself, and skips where it has no observation (a pods cgroup without a limit): nothing is missing then. */
+const isConfigurable = ({ signal }: EvaluatedThreshold) => signal !== 'allocatableMemory.available' && !signal.startsWith('containerfs.')
+
+const isCount = ({ signal }: EvaluatedThreshold) => signal.endsWith('.inodesFree') || signal === 'pid.available'
+
+const amount = (threshold: EvaluatedThreshold, count: number) => (isCount(threshold) ? String(count) : exactBytes(count))
+
+function consequenceOf(threshold: EvaluatedThreshold): string {
+  const { signal, hard, gracePeriodMs, resolved, margin, value } = threshold
+  const shown = (count: number) => (isCount(threshold) ? String(count) : bytes(count))
+  const below = resolved === null || margin === null ? `below ${value}` : `${shown(resolved + margin)}, below ${shown(resolved)}`
+  return hard
+    ? `${signal} is ${below}: within ${evictionSeconds} s the kubelet reports ${conditionOf(signal)} and evicts, one pod a pass.`
+    : `${signal} is ${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
+}

@@ -1,0 +1,60 @@
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { hard } from '#judge/example.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { exactBytes } from '#judge/text.ts'
+import { canBeMet, imageGcBeside, whyUnobserved } from '#judge/thresholds.ts'
+
+export const unwatchedImagefs = nodeRule({
+  id: 'unwatched-imagefs',
+  family: 'eviction',
+  severity: 'critical',
+  needs: ['configuration', 'eviction'],
+  docs: {
+    title: 'The image disk is watched by no eviction threshold',
+    why: 'Images have a filesystem of their own, and no imagefs.available threshold is in force. nodefs thresholds do not see it: when it is full the node stays Ready without DiskPressure, while pulls and writes of containers fail.',
+    fix: 'Set evictionHard imagefs.available (and imagefs.inodesFree), together with the other signals of the map: it is replaced as a whole.',
+    sources: [
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+      'pkg/kubelet/stats/provider.go HasDedicatedImageFs',
+      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+    ],
+  },
+  examples: {
+    bad: { filesystems: { layout: 'imagefs' }, thresholds: [hard('nodefs.available', 10)] },
+    good: { filesystems: { layout: 'imagefs' }, thresholds: [hard('nodefs.available', 10), hard('imagefs.available', 10)] },
+  },
+  appliesTo: ({ identity, filesystems }) => identity.operatingSystem === 'linux' && filesystems.layout !== 'shared',
+
+  *judge(subject, policy) {
+    const { identity, configuration, eviction, filesystems } = subject
+    if (eviction.thresholds.some(threshold => threshold.signal === 'imagefs.available' && canBeMet(threshold))) return
+    if (filesystems.layout === null) {
+      yield { unknown: `whether images have a filesystem of their own: ${whyUnobserved(subject, 'the layout of the filesystems')}` }
+      return
+    }
+    const hardValue = configuration.evictionHard?.['imagefs.available']
+    const softValue = configuration.evictionSoft?.['imagefs.available']
+    const threshold = evictionHardDefaults(identity.kubeletVersion, 'linux')['imagefs.available'] ?? '15%'
+    const { capacityBytes, availableBytes } = filesystems.imagefs ?? { capacityBytes: null, availableBytes: null }
+    yield {
+      consequence:
+        'When the image filesystem is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers fail with "no space left on device".',
+      confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
+      evidence: [
+        { what: 'configz evictionHard.imagefs.available', value: state(hardValue) },
+        { what: 'configz evictionSoft.imagefs.available', value: state(softValue) },
+        { what: 'filesystems', value: filesystems.layout === 'split' ? 'split: images on their own, containers on nodefs' : 'imagefs: the runtime has its own' },
+        ...(capacityBytes === null ? [] : [{ what: 'image filesystem capacity', value: exactBytes(capacityBytes) }]),
+        ...(availableBytes === null ? [] : [{ what: 'image filesystem available', value: exactBytes(availableBytes) }]),
+      ],
+      fix: {
+        config: {
+          evictionHard: { ...configuration.evictionHard, 'imagefs.available': threshold },
+          ...imageGcBeside(threshold, configuration.imageGCHighThresholdPercent ?? 85, policy),
+        },
+      },
+    }
+  },
+})
+
+const state = (value: string | undefined) => (value === undefined ? 'absent' : `${value} (never met: switched off)`)

@@ -1,0 +1,112 @@
+import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { hard } from '#judge/example.ts'
+import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bytes, exactBytes, percent } from '#judge/text.ts'
+import { canBeMet, configuredAt, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
+import type { Policy } from '#model/policy.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
+
+type Subject = Satisfied<'imageGC' | 'eviction'>
+
+const gcMinutes = imageGcPeriodMs / 60_000
+const evictionSeconds = evictionMonitoringPeriodMs / 1000
+
+export const evictionBeforeImageGc = nodeRule({
+  id: 'eviction-before-image-gc',
+  family: 'image-gc',
+  severity: 'high',
+  needs: ['imageGC', 'eviction'],
+  docs: {
+    title: 'Pods are evicted before image garbage collection runs',
+    why: `Image GC looks at the disk every ${gcMinutes} minutes, the eviction manager every ${evictionSeconds} seconds. Where the eviction threshold is met first, or so close behind that one GC period's growth reaches both, the node comes under DiskPressure and evicts pods although unused images could have gone.`,
+    fix: 'Lower imageGCHighThresholdPercent until (101 - high) % of the disk is well above the eviction threshold, and imageGCLowThresholdPercent with it. On EKS Auto Mode neither can be changed; only a larger disk (NodeClass ephemeralStorage) gains time.',
+    sources: [
+      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+      'pkg/kubelet/kubelet.go ImageGCPeriod',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+      'awslabs/amazon-eks-ami#856',
+    ],
+  },
+  examples: {
+    bad: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 }, thresholds: [hard('imagefs.available', 15)] },
+    good: { imageGC: { highThresholdPercent: 70, lowThresholdPercent: 50 }, thresholds: [hard('imagefs.available', 10)] },
+  },
+
+  *judge(subject, policy) {
+    const { layout, layoutCertainty } = subject.filesystems
+    const firing: EvaluatedThreshold[] = []
+    for (const threshold of subject.eviction.thresholds.filter(canBeMet)) {
+      if (threshold.signal !== 'imagefs.available' && threshold.signal !== 'nodefs.available') continue
+      const isNodefs = threshold.signal === 'nodefs.available'
+      if (isNodefs && layout !== 'shared' && layout !== null) continue
+      const comesFirst = isTooClose(threshold, subject, policy)
+      if (comesFirst === null) yield { unknown: whyUnobserved(subject, `the bytes of ${threshold.signal}`) }
+      else if (comesFirst && isNodefs && layout === null)
+        yield { unknown: `whether images share the filesystem of nodefs: ${whyUnobserved(subject, 'the layout')}` }
+      else if (comesFirst) firing.push(threshold)
+    }
+    const first = firing.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
+    if (!first) return
+    const isByImagefs = firing.some(({ signal }) => signal === 'imagefs.available')
+    yield { ...failing(first, firing, subject, policy), confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely' }
+  },
+})
+
+/** Null: the bytes are not known. With the loop stopped any threshold comes first. */
+function isTooClose({ value, resolved }: EvaluatedThreshold, { imageGC, filesystems }: Subject, policy: Policy): boolean | null {
+  if (!imageGC.enabled) return true
+  const capacity = filesystems.imagefs?.capacityBytes
+  if (!capacity || resolved === null) return null
+  // The kubelet keeps percentages as float32, up to that much beside what was written: 14% is 64 bytes more of 100 GiB, and not closer for it.
+  const rounding = value.endsWith('%') ? resolved * 2 ** -23 + 1 : 0
+  return triggerBytes(capacity, imageGC.highThresholdPercent) - resolved + rounding < (policy.assumedGrowthPercent / 100) * capacity
+}
+
+/** Image GC starts with fewer bytes available than these: 100 − floor(available %) ≥ high. */
+const triggerBytes = (capacity: number, high: number) => Math.ceil(((101 - high) * capacity) / 100)
+
+function failing(first: EvaluatedThreshold, firing: EvaluatedThreshold[], { configuration, imageGC, filesystems, eviction }: Subject, policy: Policy): Failing {
+  const high = imageGC.highThresholdPercent
+  const capacity = filesystems.imagefs?.capacityBytes ?? null
+  const configured = [
+    { what: 'configz imageGCHighThresholdPercent', value: String(high) },
+    ...firing.map(threshold => ({ what: configuredAt(threshold, configuration), value: threshold.value })),
+  ]
+  const evictsBelow = first.resolved === null ? first.value : bytes(first.resolved)
+  const acts = first.hard ? `within ${evictionSeconds} s` : `after its grace period of ${first.gracePeriodMs / 1000} s`
+  if (!imageGC.enabled || capacity === null || first.resolved === null) {
+    return {
+      title: 'Image garbage collection is switched off, so only eviction deletes images',
+      consequence: `imageGCHighThresholdPercent ${high} stops image GC. Images go only when ${first.signal} falls below ${evictsBelow}: the node is then under DiskPressure, and pods are evicted ${acts} if that does not free enough.`,
+      evidence: configured,
+      fix: fix(capacity, eviction.thresholds, policy),
+    }
+  }
+  const trigger = triggerBytes(capacity, high)
+  const margin = trigger - first.resolved
+  const marginPercent = percent((margin / capacity) * 100)
+  return {
+    consequence:
+      margin <= 0
+        ? `Below ${evictsBelow} of ${first.signal} the node is under DiskPressure and eviction acts ${acts}; image GC would start only below ${bytes(trigger)}. Eviction deletes every unused image, then pods.`
+        : `Image GC starts below ${bytes(trigger)} available, but looks only every ${gcMinutes} min; eviction acts below ${evictsBelow} of ${first.signal} ${acts}. The ${bytes(margin)} between them (${marginPercent} of the disk) can fill within one GC period, and pods are evicted first.`,
+    evidence: [
+      ...configured,
+      { what: 'image filesystem capacity', value: exactBytes(capacity) },
+      { what: 'image GC starts below', value: exactBytes(trigger) },
+      { what: `${first.signal} is met below`, value: exactBytes(first.resolved) },
+      { what: 'acts first', value: margin <= 0 ? 'eviction' : 'image GC, unless the margin fills within its period' },
+      { what: 'margin', value: `${exactBytes(margin)}, ${marginPercent} of the capacity` },
+      { what: `growth assumed in ${gcMinutes} min`, value: `${percent(policy.assumedGrowthPercent)} of the capacity` },
+    ],
+    fix: fix(capacity, firing, policy),
+  }
+}
+
+function fix(capacity: number | null, thresholds: EvaluatedThreshold[], policy: Policy): Failing['fix'] {
+  const disk = thresholds.filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
+  const resolved = Math.max(...disk.map(threshold => threshold.resolved ?? Number.NaN))
+  // Four digits: finer than any written percentage, coarser than float32.
+  const sound = capacity ? soundImageGc(Number(((resolved / capacity) * 100).toFixed(4)), policy) : null
+  return sound ? { config: { ...sound } } : undefined
+}

@@ -1,0 +1,80 @@
+/** A record and its prediction as the rules see them: what is known, and the reason for what is not. */
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
+import type { NodePrediction } from '#model/prediction.ts'
+import type { NodeRecord, ReadError } from '#model/record.ts'
+import type { CoverageState } from '#model/report.ts'
+import { type Need, type NodeSubject, promisedSources, type Source } from './rule.ts'
+import { bounded } from './text.ts'
+
+export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'
+
+export function nodeSubject(record: NodeRecord, prediction: NodePrediction): NodeSubject {
+  const { unread, configuration } = readSources(record)
+  const eviction = prediction.eviction?.error === null ? prediction.eviction : null
+  const nextStart = prediction.nextStart
+  const imageGC = prediction.imageGC
+  return {
+    cluster: record.cluster,
+    identity: nodeIdentity(record.node),
+    conditions: Object.fromEntries((record.node.status?.conditions ?? []).map(({ type, status }) => [type ?? '', status ?? ''])),
+    configuration,
+    filesystems: prediction.filesystems,
+    imageGC,
+    eviction,
+    nextStart,
+    coverage: coverageState(unread),
+    unread,
+    missing: {
+      ...(configuration === null && { configuration: fromConfigz(unread) }),
+      ...(imageGC === null && { imageGC: unread.configz ? fromConfigz(unread) : notComputed('imageGC', prediction) }),
+      ...(eviction === null && { eviction: missingEviction(unread, prediction) }),
+      ...(nextStart === null && { nextStart: bounded(messages(record.errors, 'host') || "the files on the node's disk were not read (mode proxy)") }),
+    },
+  }
+}
+
+function readSources({ node, pods, configz, summary, errors }: NodeRecord) {
+  const unread: Partial<Record<Source, string>> = {}
+  const reason = (source: Source) => bounded(messages(errors, source) || 'not in the snapshot')
+  if (!node.metadata?.name || errors?.some(({ what }) => what === 'node')) unread.node = reason('node')
+  if (!pods) unread.pods = reason('pods')
+  if (!summary) unread.summary = reason('summary')
+  else if (typeof summary['node'] !== 'object' || summary['node'] === null) unread.summary = 'stats/summary: no "node" object in the answer'
+  let configuration: KubeletConfiguration | null = null
+  if (!configz) unread.configz = reason('configz')
+  else {
+    try {
+      configuration = parseConfigz(configz)
+    } catch (error) {
+      unread.configz = bounded(error instanceof Error ? error.message : String(error))
+    }
+  }
+  return { unread, configuration }
+}
+
+const messages = (errors: ReadError[] | undefined, what: string) =>
+  (errors ?? [])
+    .filter(error => error.what === what)
+    .map(({ message }) => message)
+    .join('; ')
+
+/** architecture.md, "Meanings": read is everything promised, partlyRead the Node object and one more, notRead less. */
+function coverageState(unread: Partial<Record<Source, string>>): CoverageState {
+  const missed = Object.keys(unread).length
+  if (missed === 0) return 'read'
+  return unread.node === undefined && missed < promisedSources.length - 1 ? 'partlyRead' : 'notRead'
+}
+
+const fromConfigz = (unread: Partial<Record<Source, string>>) => `configz: ${unread.configz ?? 'not read'}`
+
+function notComputed(need: Need, { unknowns }: NodePrediction): string {
+  const said = unknowns.filter(({ what }) => what === need || what.startsWith(`${need}.`)).map(({ what, effect }) => `${what}: ${effect}`)
+  return bounded(said.join('; ') || `${need} was not computed`)
+}
+
+function missingEviction(unread: Partial<Record<Source, string>>, prediction: NodePrediction): string {
+  if (unread.configz !== undefined) return fromConfigz(unread)
+  const error = prediction.eviction?.error
+  return error ? bounded(`the running eviction settings do not parse: ${error}`) : notComputed('eviction', prediction)
+}

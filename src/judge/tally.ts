@@ -1,0 +1,168 @@
+/**
+ * What stays of the nodes until the end: for each rule and subject the distinct failings and reasons, each kept once, with the names of
+ * its nodes. Out of it come findings and unknowns whose bytes do not depend on the order in which the nodes came.
+ */
+import { createHash } from 'node:crypto'
+import type { Confidence, Evidence, Finding, Fix, NodeSample, Subject, UnknownOutcome } from '#model/finding.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import { autoModeFix } from './fix.ts'
+import { severityRank, worst } from './outcome.ts'
+import type { Failing, Rule } from './rule.ts'
+import { bounded, byText, counted, nameLength } from './text.ts'
+
+const sampleSize = 20
+const evidenceLimit = 24
+/** Variants whose differing evidence is shown beside the largest one's. */
+const otherVariantsShown = 3
+const consequenceLength = 1000
+const fixLength = 4000
+
+interface Variant<Value> {
+  key: string
+  value: Value
+  nodes: string[]
+}
+
+interface NodeFailing {
+  failing: Failing
+  owner: NodeIdentity['owner']
+}
+
+export class Tally {
+  readonly rule: Rule
+  readonly cluster: string
+  readonly subject: Subject
+  readonly #failings = new Map<string, Variant<NodeFailing>>()
+  readonly #reasons = new Map<string, Variant<string>>()
+
+  constructor(rule: Rule, cluster: string, subject: Subject) {
+    this.rule = rule
+    this.cluster = cluster
+    this.subject = subject
+  }
+
+  fail(node: string, failing: Failing, owner: NodeIdentity['owner']): void {
+    add(this.#failings, node, { failing: boundedFailing(failing), owner })
+  }
+
+  unknown(node: string, reason: string): void {
+    add(this.#reasons, node, bounded(reason))
+  }
+
+  finding(allNodes: boolean): Finding | null {
+    const [main, ...others] = largestFirst(this.#failings)
+    if (!main) return null
+    const all = [main, ...others].map(({ value }) => value.failing)
+    const { rule, cluster, subject } = this
+    return {
+      id: findingId(rule.id, cluster, subject),
+      rule: rule.id,
+      family: rule.family,
+      severity: worst(all.map(failing => failing.severity ?? rule.severity)),
+      confidence: leastCertain(all.map(({ confidence }) => confidence ?? 'certain')),
+      cluster: bounded(cluster),
+      subject: boundedSubject(subject),
+      nodes: sample([main, ...others], allNodes),
+      title: main.value.failing.title ?? rule.docs.title,
+      consequence: main.value.failing.consequence,
+      evidence: mergedEvidence(main, others),
+      fix: fixOf(main.value),
+      since: null,
+      waived: null,
+      docs: rule.docs,
+    }
+  }
+
+  unknownOutcome(allNodes: boolean): UnknownOutcome | null {
+    const [main, ...others] = largestFirst(this.#reasons)
+    if (!main) return null
+    return {
+      rule: this.rule.id,
+      cluster: bounded(this.cluster),
+      subject: boundedSubject(this.subject),
+      nodes: sample([main, ...others], allNodes),
+      reason: others.length === 0 ? main.value : `${main.value} (and ${counted(others.length, 'more reason')})`,
+    }
+  }
+}
+
+/** A stable id: the same defect on the same subject has it in every run. The first 64 bits of a SHA-256, in hexadecimal. */
+export function findingId(rule: string, cluster: string, { kind, namespace, name }: Subject): string {
+  return createHash('sha256')
+    .update(JSON.stringify([rule, cluster, kind, namespace, name]))
+    .digest('hex')
+    .slice(0, 16)
+}
+
+function add<Value>(variants: Map<string, Variant<Value>>, node: string, value: Value): void {
+  const key = JSON.stringify(value)
+  const known = variants.get(key)
+  if (known) known.nodes.push(node)
+  else variants.set(key, { key, value, nodes: [node] })
+}
+
+const largestFirst = <Value>(variants: Map<string, Variant<Value>>): Variant<Value>[] =>
+  [...variants.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.key, b.key))
+
+function sample(variants: Variant<unknown>[], allNodes: boolean): NodeSample {
+  const names = variants.flatMap(({ nodes }) => nodes).toSorted(byText)
+  return { count: names.length, sample: (allNodes ? names : names.slice(0, sampleSize)).map(name => bounded(name, nameLength)) }
+}
+
+/** The largest variant's evidence, then where the next ones differ from it, then how many more there are. */
+function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>[]): Evidence[] {
+  const same = new Set(main.value.failing.evidence.map(entry => JSON.stringify(entry)))
+  const shown = others.slice(0, otherVariantsShown)
+  const hidden = others.slice(otherVariantsShown)
+  const differing = shown.flatMap(({ value, nodes }) =>
+    value.failing.evidence
+      .filter(entry => !same.has(JSON.stringify(entry)))
+      .map(entry => ({ what: `${entry.what} on ${counted(nodes.length, 'other node')}`, value: entry.value })),
+  )
+  const rest = hidden.length === 0 ? [] : [{ what: `and ${counted(hidden.length, 'more variant')}`, value: `on ${counted(nodeCount(hidden), 'node')}` }]
+  return [...main.value.failing.evidence, ...differing, ...rest]
+}
+
+const nodeCount = (variants: Variant<unknown>[]) => variants.reduce((sum, { nodes }) => sum + nodes.length, 0)
+
+function fixOf({ failing, owner }: NodeFailing): Fix {
+  return owner === 'auto-mode' ? autoModeFix(failing) : { config: failing.fix?.config ?? {}, durable: [], commands: [] }
+}
+
+const certainty: Confidence[] = ['possible', 'likely', 'certain']
+const leastCertain = (found: Confidence[]): Confidence => certainty.find(confidence => found.includes(confidence)) ?? 'certain'
+
+function boundedFailing(failing: Failing): Failing {
+  const { consequence, evidence, fix, title } = failing
+  const hidden = evidence.length - evidenceLimit
+  return {
+    ...failing,
+    consequence: bounded(consequence, consequenceLength),
+    evidence: [
+      ...evidence.slice(0, evidenceLimit).map(({ what, value }) => ({ what: bounded(what), value: bounded(value) })),
+      ...(hidden > 0 ? [{ what: 'not shown', value: counted(hidden, 'further line') }] : []),
+    ],
+    // A configuration that long is no fix of ours but somebody's junk in a map.
+    fix: fix && JSON.stringify(fix).length <= fixLength ? fix : undefined,
+    title: title === undefined ? undefined : bounded(title),
+  }
+}
+
+const boundedSubject = ({ kind, namespace, name }: Subject): Subject => ({
+  kind,
+  namespace: namespace === null ? null : bounded(namespace, nameLength),
+  name: bounded(name, nameLength),
+})
+
+/** Worst first, then by what a reader looks for; the id decides between names that were cut. */
+export const byFinding = (a: Finding, b: Finding): number =>
+  severityRank(a.severity) - severityRank(b.severity) || byText(a.rule, b.rule) || bySubject(a, b) || byText(a.id, b.id)
+
+export const byUnknown = (a: UnknownOutcome, b: UnknownOutcome): number => byText(a.rule, b.rule) || bySubject(a, b) || byText(a.reason, b.reason)
+
+type OnSubject = Pick<UnknownOutcome, 'cluster' | 'subject'>
+const bySubject = (a: OnSubject, b: OnSubject): number =>
+  byText(a.cluster, b.cluster) ||
+  byText(a.subject.kind, b.subject.kind) ||
+  byText(a.subject.namespace ?? '', b.subject.namespace ?? '') ||
+  byText(a.subject.name, b.subject.name)

@@ -1,0 +1,40 @@
+/** Text from outside made fit to be shown: bounded, without control characters, and with units. */
+
+/** Names of Kubernetes objects have at most 253 characters. */
+export const nameLength = 253
+/** Longest reason or value that a finding carries. */
+export const valueLength = 400
+
+const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
+
+/** `text` cut to `maxLength` UTF-16 units, with control and direction characters as blanks. */
+export function bounded(text: string, maxLength = valueLength): string {
+  // Cut before cleaning: a name of many megabytes must not be walked through.
+  const cut = text.length > maxLength ? `${text.slice(0, maxLength - 3)}...` : text
+  return cut.toWellFormed().replace(unprintable, ' ')
+}
+
+const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
+
+/** For sentences: `16.0 GiB`, `512 bytes`. */
+export function bytes(count: number): string {
+  let scaled = Math.abs(count)
+  let unit = -1
+  while (scaled >= 1024 && unit < units.length - 1) {
+    scaled /= 1024
+    unit++
+  }
+  return unit < 0 ? `${count} bytes` : `${count < 0 ? '-' : ''}${scaled.toFixed(1)} ${units[unit]}`
+}
+
+/** For evidence: `17179869184 bytes (16.0 GiB)`. */
+export const exactBytes = (count: number): string => (Math.abs(count) < 1024 ? bytes(count) : `${count} bytes (${bytes(count)})`)
+
+/** Percent with at most two digits after the point, without trailing zeros. */
+export const percent = (value: number): string => `${Number(value.toFixed(2))} %`
+
+/** `1 node`, `2 nodes`. */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** Order by UTF-16 units: the same on every machine, whatever its locale. */
+export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,107 @@
+/** EKS as an auditor reads it: restJson1, API 2017-11-01. Source: the service model `eks`, and the EKS API reference. */
+import { type Api, atPath, type LabRequest, Refusal, type Reply, type Route } from '#lab/api.ts'
+import { type Caller, type CredentialProblem, checkAuthorization } from '#lab/credentials.ts'
+import type { World, WorldCluster } from '#lab/world.ts'
+import { describeCluster, describeNodegroup } from './eks-shapes.ts'
+
+const problems: Record<CredentialProblem, [code: string, message: string]> = {
+  missing: ['MissingAuthenticationTokenException', 'Missing Authentication Token'],
+  malformed: ['IncompleteSignatureException', 'Authorization header is not of the form that Signature Version 4 has.'],
+  'unknown-key': ['UnrecognizedClientException', 'The security token included in the request is invalid.'],
+  'expired-session': ['ExpiredTokenException', 'The security token included in the request is expired'],
+  clock: ['InvalidSignatureException', 'Signature expired or not yet current: check the clock.'],
+  signature: ['InvalidSignatureException', 'The request signature we calculated does not match the signature you provided.'],
+}
+
+const paging = ['maxResults', 'nextToken']
+
+export function eksApi(world: World): Api<Caller> {
+  const routes: Route<Caller>[] = [
+    {
+      id: 'ListClusters',
+      match: atPath('GET', '/clusters'),
+      parameters: [...paging, 'include'],
+      answer: (request, _, caller) => json(page(world, 'clusters', visible(world, caller).map(nameOf), request)),
+    },
+    {
+      id: 'DescribeCluster',
+      match: atPath('GET', '/clusters/{name}'),
+      parameters: [],
+      answer: (_, { name = '' }, caller) => json({ cluster: describeCluster(findCluster(world, caller, name)) }),
+    },
+    {
+      id: 'ListNodegroups',
+      match: atPath('GET', '/clusters/{name}/node-groups'),
+      parameters: paging,
+      answer: (request, { name = '' }, caller) => {
+        const { nodegroups } = findCluster(world, caller, name).scenario
+        return json(page(world, 'nodegroups', nodegroups.map(group => group.name).sort(), request))
+      },
+    },
+    {
+      id: 'DescribeNodegroup',
+      match: atPath('GET', '/clusters/{name}/node-groups/{nodegroup}'),
+      parameters: [],
+      answer: (_, { name = '', nodegroup = '' }, caller) => {
+        const cluster = findCluster(world, caller, name)
+        const group = cluster.scenario.nodegroups.find(each => each.name === nodegroup)
+        if (!group) throw new Refusal(404, 'ResourceNotFoundException', `No node group found for name: ${nodegroup}.`)
+        return json({ nodegroup: describeNodegroup(cluster, group) })
+      },
+    },
+  ]
+  return {
+    name: 'eks',
+    routes,
+    parametersOf: request => request.query,
+    authenticate(request) {
+      const caller = checkAuthorization(request, world, 'eks')
+      if (typeof caller === 'string') throw new Refusal(403, ...problems[caller])
+      if (!caller.principal.mayReadEks) {
+        throw new Refusal(403, 'AccessDeniedException', `User: ${caller.principal.arn} is not authorized to perform this action`)
+      }
+      return caller
+    },
+    error: ({ status, code, message }) => json({ __type: code, message }, status, { 'x-amzn-errortype': code }),
+  }
+}
+
+const nameOf = (cluster: WorldCluster) => cluster.scenario.name
+
+/** A caller sees the clusters of its own account, in the region it asks. */
+const visible = (world: World, { principal, region }: Caller) =>
+  [...world.clusters.values()]
+    .filter(cluster => cluster.account === principal.account && cluster.region === region)
+    .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))
+
+function findCluster(world: World, caller: Caller, name: string): WorldCluster {
+  const cluster = visible(world, caller).find(each => nameOf(each) === name)
+  if (!cluster) throw new Refusal(404, 'ResourceNotFoundException', `No cluster found for name: ${name}.`)
+  return cluster
+}
+
+function page(world: World, key: string, items: string[], request: LabRequest): object {
+  const asked = request.query.get('maxResults')
+  const maxResults = asked === null ? 100 : Number(asked)
+  if (!Number.isInteger(maxResults) || maxResults < 1 || maxResults > 100) {
+    throw new Refusal(400, 'InvalidParameterException', 'maxResults must be between 1 and 100')
+  }
+  const start = startOf(request.query.get('nextToken'), key)
+  const end = start + Math.min(maxResults, world.eksPageSize)
+  return { [key]: items.slice(start, end), ...(end < items.length && { nextToken: tokenOf(key, end) }) }
+}
+
+const tokenOf = (key: string, start: number) => Buffer.from(`${key}/${start}`).toString('base64')
+
+function startOf(token: string | null, key: string): number {
+  if (token === null) return 0
+  const [list, start = ''] = Buffer.from(token, 'base64').toString().split('/')
+  if (list !== key || !/^\d+$/.test(start)) throw new Refusal(400, 'InvalidParameterException', 'nextToken is not valid')
+  return Number(start)
+}
+
+const json = (body: object, status = 200, headers: Record<string, string> = {}): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})

@@ -1,0 +1,138 @@
+/** A Kubernetes API server as an auditor reads it: nodes, pods, and the kubelets behind the node proxy. */
+import { type Answer, type Api, atPath, type LabRequest, Refusal, type Route } from '#lab/api.ts'
+import type { LabNode, NodeSource } from '#lab/scenarios/scenario.ts'
+import { auditorRights, type World, type WorldCluster } from '#lab/world.ts'
+import { anonymous, authorize, type User } from './kubernetes/authorization.ts'
+import { userOfToken } from './kubernetes/bearer-token.ts'
+import { apiGroups, apiVersions, coreResources, serverVersion } from './kubernetes/discovery.ts'
+import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
+import { listParameters, listReply } from './kubernetes/lists.ts'
+import { objectReply } from './kubernetes/objects.ts'
+import { podsListing } from './kubernetes/pods.ts'
+import { notFound, statusReply, unauthorized } from './kubernetes/status.ts'
+
+export const kubernetesApiName = (cluster: string) => `kubernetes/${cluster}`
+
+export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
+  const { nodes } = cluster.scenario
+  const routes: Route<User>[] = [
+    document('version', '/version', serverVersion(cluster.scenario.version)),
+    ...[
+      document('apiVersions', '/api', apiVersions),
+      document('apiGroups', '/apis', apiGroups),
+      document('resources', '/api/v1', coreResources),
+    ].map(onlyAuthenticated),
+    {
+      id: 'listNodes',
+      match: atPath('GET', '/api/v1/nodes'),
+      parameters: listParameters,
+      answer(request, _, user) {
+        authorize(user, 'list', 'nodes')
+        const names = nodes.names()
+        return listReply(request, cluster, {
+          kind: 'NodeList',
+          count: names.length,
+          item: index => findNode(nodes, names[index]!).node(world.at),
+          selected: false,
+        })
+      },
+    },
+    {
+      id: 'getNode',
+      match: atPath('GET', '/api/v1/nodes/{name}'),
+      parameters: [],
+      answer(request, { name = '' }, user) {
+        authorize(user, 'get', 'nodes', { name })
+        return objectReply(request, { kind: 'Node', apiVersion: 'v1', ...findNode(nodes, name).node(world.at) })
+      },
+    },
+    {
+      id: 'listPods',
+      match: atPath('GET', '/api/v1/pods'),
+      parameters: [...listParameters, 'fieldSelector'],
+      answer(request, _, user) {
+        authorize(user, 'list', 'pods')
+        return listReply(request, cluster, podsListing(cluster, world.at, { fieldSelector: request.query.get('fieldSelector') }))
+      },
+    },
+    {
+      id: 'listNamespacedPods',
+      match: atPath('GET', '/api/v1/namespaces/{namespace}/pods'),
+      parameters: [...listParameters, 'fieldSelector'],
+      answer(request, { namespace = '' }, user) {
+        authorize(user, 'list', 'pods', { namespace })
+        return listReply(request, cluster, podsListing(cluster, world.at, { namespace, fieldSelector: request.query.get('fieldSelector') }))
+      },
+    },
+  ]
+  return {
+    name: kubernetesApiName(cluster.scenario.name),
+    routes: [...routes.map(route => paced(route, cluster)), proxied('configz', nodes, world), proxied('stats/summary', nodes, world)],
+    parametersOf: request => request.query,
+    authenticate: request => authenticate(request, cluster, world),
+    error: statusReply,
+  }
+}
+
+function authenticate(request: LabRequest, cluster: WorldCluster, world: World): User {
+  const authorization = request.headers.authorization
+  if (authorization === undefined) return anonymous
+  const [, token = ''] = /^Bearer (\S+)$/i.exec(authorization) ?? []
+  if (token === world.kubeconfigToken) return { username: 'lab-reader', rights: auditorRights }
+  const user = userOfToken(token, cluster, world)
+  if (!user) throw unauthorized()
+  return user
+}
+
+const document = (id: string, path: string, body: object): Route<User> => ({
+  id,
+  match: atPath('GET', path),
+  parameters: ['timeout'],
+  answer: request => objectReply(request, body),
+})
+
+function onlyAuthenticated(route: Route<User>): Route<User> {
+  return {
+    ...route,
+    answer(request, params, user) {
+      if (user === anonymous) {
+        throw new Refusal(403, 'Forbidden', `forbidden: User "${user.username}" cannot get path "${request.path}"`, { details: {} })
+      }
+      return route.answer(request, params, user)
+    },
+  }
+}
+
+/** API Priority and Fairness, when it has enough. Upstream: apiserver/pkg/server/filters; proxied requests are exempt as long-running ones. */
+function paced(route: Route<User>, cluster: WorldCluster): Route<User> {
+  const { tooManyRequests } = cluster.scenario.faults ?? {}
+  if (!tooManyRequests) return route
+  return {
+    ...route,
+    answer(request, params, user): Answer | Promise<Answer> {
+      if (cluster.refusalsLeft === 0) return route.answer(request, params, user)
+      cluster.refusalsLeft -= 1
+      return {
+        status: 429,
+        headers: { 'retry-after': String(tooManyRequests.retryAfterSeconds), 'content-type': 'text/plain; charset=utf-8' },
+        body: 'Too many requests, please try again later.\n',
+      }
+    },
+  }
+}
+
+const proxied = (path: KubeletPath, nodes: NodeSource, world: World): Route<User> => ({
+  id: path,
+  match: atPath('GET', `/api/v1/nodes/{name}/proxy/${path}`),
+  parameters: [],
+  answer(_, { name = '' }, user) {
+    authorize(user, 'get', 'nodes/proxy', { name })
+    return kubeletAnswer(findNode(nodes, name), path, world.at)
+  },
+})
+
+function findNode(nodes: NodeSource, name: string): LabNode {
+  const node = nodes.node(name)
+  if (!node) throw notFound('nodes', name)
+  return node
+}

@@ -1,0 +1,23 @@
+/** RBAC as the scenario grants it, refused in the API server's words. Upstream: apiserver/pkg/endpoints/handlers/responsewriters/errors.go Forbidden. */
+import { Refusal } from '#lab/api.ts'
+
+export interface User {
+  username: string
+  /** `verb resource`, `get nodes/proxy`. */
+  rights: readonly string[]
+}
+
+export const anonymous: User = { username: 'system:anonymous', rights: [] }
+
+/** @throws Refusal 403 when the user may not do that. */
+export function authorize(user: User, verb: string, resource: string, target: { name?: string; namespace?: string } = {}): void {
+  if (user.rights.includes(`${verb} ${resource}`)) return
+  const [kind = resource] = resource.split('/')
+  const where = target.namespace === undefined ? 'at the cluster scope' : `in the namespace "${target.namespace}"`
+  throw new Refusal(
+    403,
+    'Forbidden',
+    `${kind}${target.name === undefined ? '' : ` "${target.name}"`} is forbidden: User "${user.username}" cannot ${verb} resource "${resource}" in API group "" ${where}`,
+    { details: { ...(target.name !== undefined && { name: target.name }), kind } },
+  )
+}

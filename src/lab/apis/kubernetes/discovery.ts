@@ -1,0 +1,37 @@
+/** What kubectl asks before anything else: which groups and resources there are. */
+
+const core = ['nodes', 'pods'] as const
+const kinds = { nodes: 'Node', pods: 'Pod' } as const
+
+export const apiVersions = { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }
+
+export const apiGroups = { kind: 'APIGroupList', apiVersion: 'v1', groups: [] }
+
+export const coreResources = {
+  kind: 'APIResourceList',
+  groupVersion: 'v1',
+  resources: [
+    ...core.map(name => ({
+      name,
+      singularName: kinds[name].toLowerCase(),
+      namespaced: name === 'pods',
+      kind: kinds[name],
+      verbs: name === 'pods' ? ['list'] : ['get', 'list'],
+      shortNames: [name === 'pods' ? 'po' : 'no'],
+    })),
+    { name: 'nodes/proxy', singularName: '', namespaced: false, kind: 'NodeProxyOptions', verbs: ['get'] },
+  ],
+}
+
+/** `GET /version`. */
+export const serverVersion = (minor: string) => ({
+  major: minor.split('.')[0],
+  minor: minor.split('.')[1],
+  gitVersion: `v${minor}.1-eks-3cfe0ce`,
+  gitCommit: '0000000000000000000000000000000000000000',
+  gitTreeState: 'clean',
+  buildDate: '2026-10-01T00:00:00Z',
+  goVersion: 'go1.25.1',
+  compiler: 'gc',
+  platform: 'linux/amd64',
+})

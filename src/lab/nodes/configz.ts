@@ -1,0 +1,181 @@
+/**
+ * A full `/configz` of each family and kubelet minor: upstream's defaults, then what the family's image writes, then what a user changed.
+ *
+ * Sources  pkg/kubelet/apis/config/v1beta1/defaults.go; awslabs/amazon-eks-ami (templates/al2, nodeadm/internal/kubelet/config.go);
+ *          bottlerocket-core-kit kubelet-config; EKS user guide, Auto Mode
+ */
+import type { StringMap } from '#model/kubelet-configuration.ts'
+import type { RawObject } from '#model/record.ts'
+import { instanceTypes } from './instance-types.ts'
+import { type Family, minorOf, type NodeProfile } from './profile.ts'
+
+/** What the Amazon images write; it takes imagefs away. */
+export const evictionTrio: StringMap = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
+
+export function configzOf(profile: NodeProfile): { kubeletconfig: RawObject } {
+  return { kubeletconfig: configurationOf(profile) }
+}
+
+/** The running configuration; a field of the profile that is undefined is absent. */
+export function configurationOf(profile: NodeProfile): RawObject {
+  const fields = { ...upstreamDefaults(profile), ...ofFamily[profile.family](profile), ...profile.configuration }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** Fields that a minor brought, and where a default changed. */
+const changes: { since: number; fields: RawObject }[] = [
+  { since: 27, fields: { enableSystemLogQuery: false, containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock' } },
+  { since: 29, fields: { imageMaximumGCAge: '0s' } },
+  { since: 30, fields: { podLogsDir: '/var/log/pods', containerLogMaxWorkers: 1, containerLogMonitorInterval: '10s' } },
+  { since: 31, fields: { failCgroupV1: false } },
+  { since: 32, fields: { crashLoopBackOff: {} } },
+  { since: 33, fields: { mergeDefaultEvictionSettings: false } },
+  { since: 35, fields: { failCgroupV1: true } },
+]
+
+function upstreamDefaults(profile: NodeProfile): RawObject {
+  const minor = minorOf(profile)
+  return {
+    enableServer: true,
+    syncFrequency: '1m0s',
+    fileCheckFrequency: '20s',
+    httpCheckFrequency: '20s',
+    address: '0.0.0.0',
+    port: 10_250,
+    authentication: {
+      x509: { clientCAFile: '/etc/kubernetes/pki/ca.crt' },
+      webhook: { enabled: true, cacheTTL: '2m0s' },
+      anonymous: { enabled: false },
+    },
+    authorization: { mode: 'Webhook', webhook: { cacheAuthorizedTTL: '5m0s', cacheUnauthorizedTTL: '30s' } },
+    registryPullQPS: 5,
+    registryBurst: 10,
+    eventRecordQPS: 50,
+    eventBurst: 100,
+    enableDebuggingHandlers: true,
+    healthzPort: 10_248,
+    healthzBindAddress: '127.0.0.1',
+    oomScoreAdj: -999,
+    clusterDomain: 'cluster.local',
+    clusterDNS: ['10.100.0.10'],
+    streamingConnectionIdleTimeout: '4h0m0s',
+    nodeStatusUpdateFrequency: '10s',
+    nodeStatusReportFrequency: '5m0s',
+    nodeLeaseDurationSeconds: 40,
+    imageMinimumGCAge: '2m0s',
+    imageGCHighThresholdPercent: 85,
+    imageGCLowThresholdPercent: 80,
+    volumeStatsAggPeriod: '1m0s',
+    cgroupRoot: '/',
+    cgroupsPerQOS: true,
+    cgroupDriver: 'systemd',
+    cpuManagerPolicy: 'none',
+    cpuManagerReconcilePeriod: '10s',
+    memoryManagerPolicy: 'None',
+    topologyManagerPolicy: 'none',
+    topologyManagerScope: 'container',
+    runtimeRequestTimeout: '2m0s',
+    hairpinMode: 'promiscuous-bridge',
+    maxPods: instanceTypes[profile.instanceType].maxPods,
+    podPidsLimit: -1,
+    resolvConf: '/etc/resolv.conf',
+    cpuCFSQuota: true,
+    cpuCFSQuotaPeriod: '100ms',
+    nodeStatusMaxImages: 50,
+    maxOpenFiles: 1_000_000,
+    contentType: 'application/vnd.kubernetes.protobuf',
+    kubeAPIQPS: 50,
+    kubeAPIBurst: 100,
+    serializeImagePulls: true,
+    evictionHard: upstreamEvictionHard(minor),
+    evictionPressureTransitionPeriod: '5m0s',
+    enableControllerAttachDetach: true,
+    makeIPTablesUtilChains: true,
+    iptablesMasqueradeBit: 14,
+    iptablesDropBit: 15,
+    failSwapOn: true,
+    memorySwap: {},
+    containerLogMaxSize: '10Mi',
+    containerLogMaxFiles: 5,
+    configMapAndSecretChangeDetectionStrategy: 'Watch',
+    enforceNodeAllocatable: ['pods'],
+    volumePluginDir: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
+    ...(profile.providerId && { providerID: profile.providerId }),
+    logging: { format: 'text', flushFrequency: '5s', verbosity: 2, options: { text: { infoBufferSize: '0' }, json: { infoBufferSize: '0' } } },
+    enableSystemLogHandler: true,
+    shutdownGracePeriod: '0s',
+    shutdownGracePeriodCriticalPods: '0s',
+    enableProfilingHandler: true,
+    enableDebugFlagsHandler: true,
+    seccompDefault: false,
+    memoryThrottlingFactor: 0.9,
+    registerNode: true,
+    localStorageCapacityIsolation: true,
+    ...Object.assign({}, ...changes.filter(({ since }) => minor >= since).map(({ fields }) => fields)),
+  }
+}
+
+/** Upstream: pkg/kubelet/apis/config/v1beta1 DefaultEvictionHard; imagefs.inodesFree since 1.30. */
+function upstreamEvictionHard(minor: number): StringMap {
+  return { ...evictionTrio, 'imagefs.available': '15%', ...(minor >= 30 && { 'imagefs.inodesFree': '5%' }) }
+}
+
+function amazonReservation({ instanceType }: NodeProfile): StringMap {
+  const { vcpus, maxPods } = instanceTypes[instanceType]
+  return { cpu: `${reservedCpuMillis(vcpus)}m`, 'ephemeral-storage': '1Gi', memory: `${255 + 11 * maxPods}Mi` }
+}
+
+/** 6 % of the first core, 1 % of the second, 0.5 % of two more, 0.25 % of the rest. */
+export function reservedCpuMillis(vcpus: number): number {
+  const cores = [Math.min(vcpus, 1), Math.min(Math.max(vcpus - 1, 0), 1), Math.min(Math.max(vcpus - 2, 0), 2), Math.max(vcpus - 4, 0)]
+  return [60, 10, 5, 2.5].reduce((sum, millis, index) => sum + Math.trunc(millis * cores[index]!), 0)
+}
+
+const amazonFields = (profile: NodeProfile): RawObject => ({
+  serverTLSBootstrap: true,
+  protectKernelDefaults: true,
+  hairpinMode: 'hairpin-veth',
+  serializeImagePulls: false,
+  evictionHard: evictionTrio,
+  featureGates: { RotateKubeletServerCertificate: true },
+  kubeReserved: amazonReservation(profile),
+  kubeReservedCgroup: '/runtime',
+  systemReservedCgroup: '/system',
+})
+
+const bottlerocketFields = (profile: NodeProfile): RawObject => ({
+  serverTLSBootstrap: true,
+  protectKernelDefaults: true,
+  hairpinMode: 'hairpin-veth',
+  serializeImagePulls: false,
+  podPidsLimit: 1_048_576,
+  resolvConf: '/run/netdog/resolv.conf',
+  runtimeRequestTimeout: '15m0s',
+  kubeReserved: amazonReservation(profile),
+  kubeReservedCgroup: '/runtime',
+})
+
+const ofFamily: Record<Family, (profile: NodeProfile) => RawObject> = {
+  AL2: amazonFields,
+  AL2023: profile => ({
+    ...amazonFields(profile),
+    ...(minorOf(profile) >= 34 && { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' }),
+  }),
+  Bottlerocket: bottlerocketFields,
+  'Auto Mode': bottlerocketFields,
+  Ubuntu: () => ({ rotateCertificates: true }),
+  Fargate: () => ({}),
+  Windows: profile => ({
+    // Upstream: defaults_windows.go: no inode signals; memory 500Mi since 1.31.
+    evictionHard: {
+      'imagefs.available': '15%',
+      'memory.available': minorOf(profile) >= 31 ? '500Mi' : '100Mi',
+      'nodefs.available': '10%',
+    },
+    cgroupsPerQOS: false,
+    enforceNodeAllocatable: undefined,
+    resolvConf: '',
+    containerRuntimeEndpoint: 'npipe:////./pipe/containerd-containerd',
+    volumePluginDir: 'C:\\usr\\libexec\\kubernetes\\kubelet-plugins\\volume\\exec',
+  }),
+}

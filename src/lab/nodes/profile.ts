@@ -1,0 +1,61 @@
+/** What a node of the lab is, in the few words from which all of its bodies are made. */
+import type { StringMap } from '#model/kubelet-configuration.ts'
+import type { RawObject } from '#model/record.ts'
+import type { LabNode, NodeFault } from '../scenarios/scenario.ts'
+import { configzOf } from './configz.ts'
+import type { InstanceTypeName } from './instance-types.ts'
+import { nodeObject } from './node-object.ts'
+import { podObject } from './pod-object.ts'
+import type { PodProfile } from './pod-profile.ts'
+import { summaryOf } from './summary.ts'
+
+export type Family = 'AL2' | 'AL2023' | 'Bottlerocket' | 'Ubuntu' | 'Windows' | 'Fargate' | 'Auto Mode'
+
+export interface Disk {
+  capacityBytes: number
+  /** Of the capacity; the rest is available. */
+  usedPercent: number
+}
+
+export interface NodeProfile {
+  name: string
+  family: Family
+  /** `1.32.9` */
+  version: string
+  instanceType: InstanceTypeName
+  zone: string
+  ip: string
+  /** Empty where no cloud provider set it. */
+  providerId: string
+  /** Beside those that every node has. */
+  labels: StringMap
+  nodefs: Disk
+  /** The runtime's own disk; absent where it shares the node's. */
+  imagefs?: Disk
+  /** KubeletConfiguration fields that differ from the family's. */
+  configuration?: RawObject
+  pods: readonly PodProfile[]
+  diskPressure?: boolean
+  /** The kubelet stopped posting its status. */
+  silent?: boolean
+  fault?: NodeFault
+}
+
+export const GiB = 2 ** 30
+export const MiB = 2 ** 20
+
+export const availableBytes = ({ capacityBytes, usedPercent }: Disk) => Math.trunc((capacityBytes * (100 - usedPercent)) / 100)
+
+export const minorOf = ({ version }: NodeProfile) => Number(version.split('.')[1])
+
+export function profiledNode(profile: NodeProfile): LabNode {
+  return {
+    node: at => nodeObject(profile, at),
+    configz: () => configzOf(profile),
+    summary: at => summaryOf(profile, at),
+    podKeys: () => profile.pods.map(({ namespace, name }) => ({ namespace, name })),
+    pod: (index, at) => podObject(profile, profile.pods[index]!, at),
+    ...(profile.fault && { fault: profile.fault }),
+  }
+}
+

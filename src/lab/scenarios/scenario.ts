@@ -1,0 +1,132 @@
+/** What a scenario is: a small world as data, its faults, and what an audit of it should say. */
+import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
+import type { RawObject } from '#model/record.ts'
+
+export interface Scenario {
+  name: string
+  /** One line for people. */
+  about: string
+  /** Names are unique among all scenarios, so that several can share one lab. */
+  clusters: readonly ClusterScenario[]
+  /** IAM roles of this world beside the lab's own principal. */
+  roles?: readonly RoleScenario[]
+  /** Items in a page of EKS lists; default 100, as EKS has it. */
+  eksPageSize?: number
+  expect(): Expectation
+}
+
+/** Rules that an expectation may name. */
+export type ExpectedRule =
+  | 'alert-before-image-gc'
+  | 'eviction-before-image-gc'
+  | 'eviction-due'
+  | 'image-gc-due'
+  | 'lost-default-threshold'
+  | 'peer-drift'
+  | 'unread-node'
+  | 'unwatched-imagefs'
+
+/** Policy defaults hold; of the rules above exactly these fire, none on a node that is not named. */
+export interface Expectation {
+  nodes: readonly { cluster: string; node: string; rules: readonly ExpectedRule[] }[]
+  /** Clusters of which no node can be read. */
+  notAudited: readonly string[]
+}
+
+export interface ClusterScenario {
+  name: string
+  /** Kubernetes minor, `1.34`. */
+  version: string
+  /** Default: the lab's region. */
+  region?: string
+  /** Default: the lab's account. */
+  account?: string
+  /** EKS status; a cluster that is CREATING has no endpoint. Default ACTIVE. */
+  status?: 'ACTIVE' | 'CREATING' | 'UPDATING'
+  autoMode?: boolean
+  tags?: Record<string, string>
+  nodegroups: readonly NodegroupScenario[]
+  nodes: NodeSource
+  /** IAM principal (user or role ARN) → Kubernetes rights, `verb resource`. Default: the lab's principal may read what an audit reads. */
+  access?: Readonly<Record<string, readonly string[]>>
+  faults?: ClusterFaults
+}
+
+export interface ClusterFaults {
+  /** What stands at the address that DescribeCluster gives. Default: the API server. */
+  endpoint?: 'closed-port' | 'unresolvable'
+  /** `other-host`: valid, but for another name. `other-authority`: signed by another CA than DescribeCluster shows. */
+  certificate?: 'other-host' | 'other-authority'
+  /** The first so many requests are answered 429. */
+  tooManyRequests?: { first: number; retryAfterSeconds: number }
+  /** A list that has come so many pages far finds its token expired, once each time that many pages were served. */
+  continueExpiresAfterPages?: number
+}
+
+export interface RoleScenario {
+  arn: string
+  /** AssumeRole is refused without it. */
+  externalId?: string
+  /** False: EKS answers AccessDeniedException. Default true. */
+  mayReadEks?: boolean
+}
+
+export interface NodegroupScenario {
+  name: string
+  /** EKS enum, `AL2023_x86_64_STANDARD`. */
+  amiType: string
+  version: string
+  releaseVersion: string
+  instanceTypes: readonly string[]
+  desiredSize: number
+  /** GiB; absent where a launch template decides. */
+  diskSize?: number
+  launchTemplate?: { id: string; name: string; version: string }
+}
+
+/** The nodes of a cluster, each made when it is asked for. */
+export interface NodeSource {
+  /** Sorted, as an API server lists them. */
+  names(): readonly string[]
+  /** Undefined when there is no node of that name. */
+  node(name: string): LabNode | undefined
+}
+
+/** One node: its bodies are functions of the lab's time (RFC 3339), so that large fleets cost nothing until asked. */
+export interface LabNode {
+  node(at: string): KubernetesNode
+  /** The body of `/configz`, `{"kubeletconfig":{…}}`. */
+  configz(at: string): RawObject
+  /** The body of `/stats/summary`. */
+  summary(at: string): RawObject
+  podKeys(): readonly PodKey[]
+  /** The pod of `podKeys()[index]`. */
+  pod(index: number, at: string): KubernetesPod
+  fault?: NodeFault
+}
+
+export interface PodKey {
+  namespace: string
+  name: string
+}
+
+/** How a kubelet fails behind the API server's proxy. */
+export type NodeFault =
+  /** Nothing listens on 10250: the API server answers 503. */
+  | { kind: 'down' }
+  | { kind: 'hanging' }
+  /** The kubelet's own answer, as text. */
+  | { kind: 'status'; status: number; body: string }
+  /** Valid length, but the JSON stops in the middle. */
+  | { kind: 'truncated' }
+  /** The connection breaks in the middle of the body. */
+  | { kind: 'broken' }
+  /** enableDebuggingHandlers false: `/configz` is not there. */
+  | { kind: 'no-debugging-handlers' }
+  | { kind: 'slow'; delayMs: number }
+
+/** A node source of nodes that are all at hand. */
+export function fixedNodes(nodes: Readonly<Record<string, LabNode>>): NodeSource {
+  const names = Object.keys(nodes).sort()
+  return { names: () => names, node: name => (Object.hasOwn(nodes, name) ? nodes[name] : undefined) }
+}

@@ -1,0 +1,91 @@
+/** Puts an API on a loopback port, over HTTP or HTTPS. */
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo, Server } from 'node:net'
+import { type Answer, type Api, answer, type LabRequest } from './api.ts'
+import type { ServingCertificate } from './certificates.ts'
+import type { Tally } from './tally.ts'
+
+const loopback = '127.0.0.1'
+
+/** Larger than any request that the emulated APIs take. */
+const maxBodyBytes = 1_048_576
+
+export interface Served {
+  port: number
+  close(): Promise<void>
+}
+
+/** Listens on a free port of 127.0.0.1. @throws Error when it cannot listen. */
+export async function serve<Caller>(api: Api<Caller>, tally: Tally, certificate?: ServingCertificate): Promise<Served> {
+  const listener: RequestListener = (incoming, response) => {
+    take(api, incoming, response, tally).catch(() => response.destroy())
+  }
+  const server = certificate
+    ? createSecureServer({ key: certificate.keyPem, cert: certificate.certificatePem }, listener)
+    : createServer(listener)
+  server.on(certificate ? 'secureConnection' : 'connection', () => tally.connection(api.name))
+  return { port: await listen(server), close: () => close(server) }
+}
+
+/** A port of 127.0.0.1 on which nothing listens: it was free a moment ago. */
+export async function closedPort(): Promise<number> {
+  const server = createServer()
+  const port = await listen(server)
+  await close(server)
+  return port
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, loopback, () => resolve((server.address() as AddressInfo).port))
+  })
+}
+
+function close(server: ReturnType<typeof createServer> | ReturnType<typeof createSecureServer>): Promise<void> {
+  return new Promise(resolve => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}
+
+async function take<Caller>(api: Api<Caller>, incoming: IncomingMessage, response: ServerResponse, tally: Tally): Promise<void> {
+  const body = await readBody(incoming)
+  const [path = '/', ...query] = (incoming.url ?? '/').split('?')
+  const request: LabRequest = {
+    method: incoming.method ?? 'GET',
+    path,
+    query: new URLSearchParams(query.join('?')),
+    headers: headersOf(incoming),
+    body,
+  }
+  await send(await answer(api, request, route => tally.request(api.name, route)), response)
+}
+
+async function readBody(incoming: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) throw new Error('request body too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+const headersOf = (incoming: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(Object.entries(incoming.headersDistinct).map(([name, values]) => [name, (values ?? []).join(',')]))
+
+async function send(reply: Answer, response: ServerResponse): Promise<void> {
+  if (reply === 'hang') return
+  if (reply.delayMs) await new Promise(resolve => setTimeout(resolve, reply.delayMs).unref())
+  const body = Buffer.from(reply.body)
+  response.writeHead(reply.status, { ...reply.headers, 'content-length': String(body.length) })
+  if (reply.breakAfterBytes === undefined) {
+    response.end(body)
+    return
+  }
+  await new Promise(resolve => response.write(body.subarray(0, reply.breakAfterBytes), resolve))
+  response.destroy()
+}

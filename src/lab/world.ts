@@ -1,0 +1,121 @@
+/** The lab's state: clusters, principals, access keys and the secrets that go with them. */
+import { randomBytes } from 'node:crypto'
+import { type CertificateAuthority, createAuthority } from './certificates.ts'
+import type { ClusterScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
+
+export const labAccount = '111122223333'
+
+/** The IAM user behind the lab's static credentials. */
+export const labPrincipal = `arn:aws:iam::${labAccount}:user/highwater`
+
+/** What an audit reads, in the words of RBAC. */
+export const auditorRights = ['get nodes', 'list nodes', 'get nodes/proxy', 'list pods'] as const
+
+export interface Principal {
+  /** As GetCallerIdentity says it: for a role its session, `arn:aws:sts::…:assumed-role/…`. */
+  arn: string
+  /** The IAM user or role itself: what a cluster maps. */
+  identity: string
+  userId: string
+  account: string
+  mayReadEks: boolean
+}
+
+export interface AccessKey {
+  accessKeyId: string
+  secretAccessKey: string
+  /** Temporary credentials have both. */
+  session: { token: string; expiresAtMs: number } | null
+  principal: Principal
+}
+
+export interface WorldCluster {
+  scenario: ClusterScenario
+  region: string
+  account: string
+  authority: CertificateAuthority
+  /** What DescribeCluster shows as `certificateAuthority.data`, before base64. */
+  shownAuthorityPem: string
+  /** Set when its server stands; null while the cluster is CREATING. */
+  endpoint: string | null
+  /** The API server's revision, and up to which one the history is compacted: older continue tokens have expired. */
+  revision: number
+  compactedRevision: number
+  /** Requests still to be answered 429. */
+  refusalsLeft: number
+}
+
+export interface World {
+  region: string
+  /** "Now" in the bodies of generated nodes, RFC 3339. */
+  at: string
+  eksPageSize: number
+  clusters: Map<string, WorldCluster>
+  roles: Map<string, RoleScenario>
+  keys: Map<string, AccessKey>
+  /** The static token of the kubeconfig's user. */
+  kubeconfigToken: string
+}
+
+/** @throws Error when two scenarios have a cluster of the same name. */
+export function createWorld(scenarios: readonly Scenario[], { region, at }: { region: string; at: string }): World {
+  const clusters = new Map<string, WorldCluster>()
+  for (const scenario of scenarios.flatMap(each => each.clusters)) {
+    if (clusters.has(scenario.name)) throw new Error(`two scenarios have a cluster named ${scenario.name}`)
+    clusters.set(scenario.name, createCluster(scenario, region))
+  }
+  return {
+    region,
+    at,
+    eksPageSize: Math.min(100, ...scenarios.map(scenario => scenario.eksPageSize ?? 100)),
+    clusters,
+    roles: new Map(scenarios.flatMap(scenario => scenario.roles ?? []).map(role => [role.arn, role])),
+    keys: new Map(),
+    kubeconfigToken: randomBytes(24).toString('hex'),
+  }
+}
+
+function createCluster(scenario: ClusterScenario, region: string): WorldCluster {
+  const authority = createAuthority('kubernetes')
+  return {
+    scenario,
+    region: scenario.region ?? region,
+    account: scenario.account ?? labAccount,
+    authority,
+    shownAuthorityPem:
+      scenario.faults?.certificate === 'other-authority' ? createAuthority('kubernetes').certificatePem : authority.certificatePem,
+    endpoint: null,
+    revision: 1_000_000,
+    compactedRevision: 0,
+    refusalsLeft: scenario.faults?.tooManyRequests?.first ?? 0,
+  }
+}
+
+/** New credentials of a principal; with a lifetime they are temporary and carry a session token. */
+export function createKey(world: World, principal: Principal, lifetimeMs?: number): AccessKey {
+  const letters = randomBytes(16)
+    .map(byte => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.charCodeAt(byte % 32))
+    .toString()
+  const key: AccessKey = {
+    accessKeyId: `${lifetimeMs === undefined ? 'AKIA' : 'ASIA'}${letters}`,
+    secretAccessKey: randomBytes(30).toString('base64'),
+    session: lifetimeMs === undefined ? null : { token: randomBytes(150).toString('base64'), expiresAtMs: Date.now() + lifetimeMs },
+    principal,
+  }
+  world.keys.set(key.accessKeyId, key)
+  return key
+}
+
+export const staticPrincipal: Principal = {
+  arn: labPrincipal,
+  identity: labPrincipal,
+  userId: 'AIDALABHIGHWATERUSER1',
+  account: labAccount,
+  mayReadEks: true,
+}
+
+/** The Kubernetes rights (`verb resource`) of an IAM user or role in a cluster; null when it is not mapped. */
+export function rightsOf(cluster: WorldCluster, identity: string): readonly string[] | null {
+  const access = cluster.scenario.access ?? { [labPrincipal]: auditorRights }
+  return access[identity] ?? null
+}

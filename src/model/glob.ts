@@ -1,0 +1,14 @@
+/** Names with `*`, which stands for any run of characters; everything else is literal. */
+export function matchesGlob(pattern: string, name: string): boolean {
+  const [head = '', ...rest] = pattern.split('*')
+  const tail = rest.pop()
+  if (tail === undefined) return name === head
+  if (!name.startsWith(head) || name.length < head.length + tail.length || !name.endsWith(tail)) return false
+  let from = head.length
+  for (const part of rest) {
+    const at = name.indexOf(part, from)
+    if (at < 0) return false
+    from = at + part.length
+  }
+  return from <= name.length - tail.length
+}

@@ -1,0 +1,12 @@
+/**
+ * The operator asked for something that cannot be done as asked, or the run cannot start: `message` is one paragraph that says what, where, why and what
+ * to do. Nothing was audited. Bad input ends with exit code 2, everything else with 4.
+ */
+export class OperatorError extends Error {
+  readonly isBadInput: boolean
+
+  constructor(message: string, options: { isBadInput?: boolean; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.isBadInput = options.isBadInput ?? true
+  }
+}

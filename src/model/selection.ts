@@ -1,0 +1,21 @@
+/** What of a fleet an audit is about; an empty list means all. */
+import { matchesGlob } from './glob.ts'
+import type { NodeIdentity } from './node-identity.ts'
+
+export interface Selection {
+  /** Cluster names; `*` stands for any run of characters. */
+  clusters: string[]
+  /** Nodegroup or nodepool names, likewise. */
+  nodegroups: string[]
+  /** Node names, to the letter. */
+  nodes: string[]
+}
+
+export const everything: Selection = { clusters: [], nodegroups: [], nodes: [] }
+
+export const selectsCluster = (selection: Selection, cluster: string) =>
+  selection.clusters.length === 0 || selection.clusters.some(pattern => matchesGlob(pattern, cluster))
+
+export const selectsNode = (selection: Selection, { name, group }: NodeIdentity) =>
+  (selection.nodes.length === 0 || selection.nodes.includes(name)) &&
+  (selection.nodegroups.length === 0 || (group.kind !== 'Node' && selection.nodegroups.some(pattern => matchesGlob(pattern, group.name))))

@@ -1,0 +1,91 @@
+/** The story of an audit. A live fleet and a saved snapshot take the same way; only the source differs. */
+import { type JudgementOptions, openJudgement, type RuleError } from '#judge/judge.ts'
+import type { Rule } from '#judge/rule.ts'
+import type { FindingsDocument, RunInfo } from '#model/finding.ts'
+import type { Policy } from '#model/policy.ts'
+import type { MalformedLine, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
+import type { AuditedNode, RenderedFile } from '#model/report.ts'
+import type { Channel } from '#publish/channel.ts'
+import { type Delivery, publish } from '#publish/publish.ts'
+import { replay } from '#replay/replay.ts'
+import type { Format } from '#report/format.ts'
+import { renderReport } from '#report/report.ts'
+import { prune } from '#snapshot/prune.ts'
+import type { SnapshotWriter } from '#snapshot/write.ts'
+
+export interface AuditContext {
+  source: RunInfo['source']
+  version: string
+  policy: Policy
+  rules: readonly Rule[]
+  formats: Format[]
+  channels: Channel[]
+  /** Where the records are kept; null: nowhere. */
+  snapshot: SnapshotWriter | null
+  options?: JudgementOptions
+  onNode?: (node: AuditedNode) => void
+}
+
+export interface AuditResult {
+  document: FindingsDocument
+  nodes: AuditedNode[]
+  files: RenderedFile[]
+  deliveries: Delivery[]
+  /** Rules that threw: our mistakes. */
+  ruleErrors: RuleError[]
+}
+
+/** @throws whatever the source throws when it has nothing at all to read. */
+export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine>, context: AuditContext): Promise<AuditResult> {
+  const { policy, rules, formats, channels, snapshot } = context
+  const judgement = openJudgement(rules, policy, context.options)
+  const nodes: AuditedNode[] = []
+  const inputErrors: string[] = []
+  let header: SnapshotHeader | null = null
+  try {
+    for await (const read of source) {
+      if (read.kind === 'Malformed') {
+        inputErrors.push(`line ${read.line}: ${read.message}`)
+        continue
+      }
+      const record = prune(read)
+      await snapshot?.write(record)
+      if (record.kind === 'Snapshot') header = record
+      if (record.kind === 'Cluster') judgement.takeCluster(record)
+      if (record.kind === 'Node') {
+        const node = judgement.take(record, replay(record, header?.takenAt ?? unknownTime))
+        nodes.push(node)
+        context.onNode?.(node)
+      }
+    }
+    await snapshot?.close()
+  } catch (error) {
+    await snapshot?.discard()
+    throw error
+  }
+  const takenAt = header?.takenAt ?? unknownTime
+  const { ruleErrors, ...judged } = judgement.close(takenAt)
+  const document: FindingsDocument = {
+    schema: 'highwater.findings/1',
+    run: {
+      version: context.version,
+      source: context.source,
+      takenAt,
+      account: header?.account ?? null,
+      region: header?.region ?? null,
+      rules: rules.map(({ id }) => id),
+      inputErrors,
+    },
+    ...judged,
+  }
+  nodes.sort(byClusterAndName)
+  const files = renderReport({ document, nodes, alertPercent: policy.alertPercent }, formats)
+  return { document, nodes, files, deliveries: await publish(files, channels), ruleErrors }
+}
+
+/** Only a file without its first line has no time of its own; its nodes usually do. */
+const unknownTime = '1970-01-01T00:00:00Z'
+
+const byClusterAndName = (left: AuditedNode, right: AuditedNode) =>
+  compare(left.cluster, right.cluster) || compare(left.identity.name, right.identity.name)
+const compare = (left: string, right: string) => (left < right ? -1 : left > right ? 1 : 0)

@@ -1,0 +1,102 @@
+/** highwater.yaml → Policy: every key has a default, and all mistakes are named at once, with their place in the file. */
+import { LineCounter, parseDocument } from 'yaml'
+import * as z from 'zod'
+import { severities } from '#model/finding.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+
+const percent = z.number().min(1).max(100)
+const day = z.iso.date('a day as YYYY-MM-DD')
+
+const policySchema = z
+  .strictObject({
+    accounts: z
+      .array(
+        z.strictObject({
+          roleArn: z
+            .string()
+            .regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
+            .nullable()
+            .default(null),
+          // Source: STS API reference, AssumeRole ExternalId.
+          externalId: z
+            .string()
+            .regex(/^[\w+=,.@:/-]{2,1224}$/, '2 to 1,224 characters of letters, digits and +=,.@:/-')
+            .nullable()
+            .default(null),
+          regions: z
+            .array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'an AWS region'))
+            .min(1)
+            .nullable()
+            .default(null),
+        }),
+      )
+      .min(1)
+      .default(defaultPolicy.accounts)
+      .describe('AWS accounts and regions to enumerate; by default the caller’s own'),
+    clusters: z
+      .strictObject({
+        names: z.array(z.string()).default([]).describe('EKS cluster names, * stands for any run of characters; empty means all'),
+        tags: z.record(z.string(), z.string()).default({}).describe('only clusters with these EKS tags'),
+      })
+      .default(defaultPolicy.clusters),
+    alertPercent: percent.default(defaultPolicy.alertPercent).describe('disk usage at which the team’s own alert fires'),
+    assumedGrowthPercent: percent
+      .default(defaultPolicy.assumedGrowthPercent)
+      .describe('growth within one image-GC period, in percent of the capacity, where no rate was observed'),
+    severities: z.record(z.string(), z.enum(severities)).default({}).describe('severity by rule id, instead of the rule’s own'),
+    waivers: z
+      .array(
+        z.strictObject({
+          rule: z.string().min(1),
+          match: z
+            .strictObject({
+              cluster: z.string().optional(),
+              kind: z.string().optional(),
+              namespace: z.string().optional(),
+              name: z.string().optional(),
+            })
+            .default({}),
+          until: day.describe('the last day on which it holds (UTC)'),
+          reason: z.string().min(1),
+        }),
+      )
+      .default([]),
+    pace: z
+      .strictObject({
+        requestsPerSecond: z.number().min(0.1).max(1000).default(defaultPolicy.pace.requestsPerSecond),
+        concurrency: z.int().min(1).max(200).default(defaultPolicy.pace.concurrency),
+        clusters: z.int().min(1).max(50).default(defaultPolicy.pace.clusters),
+      })
+      .default(defaultPolicy.pace)
+      .describe('upper bounds for one Kubernetes API server; clusters: how many are read at once'),
+  })
+  .meta({ title: 'highwater policy' })
+
+/**
+ * @param text  YAML (or JSON, which is YAML)
+ * @param file  its name, for the messages
+ * @throws OperatorError
+ */
+export function parsePolicy(text: string, file: string): Policy {
+  const lineCounter = new LineCounter()
+  const document = parseDocument(text, { lineCounter, prettyErrors: false })
+  const place = (offset: number) => {
+    const { line, col } = lineCounter.linePos(offset)
+    return `${file}:${line}:${col}`
+  }
+  if (document.errors.length > 0)
+    throw new OperatorError(document.errors.map(error => `${place(error.pos[0])}: ${error.message}`).join('\n'))
+  const parsed = policySchema.safeParse(document.toJS() ?? {})
+  if (parsed.success) return parsed.data
+  const mistakes = parsed.error.issues.map(issue => {
+    const node = document.getIn(issue.path, true)
+    const at =
+      typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range) ? place(Number(node.range[0])) : file
+    return `${at}: ${issue.path.join('.') || 'the file'}: ${issue.message}`
+  })
+  throw new OperatorError(mistakes.join('\n'))
+}
+
+/** The JSON Schema of highwater.yaml, for editors. */
+export const policyJsonSchema = () => z.toJSONSchema(policySchema, { io: 'input' })

@@ -1,0 +1,11 @@
+import { renderPage } from '#report/compiled-templates.js'
+import type { Format } from '#report/format.ts'
+import { pageView } from '#report/view.ts'
+
+/** One self-contained page: no script, no third party, readable from disk and on paper. */
+export const html: Format = {
+  id: 'html',
+  name: 'report.html',
+  contentType: 'text/html; charset=utf-8',
+  render: report => renderPage(pageView(report)),
+}

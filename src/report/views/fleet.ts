@@ -1,0 +1,213 @@
+/**
+ * The nodes of a fleet, group by group, worst first. A small group is drawn node by node; of a large one the page draws where its nodes stand, and
+ * the worst few. Whatever is not drawn stands in a table, whatever does not even fit there is counted: the numbers always add up.
+ */
+import type { AuditReport } from '#model/report.ts'
+import { counted, formatCount, formatPercent } from '#report/numbers.ts'
+import { compareText, shownLine } from '#report/text.ts'
+import type { Gauge, Mark } from './gauge.ts'
+import { type Ladder, layOutLadder } from './ladder.ts'
+import { coverageTexts, type GaugedNode, gaugeNode, type NodeView, nameLimit, nodeView } from './node.ts'
+
+/** Bounds that keep the page usable at 5,000 nodes. */
+export const fleetLimits = { smallGroup: 4, worstOfGroup: 3, drawnNodes: 48, drawnGroups: 40, listedNodes: 5000, listedGroups: 500 }
+
+export interface DistributionView extends Ladder {
+  id: string
+  title: string
+  summary: string
+  description: string
+  columns: { x: string; width: string; y: string; height: string }[]
+}
+
+export interface NodeRow {
+  name: string
+  coverage: string
+  disk: string
+  nodefs: string
+  memory: string
+  headroom: string
+  state: string
+  /** Null where the node has bars. */
+  reason: string | null
+}
+
+export interface GroupView {
+  title: string
+  cluster: string
+  count: string
+  coverage: string
+  distributions: DistributionView[]
+  drawnTitle: string
+  nodes: NodeView[]
+  rows: NodeRow[]
+  rowsTitle: string
+}
+
+export interface FleetView {
+  groups: GroupView[]
+  /** What is not drawn or listed, and why; empty when everything is. */
+  notDrawn: string[]
+}
+
+export function fleetView({ nodes, alertPercent }: AuditReport): FleetView {
+  const groups = groupNodes(nodes.map(node => gaugeNode(node, alertPercent)))
+  let drawable = fleetLimits.drawnNodes
+  let listable = fleetLimits.listedNodes
+  let notListed = groups.slice(fleetLimits.listedGroups).reduce((sum, { members }) => sum + members.length, 0)
+  let inTables = 0
+  const views = groups.slice(0, fleetLimits.listedGroups).map(({ title, cluster, members }, groupIndex): GroupView => {
+    const id = `g${groupIndex + 1}`
+    const isSmall = members.length <= fleetLimits.smallGroup
+    const drawnCount = Math.min(isSmall ? members.length : fleetLimits.worstOfGroup, drawable)
+    const drawn = members.slice(0, drawnCount)
+    const listed = members.slice(drawnCount, drawnCount + listable)
+    drawable -= drawnCount
+    listable -= listed.length
+    inTables += listed.length
+    notListed += members.length - drawnCount - listed.length
+    const reads = (coverage: keyof typeof coverageTexts) => members.filter(({ node }) => node.coverage === coverage).length
+    return {
+      title,
+      cluster,
+      count: counted(members.length, 'node'),
+      coverage: (['read', 'partlyRead', 'notRead'] as const)
+        .flatMap(state => (reads(state) > 0 ? [`${formatCount(reads(state))} ${coverageTexts[state]}`] : []))
+        .join(', '),
+      distributions: isSmall || groupIndex >= fleetLimits.drawnGroups ? [] : distributions(members, id),
+      drawnTitle: isSmall ? '' : `The ${drawnCount === 1 ? 'node' : `${drawnCount} nodes`} nearest to eviction`,
+      nodes: drawn.map(({ node, gauges }, index) => nodeView(node, gauges, `${id}n${index + 1}`)),
+      rows: listed.map(nodeRow),
+      rowsTitle:
+        drawnCount > 0
+          ? `${counted(listed.length, 'more node')} of this group, as a table`
+          : `${counted(listed.length, 'node')} of this group, as a table`,
+    }
+  })
+  return { groups: views, notDrawn: notDrawnTexts(inTables, notListed) }
+}
+
+function notDrawnTexts(inTables: number, notListed: number): string[] {
+  const texts: string[] = []
+  if (inTables > 0) {
+    texts.push(
+      `${counted(inTables, 'node')} not drawn as a picture: of large groups the page draws those nearest to eviction and lists the others in tables, so that it stays light.`,
+    )
+  }
+  if (notListed > 0) {
+    texts.push(
+      `${counted(notListed, 'node')} neither drawn nor listed: the page stops at ${formatCount(fleetLimits.listedNodes)} rows and ${formatCount(fleetLimits.listedGroups)} groups. The snapshot holds every one.`,
+    )
+  }
+  return texts
+}
+
+interface Group {
+  title: string
+  cluster: string
+  members: GaugedNode[]
+}
+
+function groupNodes(nodes: GaugedNode[]): Group[] {
+  const groups = Map.groupBy(nodes, ({ node: { cluster, identity } }) =>
+    JSON.stringify([cluster, identity.group.kind, identity.group.kind === 'Node' ? null : identity.group.name]),
+  )
+  return [...groups.values()]
+    .map(members => {
+      const { cluster, identity } = members[0]!.node
+      const title =
+        identity.group.kind === 'Node' ? 'Nodes without a group' : `${identity.group.kind} ${shownLine(identity.group.name, nameLimit)}`
+      return { title, cluster: shownLine(cluster, nameLimit), members: members.toSorted(byHeadroom) }
+    })
+    .toSorted((a, b) => byHeadroom(a.members[0]!, b.members[0]!) || compareText(a.cluster, b.cluster) || compareText(a.title, b.title))
+}
+
+/** Nearest to eviction first; after them the nodes of which that is not known. */
+function byHeadroom(a: GaugedNode, b: GaugedNode): number {
+  const known = (value: number | null) => value ?? Number.MAX_VALUE
+  return (
+    known(a.headroomPercent) - known(b.headroomPercent) ||
+    compareText(a.node.cluster, b.node.cluster) ||
+    compareText(a.node.identity.name, b.node.identity.name)
+  )
+}
+
+const holdsImages = ({ title }: Gauge) => title === 'imagefs' || title.startsWith('nodefs = imagefs (')
+const usedOf = (gauge: Gauge | undefined) => (gauge === undefined ? '' : formatPercent(gauge.usedPercent))
+
+function nodeRow({ node, gauges, headroomPercent }: GaugedNode): NodeRow {
+  const titled = (title: string) => gauges.find(gauge => gauge.title === title)
+  const states = gauges.map(({ state }) => state)
+  return {
+    name: shownLine(node.identity.name, nameLimit),
+    coverage: coverageTexts[node.coverage],
+    disk: usedOf(gauges.find(gauge => gauge.unit === 'bytes' && holdsImages(gauge))),
+    nodefs: usedOf(titled('nodefs') ?? titled('nodefs = containerfs')),
+    memory: usedOf(titled('memory')),
+    headroom: headroomPercent === null ? 'unknown' : headroomPercent < 0 ? 'none' : formatPercent(headroomPercent),
+    state: states.includes('pressure') ? 'eviction threshold met' : states.includes('image-gc') ? 'image GC is due' : '',
+    reason:
+      gauges.length > 0
+        ? null
+        : shownLine(node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || 'no reason was recorded', 200),
+  }
+}
+
+const columnPercent = 2
+const histogramHeight = 40
+
+/** Where the nodes of a group stand on each of its disks, and the marks that most of them have. */
+function distributions(members: GaugedNode[], id: string): DistributionView[] {
+  const disks = members.flatMap(({ gauges }) => gauges.filter(({ unit, title }) => unit === 'bytes' && title !== 'memory'))
+  return [...Map.groupBy(disks, ({ title }) => title)].flatMap(([title, gauges], index) => {
+    const used = gauges.flatMap(({ usedPercent }) => usedPercent ?? []).toSorted((a, b) => a - b)
+    if (used.length === 0) return []
+    const [common, withCommon] = commonMarks(gauges)
+    const ladder = layOutLadder(common, 12, histogramHeight + 4)
+    const rank = (percentile: number) => formatPercent(used[Math.max(Math.ceil((percentile / 100) * used.length) - 1, 0)]!)
+    const unknown = gauges.length - used.length
+    const summary = [
+      `${counted(used.length, 'node')}: lowest ${rank(0)} used, median ${rank(50)}, 90th percentile ${rank(90)}, highest ${rank(100)}.`,
+      unknown > 0 ? `${counted(unknown, 'node')}: unknown.` : '',
+      withCommon < gauges.length
+        ? `The marks are those of ${formatCount(withCommon)}; ${formatCount(gauges.length - withCommon)} have others.`
+        : '',
+    ].filter(Boolean)
+    return [
+      {
+        ...ladder,
+        id: `${id}d${index + 1}`,
+        title,
+        summary: summary.join(' '),
+        description: `${summary.join(' ')} Marks: ${common.map(({ name, percent, setting }) => `${name} at ${formatPercent(Math.max(percent, 0))} (${setting})`).join('; ')}.`,
+        columns: columnsOf(used, ladder.barTop),
+      },
+    ]
+  })
+}
+
+function commonMarks(gauges: Gauge[]): [Mark[], number] {
+  const alike = Map.groupBy(gauges, ({ marks }) =>
+    JSON.stringify(marks.map(({ kind, percent, setting }) => [kind, percent.toFixed(1), setting])),
+  )
+  const [, most] = [...alike].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b))[0]!
+  // Equal percentages of different disks are different amounts.
+  return [most[0]!.marks.map(mark => ({ ...mark, amount: null })), most.length]
+}
+
+function columnsOf(used: number[], bottom: number): DistributionView['columns'] {
+  const last = 100 / columnPercent - 1
+  const counts = Map.groupBy(used, percent => Math.min(Math.floor(percent / columnPercent), last))
+  const highest = Math.max(...[...counts.values()].map(({ length }) => length))
+  return [...counts]
+    .toSorted(([a], [b]) => a - b)
+    .map(([column, { length }]) => {
+      const height = Math.max((length / highest) * histogramHeight, 2)
+      return {
+        x: `${column * columnPercent + 0.15}%`,
+        width: `${columnPercent - 0.3}%`,
+        y: (bottom - 2 - height).toFixed(1),
+        height: height.toFixed(1),
+      }
+    })
+}

@@ -1,0 +1,84 @@
+/**
+ * Where the labels of a bar's marks stand, so that none touches another and no leader line crosses a label, at every width.
+ *
+ * Horizontal places are percentages of the bar, so that one picture serves a phone and a desk. Each label has a row of its own. Below the bar labels
+ * end at their mark and rows go down from left to right: a leader that passes a row passes right of its label. Marks too far left for that have theirs
+ * above the bar, beginning at the mark, rows going up from right to left.
+ */
+import { formatPercent } from '#report/numbers.ts'
+import { inOrder, type Mark, type MarkKind } from './gauge.ts'
+
+/** Widths of a bar in CSS pixels from which on a label shows more; report.css has the same numbers in its container queries. */
+export const barWidths = { phone: 330, page: 640, desk: 900 }
+/** A generous mean for the 12 px system fonts. */
+export const characterWidth = 6.7
+export const rowHeight = 17
+const leaderGap = 6
+
+export type BarWidth = keyof typeof barWidths
+/** From which width of the bar on something is shown; `never` where it would not fit. */
+type Reveal = 'page' | 'desk' | 'never'
+
+export interface PlacedMark {
+  kind: MarkKind
+  /** SVG x of mark and leader, `84.00%`. */
+  x: string
+  place: string
+  name: string
+  setting: string
+  amount: string
+  settingFrom: Reveal
+  amountFrom: Reveal
+  isAbove: boolean
+  /** SVG coordinates in pixels, from the top of the picture. */
+  leaderTop: number
+  leaderBottom: number
+  labelY: number
+}
+
+export interface Ladder {
+  marks: PlacedMark[]
+  barTop: number
+  barHeight: number
+  height: number
+}
+
+type Label = Pick<PlacedMark, 'name' | 'setting' | 'amount' | 'place' | 'settingFrom' | 'amountFrom'>
+
+/** The text of a label at one of the widths. */
+export function labelText(label: Label, width: BarWidth): string {
+  const shows = (from: Reveal) => from !== 'never' && barWidths[from] <= barWidths[width]
+  const setting = shows(label.settingFrom) ? ` (${label.setting})` : ''
+  return `${label.name}${setting} ${label.place}${shows(label.amountFrom) ? `, ${label.amount}` : ''}`
+}
+
+/** @param space pixels kept free between the labels above and the bar, for what stands on the bar. */
+export function layOutLadder(marks: Mark[], barHeight: number, space: number): Ladder {
+  const labels = inOrder(marks).map(label)
+  // Sorted by place, the marks with labels above are the first ones: the leftmost gets the topmost row.
+  const above = labels.filter(({ isAbove }) => isAbove).length
+  const below = labels.length - above
+  const barTop = above * rowHeight + space
+  const barBottom = barTop + barHeight
+  const placed = labels.map((label, index): PlacedMark => {
+    if (label.isAbove) {
+      const labelY = index * rowHeight + 12
+      return { ...label, labelY, leaderTop: labelY - 9, leaderBottom: barBottom }
+    }
+    const labelY = barBottom + (index - above) * rowHeight + 18
+    return { ...label, labelY, leaderTop: barTop, leaderBottom: labelY + 2 }
+  })
+  return { marks: placed, barTop, barHeight, height: barBottom + (below > 0 ? below * rowHeight + 8 : 4) }
+}
+
+function label({ kind, percent, name, setting, amount }: Mark): Label & Pick<PlacedMark, 'kind' | 'x' | 'isAbove'> {
+  const place = Math.min(Math.max(percent, 0), 100)
+  const short: Label = { name, setting, amount: amount ?? '', place: formatPercent(place), settingFrom: 'never', amountFrom: 'never' }
+  const fits = (label: Label, width: BarWidth, isAbove: boolean) =>
+    labelText(label, width).length * characterWidth <= (barWidths[width] * (isAbove ? 100 - place : place)) / 100 - leaderGap
+  const isAbove = place < 50 && !fits(short, 'phone', false)
+  const settingFrom = (['page', 'desk'] as const).find(width => fits({ ...short, settingFrom: width }, width, isAbove)) ?? 'never'
+  const withSetting: Label = { ...short, settingFrom }
+  const hasRoom = amount !== null && fits({ ...withSetting, amountFrom: 'desk' }, 'desk', isAbove)
+  return { ...withSetting, amountFrom: hasRoom ? 'desk' : 'never', kind, x: `${place.toFixed(2)}%`, isAbove }
+}

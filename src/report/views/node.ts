@@ -1,0 +1,123 @@
+/** One node's card: who it is, its bars, or why it has none. */
+import type { AuditedNode } from '#model/report.ts'
+import { formatPercent, formatUtc } from '#report/numbers.ts'
+import { shownLine } from '#report/text.ts'
+import { describeGauge, type Gauge, gaugesOf } from './gauge.ts'
+import { type Ladder, layOutLadder } from './ladder.ts'
+
+export interface BarView extends Ladder {
+  id: string
+  title: string
+  summary: string
+  description: string
+  isThin: boolean
+  /** `84.2%`, or null where it was not observed. */
+  used: string | null
+  /** SVG x of where it stands now; null with `used`. */
+  usedX: string | null
+  state: Gauge['state']
+  stateText: string
+  /** From where to the end eviction keeps the disk free; null without a hard threshold. */
+  keptFree: { x: string; width: string } | null
+  facts: string[]
+}
+
+export interface NodeView {
+  name: string
+  about: string
+  coverage: string
+  isRead: boolean
+  at: string
+  notes: string[]
+  /** What could not be read of it, and why. */
+  reasons: { what: string; message: string }[]
+  bars: BarView[]
+}
+
+const stateTexts = { calm: '', 'image-gc': 'image GC is due', pressure: 'eviction threshold met' }
+const barHeights = { bytes: 24, inodes: 10 }
+const spaceForPointer = 9
+const shownReasons = 8
+export const nameLimit = 120
+
+export const coverageTexts = { read: 'read', partlyRead: 'partly read', notRead: 'not read' }
+
+export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeView {
+  const { identity, errors } = node
+  const system = identity.operatingSystem === 'windows' ? 'Windows' : null
+  const ready = { True: 'Ready', False: 'not Ready', Unknown: 'Ready unknown' }
+  const about = [
+    identity.owner,
+    identity.instanceType,
+    identity.amiFamily,
+    system === identity.amiFamily ? null : system,
+    identity.kubeletVersion,
+  ]
+  const reasons = errors
+    .slice(0, shownReasons)
+    .map(({ what, message }) => ({ what: shownLine(what, 60), message: shownLine(message, 400) }))
+  if (errors.length > shownReasons)
+    reasons.push({ what: 'more', message: `${errors.length - shownReasons} more reasons are in the snapshot.` })
+  return {
+    name: shownLine(identity.name, nameLimit),
+    about: [
+      ...about.filter(part => part !== null).map(part => shownLine(part, 60)),
+      identity.ready === null ? 'readiness unknown' : ready[identity.ready],
+    ].join(', '),
+    coverage: coverageTexts[node.coverage],
+    isRead: node.coverage === 'read',
+    at: formatUtc(node.at),
+    notes: notesOf(node),
+    reasons:
+      gauges.length === 0 && reasons.length === 0
+        ? [{ what: 'disk', message: 'No filesystem was observed, and no reason was recorded.' }]
+        : reasons,
+    bars: gauges.map((gauge, index) => barView(gauge, `${id}b${index + 1}`)),
+  }
+}
+
+function notesOf({ prediction: { filesystems } }: AuditedNode): string[] {
+  const { nodefs, imagefs, layout, layoutCertainty } = filesystems
+  if (nodefs === null && imagefs === null) return []
+  if (layout === null) return ['Whether nodefs and imagefs are one disk is unknown.']
+  if (layoutCertainty === 'certain') return []
+  const layouts = {
+    shared: 'That nodefs and imagefs are one disk',
+    imagefs: 'That imagefs is a disk of its own',
+    split: 'That images have a disk of their own and containers live on nodefs',
+  }
+  return [`${layouts[layout]} is ${layoutCertainty ?? 'not certain'}: the API does not name devices.`]
+}
+
+export function barView(gauge: Gauge, id: string): BarView {
+  const hard = gauge.marks.filter(({ kind }) => kind === 'hard').map(({ percent }) => Math.min(Math.max(percent, 0), 100))
+  const keptFrom = hard.length > 0 ? Math.min(...hard) : null
+  return {
+    ...layOutLadder(gauge.marks, barHeights[gauge.unit], spaceForPointer),
+    id,
+    title: gauge.title,
+    summary: gauge.summary,
+    description: describeGauge(gauge),
+    isThin: gauge.unit === 'inodes',
+    used: gauge.usedPercent === null ? null : formatPercent(gauge.usedPercent),
+    usedX: gauge.usedPercent === null ? null : `${gauge.usedPercent.toFixed(2)}%`,
+    state: gauge.state,
+    stateText: stateTexts[gauge.state],
+    keptFree: keptFrom === null ? null : { x: `${keptFrom.toFixed(2)}%`, width: `${(100 - keptFrom).toFixed(2)}%` },
+    facts: gauge.facts,
+  }
+}
+
+/** Gauges are made once a node and handed around: ordering, drawing and the table all ask them. */
+export interface GaugedNode {
+  node: AuditedNode
+  gauges: Gauge[]
+  /** The least headroom of all its gauges; null where none is known. */
+  headroomPercent: number | null
+}
+
+export function gaugeNode(node: AuditedNode, alertPercent: number): GaugedNode {
+  const gauges = gaugesOf(node, alertPercent)
+  const known = gauges.flatMap(({ headroomPercent }) => headroomPercent ?? [])
+  return { node, gauges, headroomPercent: known.length > 0 ? Math.min(...known) : null }
+}

@@ -1,0 +1,69 @@
+/** What the page says after the pictures: what was undecided, not audited, passed, and how it was all read. */
+import type { FindingsDocument } from '#model/finding.ts'
+import { counted, formatCount, formatUtc } from '#report/numbers.ts'
+import { shownLine } from '#report/text.ts'
+import { nodeCountText, subjectText } from './findings.ts'
+import { nameLimit } from './node.ts'
+
+export const remainderLimits = { unknowns: 300, notAudited: 500, clusters: 300, inputErrors: 50 }
+
+/** The rows that fit, and a sentence for those that do not. */
+export interface Rows<Row> {
+  rows: Row[]
+  leftOut: string | null
+}
+
+export interface RemainderView {
+  unknowns: Rows<{ rule: string; cluster: string; subject: string; nodeCount: string; reason: string }>
+  notAudited: Rows<{ cluster: string; node: string; reason: string }>
+  outcomes: Rows<{ name: string; pass: string; fail: string; unknown: string; notApplicable: string; error: string }>
+  quietRules: string[]
+  quietRulesCount: string
+  run: { what: string; value: string }[]
+  inputErrors: Rows<string>
+}
+
+export function remainderView({ run, clusters, findings, waived, unknowns, notAudited }: FindingsDocument): RemainderView {
+  const spoken = new Set([...findings, ...waived, ...unknowns].map(({ rule }) => rule))
+  const quiet = run.rules.filter(rule => !spoken.has(rule))
+  return {
+    unknowns: rowsOf(unknowns, remainderLimits.unknowns, ({ rule, cluster, subject, nodes, reason }) => ({
+      rule: shownLine(rule, 80),
+      cluster: shownLine(cluster, nameLimit),
+      subject: subjectText(subject),
+      nodeCount: nodeCountText(nodes),
+      reason: shownLine(reason, 400),
+    })),
+    notAudited: rowsOf(notAudited, remainderLimits.notAudited, ({ cluster, node, reason }) => ({
+      cluster: shownLine(cluster, nameLimit),
+      node: node === null ? 'the whole cluster' : shownLine(node, nameLimit),
+      reason: shownLine(reason, 600),
+    })),
+    outcomes: rowsOf(clusters, remainderLimits.clusters, ({ name, outcomes: { pass, fail, unknown, notApplicable, error } }) => ({
+      name: shownLine(name, nameLimit),
+      pass: formatCount(pass),
+      fail: formatCount(fail),
+      unknown: formatCount(unknown),
+      notApplicable: formatCount(notApplicable),
+      error: formatCount(error),
+    })),
+    quietRules: quiet.map(rule => shownLine(rule, 80)),
+    quietRulesCount: `${formatCount(quiet.length)} of ${counted(run.rules.length, 'rule')} found nothing and left nothing undecided`,
+    run: [
+      { what: 'Snapshot taken', value: formatUtc(run.takenAt) },
+      { what: 'Source', value: run.source === 'live' ? 'the clusters themselves' : 'a saved snapshot' },
+      { what: 'AWS account', value: shownLine(run.account ?? 'unknown', 60) },
+      { what: 'Region', value: shownLine(run.region ?? 'unknown', 60) },
+      { what: 'highwater', value: shownLine(run.version, 60) },
+      { what: 'Rules', value: run.rules.map(rule => shownLine(rule, 80)).join(', ') },
+    ],
+    inputErrors: rowsOf(run.inputErrors, remainderLimits.inputErrors, error => shownLine(error, 400)),
+  }
+}
+
+function rowsOf<Item, Row>(items: Item[], limit: number, row: (item: Item) => Row): Rows<Row> {
+  return {
+    rows: items.slice(0, limit).map(row),
+    leftOut: items.length > limit ? `${formatCount(items.length - limit)} more in findings.json.` : null,
+  }
+}

@@ -1,0 +1,44 @@
+/** Writes a snapshot, record by record, gzipped where the name ends in `.gz`. The file appears under its name only when it is complete. */
+import { createWriteStream } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { PassThrough } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
+import type { SnapshotRecord } from '#model/record.ts'
+
+export interface SnapshotWriter {
+  /** Waits when the disk is slower than the fleet. */
+  write(record: SnapshotRecord): Promise<void>
+  /** Completes the file. @throws the file system's error. */
+  close(): Promise<void>
+  /** Leaves nothing behind. */
+  discard(): Promise<void>
+}
+
+/** @throws the file system's error, on the first write or on close. */
+export function openSnapshot(path: string): SnapshotWriter {
+  const partial = `${path}.partial`
+  const input = new PassThrough()
+  const file = createWriteStream(partial)
+  const done = path.endsWith('.gz') ? pipeline(input, createGzip(), file) : pipeline(input, file)
+  let failure: unknown = null
+  done.catch(error => {
+    failure = error
+  })
+  return {
+    async write(record) {
+      if (failure !== null) throw failure
+      if (!input.write(`${JSON.stringify(record)}\n`)) await Promise.race([new Promise(resolve => input.once('drain', resolve)), done])
+    },
+    async close() {
+      input.end()
+      await done
+      await rename(partial, path)
+    },
+    async discard() {
+      input.destroy()
+      await done.catch(() => undefined)
+      await rm(partial, { force: true })
+    },
+  }
+}

@@ -6,6 +6,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 
 const percent = z.number().min(1).max(100)
+const timeoutMs = z.int().min(100).max(600_000)
 const day = z.iso.date('a day as YYYY-MM-DD')
 
 const policySchema = z
@@ -70,6 +71,14 @@ const policySchema = z
       })
       .default(defaultPolicy.pace)
       .describe('upper bounds for one Kubernetes API server; clusters: how many are read at once'),
+    timeoutsMs: z
+      .strictObject({
+        list: timeoutMs.default(defaultPolicy.timeoutsMs.list),
+        configz: timeoutMs.default(defaultPolicy.timeoutsMs.configz),
+        summary: timeoutMs.default(defaultPolicy.timeoutsMs.summary),
+      })
+      .default(defaultPolicy.timeoutsMs)
+      .describe('how long one answer may take'),
   })
   .meta({ title: 'highwater policy' })
 

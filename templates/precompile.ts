@@ -35,7 +35,7 @@ function readTemplates(directory: string): Template[] {
   ].map(({ name, path }) => {
     const shownPath = relative(directory, path)
     try {
-      return { name, path: shownPath, program: Handlebars.parse(readFileSync(path, 'utf8')) }
+      return { name, path: shownPath, program: Handlebars.parseWithoutProcessing(readFileSync(path, 'utf8')) }
     } catch (error) {
       throw new TemplateError(`${shownPath}: ${error instanceof Error ? error.message : error}`)
     }
@@ -85,12 +85,10 @@ class Check extends Handlebars.Visitor {
 
 const nameOf = (path: hbs.AST.Expression | hbs.AST.PathExpression) => ('original' in path ? String(path.original) : '')
 
-/** A partial that is nothing but this text: curly braces in CSS are no expressions. */
+/** A partial that is nothing but this text. */
 function literal(name: string, text: string): Template {
-  const program = Handlebars.parse('')
-  const content = { type: 'ContentStatement', value: text, original: text, loc: program.loc } as hbs.AST.ContentStatement
-  program.body.push(content)
-  return { name, path: name, program }
+  if (text.includes('{{')) throw new TemplateError(`${name}: two curly braces in a row would be an expression`)
+  return { name, path: name, program: Handlebars.parseWithoutProcessing(text) }
 }
 
 function precompile(directory: string): string {

@@ -1,9 +1,16 @@
 #!/usr/bin/env node
 // The door of the CLI: on an older Node it hands over to the packaged Node 24, then the sources run as they are.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { isNodeRight, runOnNode24 } from './require-node.mjs'
 
+const path = relative => fileURLToPath(new URL(relative, import.meta.url))
+
 if (isNodeRight) {
+  // "npm ci --ignore-scripts" leaves out the one thing that is built.
+  if (!existsSync(path('../report/compiled-templates.js')))
+    spawnSync(process.execPath, [path('../../templates/precompile.ts')], { stdio: 'inherit' })
   const { main } = await import('./main.ts')
   process.exitCode = await main(process.argv.slice(2))
-} else runOnNode24(fileURLToPath(import.meta.url), process.argv.slice(2))
+} else runOnNode24(path('./highwater.mjs'), process.argv.slice(2))

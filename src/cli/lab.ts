@@ -5,10 +5,13 @@ import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Lab, startLab } from '#lab/lab.ts'
-import { scenarioNames, scenarios } from '#lab/scenarios/index.ts'
+import { fleet } from '#lab/scenarios/fleet.ts'
+import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
 import { type AuditOptions, auditInto } from './audit.ts'
 import { auditExitCode, exitCode } from './exit-code.ts'
 import { summaryText } from './summary.ts'
+
+const demoScenarios = ['recorded', 'incidents']
 
 interface LabOptions {
   scenario: string[]
@@ -19,12 +22,14 @@ interface LabOptions {
 export function labCommand(): Command {
   return new Command('lab')
     .description('serve a small world (EKS, STS, Kubernetes) on loopback until Ctrl-C')
-    .addOption(new Option('--scenario <names...>', 'what the world looks like').choices(scenarioNames).default(['recorded', 'incidents']))
-    .option('--nodes <count>', 'nodes of scenario fleet', parseCount, 100)
+    .addOption(
+      new Option('--scenario <names...>', 'what the world looks like').choices(scenarios.map(({ name }) => name)).default(demoScenarios),
+    )
+    .option('--nodes <count>', 'nodes of scenario fleet', parseCount, 200)
     .option('--seed <number>', 'seed of scenario fleet', parseCount, 1)
     .addHelpText('after', '\nThe environment and the kubeconfig that it prints lead the AWS CLI, kubectl and highwater audit into it.')
     .action(async (options: LabOptions) => {
-      const lab = await startLab(options.scenario.map(name => scenarios(name, options)))
+      const lab = await startLab(options.scenario.map(name => (name === 'fleet' ? fleet(options) : scenarioNamed(name))))
       const kubeconfig = join(mkdtempSync(join(tmpdir(), 'highwater-lab-')), 'kubeconfig')
       writeFileSync(kubeconfig, lab.kubeconfig, { mode: 0o600 })
       const variables = Object.entries({ ...lab.environment, KUBECONFIG: kubeconfig })
@@ -53,7 +58,7 @@ export function demoCommand(): Command {
 }
 
 async function runDemo(out: string): Promise<number> {
-  const lab = await startLab([scenarios('recorded'), scenarios('incidents')])
+  const lab = await startLab(demoScenarios.map(scenarioNamed))
   try {
     enterLab(lab)
     process.stdout.write('The lab is up on loopback: EKS, STS and Kubernetes APIs with recorded kubelets and the incidents of the field.\n')

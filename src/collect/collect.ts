@@ -11,7 +11,7 @@ import type { CollectContext, Collector } from './collector.ts'
 
 export interface CollectOptions {
   collectors: Collector[]
-  pace: Policy['pace']
+  policy: Policy
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
   signal: AbortSignal
@@ -24,7 +24,9 @@ export interface NodesFound {
   nodes: number
 }
 
-const listTimeoutMs = 30_000
+/** What listing the nodes needs in a cluster, beside what the collectors say. */
+export const listNodesPermission = 'list nodes'
+
 const fargate = 'a Fargate node: AWS runs its kubelet and does not let it be asked, so there is nothing to audit'
 
 /** The cluster's record, then its nodes' as they are read. Never throws for what the world did. */
@@ -34,13 +36,14 @@ export async function* collect(
   options: CollectOptions,
 ): AsyncGenerator<ClusterRecord | NodeRecord> {
   if (endpoint === null) return yield record
-  const kubernetes = new KubernetesClient(endpoint, { pace: options.pace })
+  const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
   try {
     const errors: ReadError[] = []
     let isSaid = false
     const nodes = selectedNodes(record.cluster, kubernetes, options, errors)
-    const context = { kubernetes, signal: options.signal }
-    const atOnce = options.pace.concurrency
+    const { pace, timeoutsMs } = options.policy
+    const context = { kubernetes, signal: options.signal, timeoutsMs }
+    const atOnce = pace.concurrency
     const records = pMapIterable(nodes, node => readNode(record.cluster, node, options.collectors, context), {
       concurrency: atOnce,
       backpressure: 4 * atOnce,
@@ -61,12 +64,12 @@ export async function* collect(
 async function* selectedNodes(
   cluster: string,
   kubernetes: KubernetesClient,
-  { selection, signal, onNodes }: CollectOptions,
+  { selection, signal, onNodes, policy }: CollectOptions,
   errors: ReadError[],
 ): AsyncGenerator<KubernetesNode> {
   let nodes = 0
   try {
-    for await (const page of kubernetes.list('/api/v1/nodes', {}, { signal, timeoutMs: listTimeoutMs })) {
+    for await (const page of kubernetes.list('/api/v1/nodes', {}, { signal, timeoutMs: policy.timeoutsMs.list })) {
       const wanted = page.items.filter(node => selectsNode(selection, nodeIdentity(node)))
       nodes += wanted.length
       onNodes?.({ cluster, nodes: nodes + (page.remaining ?? 0) })

@@ -1,11 +1,13 @@
 /** What a collector is: one question to one node. */
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Policy } from '#model/policy.ts'
 import type { NodeRecord } from '#model/record.ts'
 
 export interface CollectContext {
   kubernetes: KubernetesClient
   signal: AbortSignal
+  timeoutsMs: Policy['timeoutsMs']
   /** Tries of one request; fewer for a node that does not post its status. */
   attempts?: number
 }

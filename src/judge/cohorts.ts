@@ -51,7 +51,9 @@ export class Cohorts {
   *outcomes(policy: Policy): Iterable<MemberOutcome> {
     for (const key of [...this.#cohorts.keys()].toSorted(byText)) {
       const members = this.#cohorts.get(key) ?? []
-      const comparable = members.filter(({ fact }) => fact !== null).toSorted((a, b) => byText(a.subject.identity.name, b.subject.identity.name))
+      const comparable = members
+        .filter(({ fact }) => fact !== null)
+        .toSorted((a, b) => byText(a.subject.identity.name, b.subject.identity.name))
       for (const { subject, settled } of members) if (settled) yield { subject, outcome: alone(settled, members.length) }
       if (comparable.length === 1) yield { subject: comparable[0]!.subject, outcome: withoutPeer(members.length) }
       else if (comparable.length > 1) yield* this.#compared(comparable, policy)
@@ -73,7 +75,10 @@ export class Cohorts {
 }
 
 /** A node without peers has nothing to be compared with, read or not. */
-const alone = (settled: Outcome, members: number): Outcome => (members === 1 && settled.state === 'unknown' ? { state: 'notApplicable' } : settled)
+const alone = (settled: Outcome, members: number): Outcome =>
+  members === 1 && settled.state === 'unknown' ? { state: 'notApplicable' } : settled
 
 const withoutPeer = (members: number): Outcome =>
-  members === 1 ? { state: 'notApplicable' } : { state: 'unknown', reason: 'none of its peers could be read, so there is nothing to compare with' }
+  members === 1
+    ? { state: 'notApplicable' }
+    : { state: 'unknown', reason: 'none of its peers could be read, so there is nothing to compare with' }

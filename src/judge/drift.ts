@@ -2,10 +2,10 @@
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { parseGoDuration } from '#model/duration.ts'
+import { parseDuration } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import { canonicalQuantity } from '#model/quantity.ts'
+import { parseQuantity } from '#model/quantity.ts'
 import { bounded, byText } from './text.ts'
 
 type Field = keyof KubeletConfiguration
@@ -58,7 +58,10 @@ export const absentValue = (path: string): FieldValue => ({ canonical: '', shown
 export const dependsOnSize = (path: string): boolean => compared[path.split('.', 1)[0] as Field]?.dependsOnSize === true
 
 /** Every compared field by its path, keys of maps each by its own: `evictionHard.nodefs.available`. */
-export function fieldValues(configuration: KubeletConfiguration, identity: Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>) {
+export function fieldValues(
+  configuration: KubeletConfiguration,
+  identity: Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>,
+) {
   const defaults: KubeletConfiguration = {
     ...configurationDefaults,
     evictionHard: evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
@@ -75,7 +78,13 @@ export function fieldValues(configuration: KubeletConfiguration, identity: Pick<
   return values
 }
 
-function addMap(values: Record<string, FieldValue>, field: Field, kind: Kind, map: Record<string, string>, defaults: Record<string, string>): void {
+function addMap(
+  values: Record<string, FieldValue>,
+  field: Field,
+  kind: Kind,
+  map: Record<string, string>,
+  defaults: Record<string, string>,
+): void {
   for (const key of new Set([...Object.keys(map), ...Object.keys(defaults)]))
     values[`${field}.${bounded(key, 100)}`] = fieldValue(kind, map[key], defaults[key], dependsOnSize(field))
 }
@@ -91,19 +100,30 @@ function fieldValue(kind: Kind, value: unknown, preset: unknown, isSizeDependent
 
 const shownValue = (value: unknown) => (Array.isArray(value) ? `[${value.join(', ')}]` : value === '' ? 'none' : String(value))
 
+/** Longer texts are no number that anybody set. */
+const longestNumber = 100
+
 function canonicalValue(kind: Kind, value: unknown): string {
   if (value === undefined || value === '') return ''
   if (Array.isArray(value)) return JSON.stringify([...new Set(value.map(String))].toSorted(byText))
   const text = String(value)
-  if (kind === 'duration' || kind === 'durations') return String(parseGoDuration(text) ?? text)
-  if (kind === 'quantity' || kind === 'quantities') return canonicalAmount(text)
-  return text
+  if (text.length > longestNumber) return bounded(text)
+  try {
+    if (kind === 'duration' || kind === 'durations') return String(parseDuration(text))
+    return kind === 'quantity' || kind === 'quantities' ? canonicalAmount(text) : text
+  } catch {
+    // What the kubelet would not read either is compared as it is written.
+    return text
+  }
 }
 
-/** Percentages by their number; what parses as neither is compared as it is written. */
+/** A percentage, or a quantity without what its form adds. @throws QuantityError */
 function canonicalAmount(text: string): string {
   const percentage = /^(\d+(?:\.\d*)?)%$/.exec(text)?.[1]
-  return percentage === undefined ? (canonicalQuantity(text) ?? text) : `${Number(percentage)}%`
+  if (percentage !== undefined) return `${Number(percentage)}%`
+  const { unscaled, exponent } = parseQuantity(text)
+  const zeros = /0*$/.exec(String(unscaled))?.[0].length ?? 0
+  return unscaled === 0n ? '0' : `${String(unscaled).slice(0, -zeros || undefined)}e${exponent + zeros}`
 }
 
 const asMap = (value: unknown): Record<string, string> =>

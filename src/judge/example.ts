@@ -1,7 +1,14 @@
 /** Examples of rules: a rule says only what matters to it, the rest is a sound AL2023 node with one disk of 100 GiB. Pure data, no kubelet arithmetic. */
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { EvaluatedThreshold, EvictionPrediction, Filesystems, ImageGcPrediction, NextStartPrediction, Signal } from '#model/prediction.ts'
+import type {
+  EvaluatedThreshold,
+  EvictionPrediction,
+  Filesystems,
+  ImageGcPrediction,
+  NextStartPrediction,
+  Signal,
+} from '#model/prediction.ts'
 import type { NodeSubject, Source } from './rule.ts'
 
 export interface NodeExample {
@@ -17,13 +24,29 @@ export interface NodeExample {
 
 const gibibyte = 1024 ** 3
 export const exampleCapacityBytes = 100 * gibibyte
-const disk = { capacityBytes: exampleCapacityBytes, availableBytes: 60 * gibibyte, usedPercent: 40, inodes: 52_428_800, inodesFree: 52_000_000 }
+const disk = {
+  capacityBytes: exampleCapacityBytes,
+  availableBytes: 60 * gibibyte,
+  usedPercent: 40,
+  inodes: 52_428_800,
+  inodesFree: 52_000_000,
+}
 
 /** A hard threshold of `gib` GiB on the 100 GiB disk, so one GiB is one percent. */
 export function hard(signal: Signal, gib: number, availableGib = 60): EvaluatedThreshold {
   const resolved = gib * gibibyte
   const margin = availableGib * gibibyte - resolved
-  return { signal, operator: 'LessThan', value: `${gib}Gi`, resolved, hard: true, gracePeriodMs: 0, minReclaim: '0', met: margin < 0, margin }
+  return {
+    signal,
+    operator: 'LessThan',
+    value: `${gib}Gi`,
+    resolved,
+    hard: true,
+    gracePeriodMs: 0,
+    minReclaim: '0',
+    met: margin < 0,
+    margin,
+  }
 }
 
 export const soft = (signal: Signal, gib: number, gracePeriodMs: number, availableGib = 60): EvaluatedThreshold => ({
@@ -32,7 +55,7 @@ export const soft = (signal: Signal, gib: number, gracePeriodMs: number, availab
   gracePeriodMs,
 })
 
-const defaultThresholds = [hard('nodefs.available', 10)]
+const defaultThresholds = [hard('memory.available', 1), hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)]
 
 export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.internal'): NodeSubject {
   const { identity, conditions, configuration, filesystems, imageGC, thresholds, nextStart, unread } = example

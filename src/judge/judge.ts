@@ -22,7 +22,7 @@ export interface RuleError {
   message: string
 }
 
-export interface JudgementResult {
+interface JudgementResult {
   clusters: ClusterResult[]
   findings: Finding[]
   waived: Finding[]
@@ -85,10 +85,15 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: bounded(name, nameLength), message: outcome.message })
   }
 
+  function leaveOut(cluster: string, node: string | null, reason: string): void {
+    notAudited.push({ cluster: bounded(cluster), node: node === null ? null : bounded(node, nameLength), reason: bounded(reason) })
+  }
+
+  /** A cluster may come twice: before its nodes, and again when their list broke off. */
   function takeCluster({ cluster, eks, errors }: ClusterRecord): void {
     clusterState(cluster)
-    for (const { what, message } of errors ?? []) notAudited.push({ cluster, node: null, reason: bounded(`${what}: ${message}`) })
-    const status = eks?.['status']
+    for (const { what, message } of errors ?? []) leaveOut(cluster, null, `${what}: ${message}`)
+    const status = eks?.status
     if (!errors?.length && typeof status === 'string' && status !== 'ACTIVE')
       emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
   }
@@ -101,22 +106,27 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const state = clusterState(cluster)
     state.coverage.nodes++
     state.coverage[coverage]++
-    if (coverage === 'notRead') notAudited.push({ cluster, node: identity.name, reason: isFargate ? fargateReason : reasonOf(unread) })
+    if (coverage === 'notRead') leaveOut(cluster, identity.name, isFargate ? fargateReason : reasonOf(unread))
     for (const rule of rules) {
       if (isFargate) count(rule, subject, { state: 'notApplicable' })
       else if (rule.kind === 'node') count(rule, subject, outcomeOf(rule, subject, policy))
       else cohorts.get(rule)?.take(subject)
     }
     const { filesystems, imageGC, eviction } = prediction
-    return { cluster, identity, at: record.at ?? prediction.at, coverage, errors: record.errors ?? [], prediction: { filesystems, imageGC, eviction } }
+    return {
+      cluster,
+      identity,
+      at: record.at ?? prediction.at,
+      coverage,
+      errors: record.errors ?? [],
+      prediction: { filesystems, imageGC, eviction },
+    }
   }
 
   function close(takenAt: string): JudgementResult {
     const day = utcDay(takenAt)
-    for (const [rule, members] of cohorts)
-      for (const { subject, outcome } of members.outcomes(policy)) count(rule, subject, outcome)
-    for (const [cluster, reason] of emptyReasons)
-      if (clusterState(cluster).coverage.nodes === 0) notAudited.push({ cluster, node: null, reason })
+    for (const [rule, members] of cohorts) for (const { subject, outcome } of members.outcomes(policy)) count(rule, subject, outcome)
+    for (const [cluster, reason] of emptyReasons) if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, reason)
     const all = [...tallies.values()].flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
     const open = all.filter(({ finding }) => finding.waived === null)
     return {
@@ -129,9 +139,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       findings: open.map(({ finding }) => finding),
       waived: all.filter(({ finding }) => finding.waived !== null).map(({ finding }) => finding),
       unknowns: [...tallies.values()].flatMap(group => group.unknownOutcome(allNodes) ?? []).toSorted(byUnknown),
-      notAudited: notAudited
-        .toSorted((a, b) => byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '') || byText(a.reason, b.reason))
-        .map(({ cluster, node, reason }) => ({ cluster: bounded(cluster), node: node === null ? null : bounded(node, nameLength), reason })),
+      notAudited: [...new Map(notAudited.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
+        (a, b) => byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '') || byText(a.reason, b.reason),
+      ),
       delta: { new: [], resolved: [] },
       ruleErrors: ruleErrors.toSorted(
         (a, b) => byText(a.rule, b.rule) || byText(a.cluster, b.cluster) || byText(a.node, b.node) || byText(a.message, b.message),
@@ -148,7 +158,8 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const found = waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day)
     if (found) {
       const { until, reason } = found.waiver
-      if (found.expired) finding.evidence = [...finding.evidence, { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) }]
+      if (found.expired)
+        finding.evidence = [...finding.evidence, { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) }]
       else finding.waived = { until, reason }
     }
     return { cluster, finding }
@@ -160,9 +171,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
 const noOutcomes = (): OutcomeCounts => ({ pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 })
 
 const reasonOf = (unread: NodeSubject['unread']): string =>
-  bounded(
-    promisedSources
-      .filter(source => unread[source] !== undefined)
-      .map(source => `${source}: ${unread[source]}`)
-      .join('; '),
-  )
+  promisedSources
+    .filter(source => unread[source] !== undefined)
+    .map(source => `${source}: ${unread[source]}`)
+    .join('; ')

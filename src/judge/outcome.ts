@@ -26,7 +26,10 @@ export function missingNeeds({ needs }: Rule, subject: NodeSubject): string | nu
   return reasons.length === 0 ? null : [...new Set(reasons)].join('; ')
 }
 
-export const ruleError = (error: unknown): Outcome => ({ state: 'error', message: bounded(error instanceof Error ? error.message : String(error)) })
+export const ruleError = (error: unknown): Outcome => ({
+  state: 'error',
+  message: bounded(error instanceof Error ? error.message : String(error)),
+})
 
 function fromYields(yields: (Failing | Undecided)[], severity: Severity): Outcome {
   const failings = yields.filter(yielded => 'consequence' in yielded)

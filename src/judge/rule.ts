@@ -78,7 +78,7 @@ export interface CohortMember<Fact> {
 }
 
 /** A failing of some members of a cohort. */
-export interface CohortFailing {
+interface CohortFailing {
   nodes: string[]
   failing: Failing
 }

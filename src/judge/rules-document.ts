@@ -4,15 +4,18 @@ import { gradeBySeverity, smallShare } from './grade.ts'
 import { type Need, promisedSources, type Rule } from './rule.ts'
 import { byText } from './text.ts'
 
-const needMeans: Record<Need, string> = {
-  configuration: '`configz`',
-  imageGC: "`configz` (and the image filesystem's numbers from `stats/summary`)",
-  eviction: '`configz` (and the observations from `stats/summary`)',
-  nextStart: "the configuration files on the node's disk (`host` in the snapshot)",
+const needMeans: Record<Need, string[]> = {
+  configuration: ['`configz`'],
+  imageGC: ['`configz`', '`stats/summary`'],
+  eviction: ['`configz`', '`stats/summary`'],
+  nextStart: ["the configuration files on the node's disk (`host` in the snapshot)"],
 }
 
 export function rulesDocument(rules: readonly Rule[]): string {
-  const shelves = families.map(family => ({ family, shelf: rules.filter(rule => rule.family === family).toSorted((a, b) => byText(a.id, b.id)) }))
+  const shelves = families.map(family => ({
+    family,
+    shelf: rules.filter(rule => rule.family === family).toSorted((a, b) => byText(a.id, b.id)),
+  }))
   return [
     '# Rules',
     '',
@@ -40,7 +43,7 @@ function ruleLines({ id, kind, severity, needs, docs }: Rule): string[] {
     docs.why,
     '',
     `- Fix: ${docs.fix}`,
-    `- Needs: ${needs.length === 0 ? 'nothing' : [...new Set(needs.map(need => needMeans[need]))].join(', ')}`,
+    `- Needs: ${needs.length === 0 ? 'nothing' : [...new Set(needs.flatMap(need => needMeans[need]))].join(', ')}`,
     '- Sources:',
     ...sources,
     '',

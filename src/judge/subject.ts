@@ -17,7 +17,7 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
   return {
     cluster: record.cluster,
     identity: nodeIdentity(record.node),
-    conditions: Object.fromEntries((record.node.status?.conditions ?? []).map(({ type, status }) => [type ?? '', status ?? ''])),
+    conditions: reportedConditions(record),
     configuration,
     filesystems: prediction.filesystems,
     imageGC,
@@ -29,9 +29,16 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
       ...(configuration === null && { configuration: fromConfigz(unread) }),
       ...(imageGC === null && { imageGC: unread.configz ? fromConfigz(unread) : notComputed('imageGC', prediction) }),
       ...(eviction === null && { eviction: missingEviction(unread, prediction) }),
-      ...(nextStart === null && { nextStart: bounded(messages(record.errors, 'host') || "the files on the node's disk were not read (mode proxy)") }),
+      ...(nextStart === null && {
+        nextStart: bounded(messages(record.errors, 'host') || "the files on the node's disk were not read (mode proxy)"),
+      }),
     },
   }
+}
+
+function reportedConditions({ node }: NodeRecord): Record<string, string> {
+  const conditions = node.status?.conditions
+  return Object.fromEntries(Array.isArray(conditions) ? conditions.map(({ type, status }) => [String(type), String(status)]) : [])
 }
 
 function readSources({ node, pods, configz, summary, errors }: NodeRecord) {
@@ -40,7 +47,7 @@ function readSources({ node, pods, configz, summary, errors }: NodeRecord) {
   if (!node.metadata?.name || errors?.some(({ what }) => what === 'node')) unread.node = reason('node')
   if (!pods) unread.pods = reason('pods')
   if (!summary) unread.summary = reason('summary')
-  else if (typeof summary['node'] !== 'object' || summary['node'] === null) unread.summary = 'stats/summary: no "node" object in the answer'
+  else if (typeof summary.node !== 'object' || summary.node === null) unread.summary = 'stats/summary: no "node" object in the answer'
   let configuration: KubeletConfiguration | null = null
   if (!configz) unread.configz = reason('configz')
   else {

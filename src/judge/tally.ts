@@ -3,25 +3,19 @@
  * its nodes. Out of it come findings and unknowns whose bytes do not depend on the order in which the nodes came.
  */
 import { createHash } from 'node:crypto'
-import type { Confidence, Evidence, Finding, Fix, NodeSample, Subject, UnknownOutcome } from '#model/finding.ts'
+import type { Confidence, Evidence, Finding, Fix, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { autoModeFix } from './fix.ts'
 import { severityRank, worst } from './outcome.ts'
 import type { Failing, Rule } from './rule.ts'
 import { bounded, byText, counted, nameLength } from './text.ts'
+import { add, largestFirst, nodeCount, sample, type Variant } from './variants.ts'
 
-const sampleSize = 20
 const evidenceLimit = 24
 /** Variants whose differing evidence is shown beside the largest one's. */
 const otherVariantsShown = 3
 const consequenceLength = 1000
 const fixLength = 4000
-
-interface Variant<Value> {
-  key: string
-  value: Value
-  nodes: string[]
-}
 
 interface NodeFailing {
   failing: Failing
@@ -94,21 +88,6 @@ export function findingId(rule: string, cluster: string, { kind, namespace, name
     .slice(0, 16)
 }
 
-function add<Value>(variants: Map<string, Variant<Value>>, node: string, value: Value): void {
-  const key = JSON.stringify(value)
-  const known = variants.get(key)
-  if (known) known.nodes.push(node)
-  else variants.set(key, { key, value, nodes: [node] })
-}
-
-const largestFirst = <Value>(variants: Map<string, Variant<Value>>): Variant<Value>[] =>
-  [...variants.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.key, b.key))
-
-function sample(variants: Variant<unknown>[], allNodes: boolean): NodeSample {
-  const names = variants.flatMap(({ nodes }) => nodes).toSorted(byText)
-  return { count: names.length, sample: (allNodes ? names : names.slice(0, sampleSize)).map(name => bounded(name, nameLength)) }
-}
-
 /** The largest variant's evidence, then where the next ones differ from it, then how many more there are. */
 function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>[]): Evidence[] {
   const same = new Set(main.value.failing.evidence.map(entry => JSON.stringify(entry)))
@@ -119,11 +98,12 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
       .filter(entry => !same.has(JSON.stringify(entry)))
       .map(entry => ({ what: `${entry.what} on ${counted(nodes.length, 'other node')}`, value: entry.value })),
   )
-  const rest = hidden.length === 0 ? [] : [{ what: `and ${counted(hidden.length, 'more variant')}`, value: `on ${counted(nodeCount(hidden), 'node')}` }]
+  const rest =
+    hidden.length === 0
+      ? []
+      : [{ what: `and ${counted(hidden.length, 'more variant')}`, value: `on ${counted(nodeCount(hidden), 'node')}` }]
   return [...main.value.failing.evidence, ...differing, ...rest]
 }
-
-const nodeCount = (variants: Variant<unknown>[]) => variants.reduce((sum, { nodes }) => sum + nodes.length, 0)
 
 function fixOf({ failing, owner }: NodeFailing): Fix {
   return owner === 'auto-mode' ? autoModeFix(failing) : { config: failing.fix?.config ?? {}, durable: [], commands: [] }
@@ -158,7 +138,8 @@ const boundedSubject = ({ kind, namespace, name }: Subject): Subject => ({
 export const byFinding = (a: Finding, b: Finding): number =>
   severityRank(a.severity) - severityRank(b.severity) || byText(a.rule, b.rule) || bySubject(a, b) || byText(a.id, b.id)
 
-export const byUnknown = (a: UnknownOutcome, b: UnknownOutcome): number => byText(a.rule, b.rule) || bySubject(a, b) || byText(a.reason, b.reason)
+export const byUnknown = (a: UnknownOutcome, b: UnknownOutcome): number =>
+  byText(a.rule, b.rule) || bySubject(a, b) || byText(a.reason, b.reason)
 
 type OnSubject = Pick<UnknownOutcome, 'cluster' | 'subject'>
 const bySubject = (a: OnSubject, b: OnSubject): number =>

@@ -3,7 +3,7 @@
 /** Names of Kubernetes objects have at most 253 characters. */
 export const nameLength = 253
 /** Longest reason or value that a finding carries. */
-export const valueLength = 400
+const valueLength = 400
 
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu
 

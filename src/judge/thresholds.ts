@@ -1,7 +1,7 @@
 /** What rules ask of eviction thresholds: what watches what, and how far image GC stands from them. */
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
 import type { Policy } from '#model/policy.ts'
+import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
 import type { NodeSubject } from './rule.ts'
 import { bounded } from './text.ts'
 

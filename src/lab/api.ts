@@ -63,7 +63,7 @@ export class Refusal extends Error {
 }
 
 /** The code of what the lab does not know, in every protocol. */
-export const notImplemented = 'NotImplemented'
+const notImplemented = 'NotImplemented'
 
 /** Finds the route, checks the caller, answers. `count` hears the route's id, `unknown` for none. */
 export async function answer<Caller>(api: Api<Caller>, request: LabRequest, count: (route: string) => void): Promise<Answer> {

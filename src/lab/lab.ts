@@ -5,7 +5,7 @@ import { stsApi } from './apis/sts.ts'
 import { issueServing } from './certificates.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import type { Scenario } from './scenarios/scenario.ts'
-import { closedPort, type Served, serve } from './server.ts'
+import { type Served, serve } from './server.ts'
 import { createTally, type Requests, type Tally } from './tally.ts'
 import { createKey, createWorld, staticPrincipal, type World, type WorldCluster } from './world.ts'
 
@@ -68,8 +68,8 @@ async function standUp(cluster: WorldCluster, world: World, tally: Tally): Promi
   const { status, faults } = cluster.scenario
   if (status === 'CREATING') return null
   if (faults?.endpoint) {
-    // RFC 6761: a name under .invalid never resolves.
-    const host = faults.endpoint === 'unresolvable' ? 'lab.invalid:443' : `127.0.0.1:${await closedPort()}`
+    // RFC 6761: a name under .invalid never resolves. Port 1 (tcpmux) is nobody's: a free port could be taken by the next server.
+    const host = faults.endpoint === 'unresolvable' ? 'lab.invalid:443' : '127.0.0.1:1'
     cluster.endpoint = `https://${host}`
     return null
   }

@@ -28,14 +28,6 @@ export async function serve<Caller>(api: Api<Caller>, tally: Tally, certificate?
   return { port: await listen(server), close: () => close(server) }
 }
 
-/** A port of 127.0.0.1 on which nothing listens: it was free a moment ago. */
-export async function closedPort(): Promise<number> {
-  const server = createServer()
-  const port = await listen(server)
-  await close(server)
-  return port
-}
-
 function listen(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
 import type { ClusterScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
 
-export const labAccount = '111122223333'
+const labAccount = '111122223333'
 
 /** The IAM user behind the lab's static credentials. */
 export const labPrincipal = `arn:aws:iam::${labAccount}:user/highwater`
@@ -50,6 +50,8 @@ export interface World {
   /** "Now" in the bodies of generated nodes, RFC 3339. */
   at: string
   eksPageSize: number
+  /** EKS requests still to be throttled. */
+  eksThrottlesLeft: number
   clusters: Map<string, WorldCluster>
   roles: Map<string, RoleScenario>
   keys: Map<string, AccessKey>
@@ -68,6 +70,7 @@ export function createWorld(scenarios: readonly Scenario[], { region, at }: { re
     region,
     at,
     eksPageSize: Math.min(100, ...scenarios.map(scenario => scenario.eksPageSize ?? 100)),
+    eksThrottlesLeft: scenarios.reduce((sum, scenario) => sum + (scenario.eksThrottlesFirst ?? 0), 0),
     clusters,
     roles: new Map(scenarios.flatMap(scenario => scenario.roles ?? []).map(role => [role.arn, role])),
     keys: new Map(),

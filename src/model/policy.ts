@@ -43,6 +43,8 @@ export interface Policy {
     /** Clusters read at once. */
     clusters: number
   }
+  /** How long one answer may take, by what is asked. */
+  timeoutsMs: { list: number; configz: number; summary: number }
 }
 
 /** An empty policy: every EKS cluster of the caller's account and region. */
@@ -54,4 +56,6 @@ export const defaultPolicy: Policy = {
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4 },
+  // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
+  timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000 },
 }

@@ -1,4 +1,5 @@
 /** What the upstream kubelet would do with one node's state (the contract `highwater.prediction/1`, per node). Bytes, inodes and pids are plain counts. */
+import type { Quantity } from './quantity.ts'
 
 export type Signal =
   | 'memory.available'
@@ -19,8 +20,11 @@ export interface Observation {
   time: string | null
 }
 
-/** `quantity` in bytes or counts; `percentage` is upstream's float32 (0.1 reads 0.10000000149011612). Upstream: eviction/api/types.go ThresholdValue. */
-export type ThresholdValue = { quantity: bigint; text: string } | { percentage: number; text: string }
+/**
+ * `quantity` in bytes or counts; `percentage` is upstream's float32 of 1, not of 100 (`10%` reads 0.10000000149011612, `nan%` reads NaN); `text` is as
+ * configured. Upstream: eviction/api/types.go ThresholdValue.
+ */
+export type ThresholdValue = { quantity: Quantity; text: string } | { percentage: number; text: string }
 
 /** One parsed threshold. Upstream: eviction/api/types.go Threshold. */
 export interface Threshold {

@@ -62,8 +62,7 @@ function readAll(
   { policy, selection, signal, onNodes }: LiveOptions,
 ): AsyncGenerator<SnapshotRecord> {
   async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
-    for await (const { record, endpoint } of targets)
-      yield collect(record, endpoint, { collectors, pace: policy.pace, selection, signal, onNodes })
+    for await (const { record, endpoint } of targets) yield collect(record, endpoint, { collectors, policy, selection, signal, onNodes })
   }
   return merge(streams(), policy.pace.clusters)
 }

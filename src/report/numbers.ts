@@ -1,6 +1,8 @@
 /** Numbers and times as people read them, always with their unit. What is not known reads `unknown`, never 0. */
 
 const unknown = 'unknown'
+/** A number and its unit stay on one line. */
+const noBreak = '\u00a0'
 const counts = new Intl.NumberFormat('en-US')
 const oneDecimal = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1, useGrouping: false })
 const upToOneDecimal = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
@@ -18,7 +20,7 @@ export function formatBytes(bytes: number | null): string {
     size /= 1024
     unit += 1
   }
-  return `${bytes < 0 ? '-' : ''}${unit === 0 ? counts.format(size) : oneDecimal.format(size)} ${byteUnits[unit]}`
+  return `${bytes < 0 ? '-' : ''}${unit === 0 ? counts.format(size) : oneDecimal.format(size)}${noBreak}${byteUnits[unit]}`
 }
 
 export function formatCount(count: number | null): string {
@@ -30,12 +32,12 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${formatCount(count)} ${count === 1 ? noun : plural}`
 }
 
-/** A percentage (85, not 0.85) with one decimal where it has one. Only the full and the empty read 100% and 0%. */
+/** A percentage (85, not 0.85) with one decimal where it has one. Only the full and the empty read 100 % and 0 %. */
 export function formatPercent(percent: number | null): string {
   if (!isNumber(percent)) return unknown
-  if (percent > 99.9 && percent < 100) return '99.9%'
-  if (percent > 0 && percent < 0.05) return '<0.1%'
-  return `${upToOneDecimal.format(percent)}%`
+  if (percent > 99.9 && percent < 100) return `99.9${noBreak}%`
+  if (percent > 0 && percent < 0.05) return `<0.1${noBreak}%`
+  return `${upToOneDecimal.format(percent)}${noBreak}%`
 }
 
 const durationUnits: [string, number][] = [
@@ -49,7 +51,7 @@ const durationUnits: [string, number][] = [
 /** A duration in its two largest units: `1 min 30 s`. */
 export function formatDuration(durationMs: number | null): string {
   if (!isNumber(durationMs) || durationMs < 0) return unknown
-  if (durationMs < 1) return '0 s'
+  if (durationMs < 1) return `0${noBreak}s`
   const first = durationUnits.findIndex(([, unitMs]) => durationMs >= unitMs)
   let restMs = Math.floor(durationMs)
   return durationUnits
@@ -57,7 +59,7 @@ export function formatDuration(durationMs: number | null): string {
     .flatMap(([name, unitMs]) => {
       const whole = Math.floor(restMs / unitMs)
       restMs -= whole * unitMs
-      return whole > 0 ? [`${whole} ${name}`] : []
+      return whole > 0 ? [`${whole}${noBreak}${name}`] : []
     })
     .join(' ')
 }

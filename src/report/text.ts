@@ -1,16 +1,16 @@
 /** Text that came from outside, made fit to be shown: bounded in length, and with nothing invisible that could mislead a reader. */
 import { formatCount } from './numbers.ts'
 
-/** Control and format characters (bidi overrides, zero-width blanks) and lone surrogates; not the joiner that emoji are made with. */
-const invisible = /[[\p{Cc}\p{Cf}\p{Cs}]--[\u200d]]/gv
-const invisibleButLineBreaks = /[[\p{Cc}\p{Cf}\p{Cs}]--[\u200d\n\t]]/gv
+/** Control and format characters (bidi overrides, zero-width blanks), line separators and lone surrogates; not the joiner that emoji are made with. */
+const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d]]/gv
+const invisibleButLineBreaks = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d\n\t]]/gv
 
 const named = (character: string) => `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`
 
 /** One line of at most `limit` characters, with a mark where it was cut. */
 export function shownLine(text: string, limit: number): string {
   return cut(text, limit)
-    .replace(/[\r\n\t]+/g, ' ')
+    .replace(/[\r\n\t\u2028\u2029]+/g, ' ')
     .replace(invisible, named)
 }
 

@@ -41,12 +41,10 @@ interface Line {
 }
 
 async function* lines(path: string): AsyncGenerator<Line> {
-  const stream = createReadStream(path)
   const decoder = new StringDecoder('utf8')
   let rest = ''
   try {
-    const chunks = (await isGzip(path)) ? stream.pipe(createGunzip()).on('close', () => stream.destroy()) : stream
-    for await (const chunk of chunks) {
+    for await (const chunk of await chunksOf(path)) {
       const parts = (rest + decoder.write(chunk)).split('\n')
       rest = parts.pop() ?? ''
       if (rest.length > maxLineLength) throw new Error(`a line has more than ${maxLineLength} characters`)
@@ -58,11 +56,17 @@ async function* lines(path: string): AsyncGenerator<Line> {
       throw new OperatorError(`${path} cannot be read (${errorCode(error)})`)
     yield { text: `the file breaks off here (${error instanceof Error ? error.message : error}): what follows is lost`, isCut: true }
     return
-  } finally {
-    stream.destroy()
   }
   rest += decoder.end()
   if (rest.trim() !== '') yield { text: rest, isCut: false }
+}
+
+async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {
+  const isPacked = await isGzip(path)
+  const file = createReadStream(path)
+  if (!isPacked) return file
+  const unpacked = createGunzip().on('close', () => file.destroy())
+  return file.on('error', error => unpacked.destroy(error)).pipe(unpacked)
 }
 
 async function isGzip(path: string): Promise<boolean> {

@@ -1,7 +1,8 @@
 /** A healthy node, as a record and its prediction: a test names only what is wrong with it. One GiB is one percent of its disk. */
+
+import { exampleSubject, type NodeExample } from '#judge/example.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { NodeRecord } from '#model/record.ts'
-import { exampleSubject, type NodeExample } from '#judge/example.ts'
 
 export const takenAt = '2026-11-21T00:00:00Z'
 
@@ -21,7 +22,15 @@ export interface NodeOptions extends NodeExample {
 }
 
 export function buildNode(options: NodeOptions = {}): BuiltNode {
-  const { name = 'ip-10-0-1-2.ec2.internal', cluster = 'prod', nodegroup = 'workers', labels = {}, record, prediction, ...example } = options
+  const {
+    name = 'ip-10-0-1-2.ec2.internal',
+    cluster = 'prod',
+    nodegroup = 'workers',
+    labels = {},
+    record,
+    prediction,
+    ...example
+  } = options
   const { identity, configuration, conditions, filesystems, imageGC, eviction, nextStart } = exampleSubject(example, name)
   return {
     record: {
@@ -52,6 +61,17 @@ export function buildNode(options: NodeOptions = {}): BuiltNode {
       errors: [],
       ...record,
     },
-    prediction: { cluster, node: name, kubeletVersion: identity.kubeletVersion, at: takenAt, filesystems, imageGC, eviction, nextStart, unknowns: [], ...prediction },
+    prediction: {
+      cluster,
+      node: name,
+      kubeletVersion: identity.kubeletVersion,
+      at: takenAt,
+      filesystems,
+      imageGC,
+      eviction,
+      nextStart,
+      unknowns: [],
+      ...prediction,
+    },
   }
 }

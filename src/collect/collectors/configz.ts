@@ -3,17 +3,20 @@ import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { parseConfigz } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
 
-const timeoutMs = 5_000
-
 /** The configuration the kubelet runs with, read through the API server's node proxy. */
 export const configz: Collector<'configz'> = {
   id: 'configz',
   permissions: { kubernetes: ['get nodes/proxy'] },
   isAnsweredByKubelet: true,
 
-  async collect(node, { kubernetes, signal, attempts }) {
+  async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {
     // What runs, not what is written on disk: a file changed without a restart does not show here.
-    const body = await kubernetes.getJson(kubeletPath.configz(node.name), { signal, attempts, timeoutMs, isProxied: true })
+    const body = await kubernetes.getJson(kubeletPath.configz(node.name), {
+      signal,
+      attempts,
+      timeoutMs: timeoutsMs.configz,
+      isProxied: true,
+    })
     parseConfigz(body)
     return body as RawObject
   },

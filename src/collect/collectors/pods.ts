@@ -1,8 +1,6 @@
 import type { Collector } from '#collect/collector.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 
-const timeoutMs = 15_000
-
 /**
  * The pods bound to the node, whatever their phase. One small list a node keeps the memory of a run constant; `resourceVersion=0` has it answered from
  * the API server's watch cache, which is indexed by node (upstream: pkg/registry/core/pod/strategy.go NodeNameTriggerFunc), not from etcd.
@@ -12,10 +10,10 @@ export const pods: Collector<'pods'> = {
   permissions: { kubernetes: ['list pods'] },
   isAnsweredByKubelet: false,
 
-  async collect(node, { kubernetes, signal }) {
+  async collect(node, { kubernetes, signal, timeoutsMs }) {
     const found: KubernetesPod[] = []
     const query = { fieldSelector: `spec.nodeName=${node.name}`, resourceVersion: '0' }
-    for await (const page of kubernetes.list('/api/v1/pods', query, { signal, timeoutMs })) found.push(...page.items)
+    for await (const page of kubernetes.list('/api/v1/pods', query, { signal, timeoutMs: timeoutsMs.list })) found.push(...page.items)
     return found
   },
 }

@@ -60,6 +60,10 @@ export function eksApi(world: World): Api<Caller> {
       if (!caller.principal.mayReadEks) {
         throw new Refusal(403, 'AccessDeniedException', `User: ${caller.principal.arn} is not authorized to perform this action`)
       }
+      if (world.eksThrottlesLeft > 0) {
+        world.eksThrottlesLeft -= 1
+        throw new Refusal(429, 'ThrottlingException', 'Rate exceeded')
+      }
       return caller
     },
     error: ({ status, code, message }) => json({ __type: code, message }, status, { 'x-amzn-errortype': code }),

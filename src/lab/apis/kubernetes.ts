@@ -11,8 +11,6 @@ import { objectReply } from './kubernetes/objects.ts'
 import { podsListing } from './kubernetes/pods.ts'
 import { notFound, statusReply, unauthorized } from './kubernetes/status.ts'
 
-export const kubernetesApiName = (cluster: string) => `kubernetes/${cluster}`
-
 export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
   const { nodes } = cluster.scenario
   const routes: Route<User>[] = [
@@ -66,7 +64,7 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
     },
   ]
   return {
-    name: kubernetesApiName(cluster.scenario.name),
+    name: `kubernetes/${cluster.scenario.name}`,
     routes: [...routes.map(route => paced(route, cluster)), proxied('configz', nodes, world), proxied('stats/summary', nodes, world)],
     parametersOf: request => request.query,
     authenticate: request => authenticate(request, cluster, world),
@@ -103,7 +101,7 @@ function onlyAuthenticated(route: Route<User>): Route<User> {
   }
 }
 
-/** API Priority and Fairness, when it has enough. Upstream: apiserver/pkg/server/filters; proxied requests are exempt as long-running ones. */
+/** API Priority and Fairness, when it has enough; proxied requests are exempt as long-running ones. Upstream: apiserver/pkg/server/filters. */
 function paced(route: Route<User>, cluster: WorldCluster): Route<User> {
   const { tooManyRequests } = cluster.scenario.faults ?? {}
   if (!tooManyRequests) return route

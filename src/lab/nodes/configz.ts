@@ -7,10 +7,14 @@
 import type { StringMap } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
 import { instanceTypes } from './instance-types.ts'
-import { type Family, minorOf, type NodeProfile } from './profile.ts'
+import { minorOf } from './minors.ts'
+import type { Family, NodeProfile } from './profile.ts'
 
 /** What the Amazon images write; it takes imagefs away. */
-export const evictionTrio: StringMap = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
+const evictionTrio: StringMap = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
+
+/** Upstream: pkg/kubelet/apis/config/v1beta1/defaults_linux.go DefaultEvictionHard. */
+const upstreamEvictionHard: StringMap = { ...evictionTrio, 'imagefs.available': '15%', 'imagefs.inodesFree': '5%' }
 
 export function configzOf(profile: NodeProfile): { kubeletconfig: RawObject } {
   return { kubeletconfig: configurationOf(profile) }
@@ -22,19 +26,7 @@ export function configurationOf(profile: NodeProfile): RawObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** Fields that a minor brought, and where a default changed. */
-const changes: { since: number; fields: RawObject }[] = [
-  { since: 27, fields: { enableSystemLogQuery: false, containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock' } },
-  { since: 29, fields: { imageMaximumGCAge: '0s' } },
-  { since: 30, fields: { podLogsDir: '/var/log/pods', containerLogMaxWorkers: 1, containerLogMonitorInterval: '10s' } },
-  { since: 31, fields: { failCgroupV1: false } },
-  { since: 32, fields: { crashLoopBackOff: {} } },
-  { since: 33, fields: { mergeDefaultEvictionSettings: false } },
-  { since: 35, fields: { failCgroupV1: true } },
-]
-
 function upstreamDefaults(profile: NodeProfile): RawObject {
-  const minor = minorOf(profile)
   return {
     enableServer: true,
     syncFrequency: '1m0s',
@@ -87,7 +79,7 @@ function upstreamDefaults(profile: NodeProfile): RawObject {
     kubeAPIQPS: 50,
     kubeAPIBurst: 100,
     serializeImagePulls: true,
-    evictionHard: upstreamEvictionHard(minor),
+    evictionHard: upstreamEvictionHard,
     evictionPressureTransitionPeriod: '5m0s',
     enableControllerAttachDetach: true,
     makeIPTablesUtilChains: true,
@@ -101,7 +93,12 @@ function upstreamDefaults(profile: NodeProfile): RawObject {
     enforceNodeAllocatable: ['pods'],
     volumePluginDir: '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/',
     ...(profile.providerId && { providerID: profile.providerId }),
-    logging: { format: 'text', flushFrequency: '5s', verbosity: 2, options: { text: { infoBufferSize: '0' }, json: { infoBufferSize: '0' } } },
+    logging: {
+      format: 'text',
+      flushFrequency: '5s',
+      verbosity: 2,
+      options: { text: { infoBufferSize: '0' }, json: { infoBufferSize: '0' } },
+    },
     enableSystemLogHandler: true,
     shutdownGracePeriod: '0s',
     shutdownGracePeriodCriticalPods: '0s',
@@ -111,13 +108,9 @@ function upstreamDefaults(profile: NodeProfile): RawObject {
     memoryThrottlingFactor: 0.9,
     registerNode: true,
     localStorageCapacityIsolation: true,
-    ...Object.assign({}, ...changes.filter(({ since }) => minor >= since).map(({ fields }) => fields)),
+    containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock',
+    ...minorOf(profile).configuration,
   }
-}
-
-/** Upstream: pkg/kubelet/apis/config/v1beta1 DefaultEvictionHard; imagefs.inodesFree since 1.30. */
-function upstreamEvictionHard(minor: number): StringMap {
-  return { ...evictionTrio, 'imagefs.available': '15%', ...(minor >= 30 && { 'imagefs.inodesFree': '5%' }) }
 }
 
 function amazonReservation({ instanceType }: NodeProfile): StringMap {
@@ -126,7 +119,7 @@ function amazonReservation({ instanceType }: NodeProfile): StringMap {
 }
 
 /** 6 % of the first core, 1 % of the second, 0.5 % of two more, 0.25 % of the rest. */
-export function reservedCpuMillis(vcpus: number): number {
+function reservedCpuMillis(vcpus: number): number {
   const cores = [Math.min(vcpus, 1), Math.min(Math.max(vcpus - 1, 0), 1), Math.min(Math.max(vcpus - 2, 0), 2), Math.max(vcpus - 4, 0)]
   return [60, 10, 5, 2.5].reduce((sum, millis, index) => sum + Math.trunc(millis * cores[index]!), 0)
 }
@@ -157,21 +150,14 @@ const bottlerocketFields = (profile: NodeProfile): RawObject => ({
 
 const ofFamily: Record<Family, (profile: NodeProfile) => RawObject> = {
   AL2: amazonFields,
-  AL2023: profile => ({
-    ...amazonFields(profile),
-    ...(minorOf(profile) >= 34 && { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' }),
-  }),
+  AL2023: profile => ({ ...amazonFields(profile), ...minorOf(profile).al2023 }),
   Bottlerocket: bottlerocketFields,
   'Auto Mode': bottlerocketFields,
   Ubuntu: () => ({ rotateCertificates: true }),
   Fargate: () => ({}),
-  Windows: profile => ({
-    // Upstream: defaults_windows.go: no inode signals; memory 500Mi since 1.31.
-    evictionHard: {
-      'imagefs.available': '15%',
-      'memory.available': minorOf(profile) >= 31 ? '500Mi' : '100Mi',
-      'nodefs.available': '10%',
-    },
+  Windows: () => ({
+    // Upstream: defaults_windows.go: no inode signals, and more memory.
+    evictionHard: { 'imagefs.available': '15%', 'memory.available': '500Mi', 'nodefs.available': '10%' },
     cgroupsPerQOS: false,
     enforceNodeAllocatable: undefined,
     resolvConf: '',

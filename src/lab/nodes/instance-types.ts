@@ -1,4 +1,7 @@
-/** EC2 instance types that the lab's nodes have. `maxPods` by secondary IPs: ENIs × (IPv4 per ENI − 1) + 2 (awslabs/amazon-eks-ami eni-max-pods.txt). */
+/**
+ * EC2 instance types that the lab's nodes have. `maxPods` by secondary IPs: ENIs × (IPv4 per ENI − 1) + 2.
+ * Source: awslabs/amazon-eks-ami eni-max-pods.txt
+ */
 
 export interface InstanceType {
   vcpus: number

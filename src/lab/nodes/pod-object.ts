@@ -111,7 +111,8 @@ const tolerationsOf = (pod: PodProfile) =>
 
 /** Upstream: pkg/apis/core/v1/helper/qos ComputePodQOS. */
 function qosClass({ containers }: PodProfile): string {
-  const isGuaranteed = ({ requests, limits }: ContainerProfile) => ['cpu', 'memory'].every(name => limits?.[name] && requestOf(requests, limits, name) === limits[name])
+  const isGuaranteed = ({ requests, limits }: ContainerProfile) =>
+    ['cpu', 'memory'].every(name => limits?.[name] && requestOf(requests, limits, name) === limits[name])
   if (containers.every(isGuaranteed)) return 'Guaranteed'
   return containers.some(({ requests, limits }) => requests || limits) ? 'Burstable' : 'BestEffort'
 }

@@ -54,9 +54,13 @@ export const systemPods = (node: string): PodProfile[] => [
       requests: { cpu: '25m' },
       env: { AWS_VPC_K8S_CNI_LOGLEVEL: 'DEBUG', ENABLE_PREFIX_DELEGATION: 'false', WARM_ENI_TARGET: '1' },
     }),
-    container('aws-eks-nodeagent', `${registry}/amazon/aws-network-policy-agent:v1.2.6-eksbuild.1`, [21, 1, 2], { requests: { cpu: '25m' } }),
+    container('aws-eks-nodeagent', `${registry}/amazon/aws-network-policy-agent:v1.2.6-eksbuild.1`, [21, 1, 2], {
+      requests: { cpu: '25m' },
+    }),
   ]),
-  daemon(node, 'kube-proxy', [container('kube-proxy', `${registry}/eks/kube-proxy:v1.32.6-eksbuild.2`, [28, 1, 1], { requests: { cpu: '100m' } })]),
+  daemon(node, 'kube-proxy', [
+    container('kube-proxy', `${registry}/eks/kube-proxy:v1.32.6-eksbuild.2`, [28, 1, 1], { requests: { cpu: '100m' } }),
+  ]),
   daemon(node, 'ebs-csi-node', [
     container('ebs-plugin', `${registry}/eks/aws-ebs-csi-driver:v1.48.0`, [34, 1, 3], {
       requests: { cpu: '10m', memory: '40Mi' },
@@ -69,7 +73,7 @@ export const systemPods = (node: string): PodProfile[] => [
   ]),
 ]
 
-/** A web shop's front end, its cache, and a log shipper without requests; names and values that must not leave the cluster in env and annotations. */
+/** A shop's front end, its cache, and a log shipper without requests. Values with `lab-secret` must never leave the cluster. */
 export const workloadPods = (node: string): PodProfile[] => [
   {
     namespace: 'shop',
@@ -77,7 +81,7 @@ export const workloadPods = (node: string): PodProfile[] => [
     owner: { kind: 'ReplicaSet', name: 'checkout-7d9c6bf5c8' },
     labels: { app: 'checkout', 'pod-template-hash': '7d9c6bf5c8' },
     annotations: {
-      'vault.hashicorp.com/agent-inject-secret-db': 'secret/data/shop/checkout-db',
+      'vault.hashicorp.com/agent-inject-secret-db': 'lab-secret/data/shop/checkout-db',
       'kubectl.kubernetes.io/restartedAt': '2026-11-14T09:12:44Z',
     },
     containers: [
@@ -122,7 +126,9 @@ export const finishedPod = (node: string): PodProfile => ({
   owner: { kind: 'Job', name: 'nightly-report-29384710' },
   labels: { 'job-name': 'nightly-report-29384710' },
   containers: [
-    container('report', '111122223333.dkr.ecr.us-east-1.amazonaws.com/batch/report:5.2', [0, 0, 1], { requests: { cpu: '1', memory: '1Gi' } }),
+    container('report', '111122223333.dkr.ecr.us-east-1.amazonaws.com/batch/report:5.2', [0, 0, 1], {
+      requests: { cpu: '1', memory: '1Gi' },
+    }),
   ],
   phase: 'Succeeded',
 })

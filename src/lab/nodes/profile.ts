@@ -1,13 +1,11 @@
 /** What a node of the lab is, in the few words from which all of its bodies are made. */
+
+import type { NodeFault } from '#lab/scenarios/scenario.ts'
 import type { StringMap } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
-import type { LabNode, NodeFault } from '../scenarios/scenario.ts'
-import { configzOf } from './configz.ts'
 import type { InstanceTypeName } from './instance-types.ts'
-import { nodeObject } from './node-object.ts'
-import { podObject } from './pod-object.ts'
+import type { KubeletVersion } from './minors.ts'
 import type { PodProfile } from './pod-profile.ts'
-import { summaryOf } from './summary.ts'
 
 export type Family = 'AL2' | 'AL2023' | 'Bottlerocket' | 'Ubuntu' | 'Windows' | 'Fargate' | 'Auto Mode'
 
@@ -20,8 +18,7 @@ export interface Disk {
 export interface NodeProfile {
   name: string
   family: Family
-  /** `1.32.9` */
-  version: string
+  version: KubeletVersion
   instanceType: InstanceTypeName
   zone: string
   ip: string
@@ -45,17 +42,3 @@ export const GiB = 2 ** 30
 export const MiB = 2 ** 20
 
 export const availableBytes = ({ capacityBytes, usedPercent }: Disk) => Math.trunc((capacityBytes * (100 - usedPercent)) / 100)
-
-export const minorOf = ({ version }: NodeProfile) => Number(version.split('.')[1])
-
-export function profiledNode(profile: NodeProfile): LabNode {
-  return {
-    node: at => nodeObject(profile, at),
-    configz: () => configzOf(profile),
-    summary: at => summaryOf(profile, at),
-    podKeys: () => profile.pods.map(({ namespace, name }) => ({ namespace, name })),
-    pod: (index, at) => podObject(profile, profile.pods[index]!, at),
-    ...(profile.fault && { fault: profile.fault }),
-  }
-}
-

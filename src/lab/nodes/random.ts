@@ -13,7 +13,8 @@ export function uidOf(text: string): string {
 /** A suffix as Kubernetes generates it. Upstream: apimachinery/pkg/util/rand/rand.go alphanums. */
 export function suffixOf(text: string, length = 5): string {
   const letters = 'bcdfghjklmnpqrstvwxz2456789'
-  return Array.from({ length }, (_, index) => letters[parseInt(digits(text).slice(index * 2, index * 2 + 2), 16) % letters.length]).join('')
+  const hex = digits(text)
+  return Array.from({ length }, (_, index) => letters[parseInt(hex.slice(index * 2, index * 2 + 2), 16) % letters.length]).join('')
 }
 
 /** Numbers in [0, 1), the same sequence for the same text. Mulberry32, public domain. */

@@ -12,6 +12,8 @@ export interface Scenario {
   roles?: readonly RoleScenario[]
   /** Items in a page of EKS lists; default 100, as EKS has it. */
   eksPageSize?: number
+  /** EKS answers so many requests with ThrottlingException before it answers any. */
+  eksThrottlesFirst?: number
   expect(): Expectation
 }
 
@@ -27,7 +29,7 @@ export type ExpectedRule =
   | 'unwatched-imagefs'
 
 /** Policy defaults hold; of the rules above exactly these fire, none on a node that is not named. */
-export interface Expectation {
+interface Expectation {
   nodes: readonly { cluster: string; node: string; rules: readonly ExpectedRule[] }[]
   /** Clusters of which no node can be read. */
   notAudited: readonly string[]

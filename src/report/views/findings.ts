@@ -5,7 +5,7 @@ import { counted, formatCount } from '#report/numbers.ts'
 import { compareText, shownBlock, shownLine } from '#report/text.ts'
 import { nameLimit } from './node.ts'
 
-export const findingLimits = { cards: 100, rows: 1000, names: 20, evidence: 24, snippets: 8, commands: 12, sources: 12 }
+const findingLimits = { cards: 100, rows: 1000, names: 20, evidence: 24, snippets: 8, commands: 12, sources: 12 }
 
 export const severityWords: Record<Severity, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' }
 
@@ -19,11 +19,13 @@ export interface FindingRow {
   rule: string
 }
 
-export interface FindingView extends FindingRow {
+interface FindingView extends FindingRow {
   anchor: string
   confidence: string
   family: string
   since: string | null
+  /** Two names or one, where that is all of them; else null, and the list is folded. */
+  fewNames: string | null
   nodeNames: string[]
   nodesLeftOut: string | null
   consequence: string
@@ -95,7 +97,7 @@ export function worstFirst(a: Finding, b: Finding): number {
 }
 
 export function subjectText({ kind, namespace, name }: Subject): string {
-  return `${kind} ${shownLine(namespace === null ? name : `${namespace}/${name}`, nameLimit)}`
+  return shownLine(`${kind} ${namespace === null ? name : `${namespace}/${name}`}`, nameLimit)
 }
 
 export const nodeCountText = ({ count }: NodeSample) => counted(count, 'node')
@@ -118,15 +120,16 @@ function findingView(finding: Finding, index: number): FindingView {
   const config = Object.keys(fix.config).length === 0 ? null : shownBlock(stringify(fix.config).trimEnd(), 4000)
   const durable = fix.durable
     .slice(0, findingLimits.snippets)
-    .map(({ target, snippet }) => ({ target, snippet: shownBlock(snippet.trimEnd(), 4000) }))
+    .map(({ target, snippet }) => ({ target: shownLine(target, 40), snippet: shownBlock(snippet.trimEnd(), 4000) }))
   const commands = fix.commands.slice(0, findingLimits.commands).map(command => shownBlock(command, 1000))
   const leftOut = evidence.length - findingLimits.evidence
   return {
     ...findingRow(finding),
     anchor: `finding-${index + 1}`,
     confidence: finding.confidence,
-    family: finding.family,
+    family: shownLine(finding.family, 40),
     since: finding.since === null ? null : shownLine(finding.since, 40),
+    fewNames: names.length > 0 && names.length <= 2 && names.length >= nodes.count ? names.join(', ') : null,
     nodeNames: names,
     nodesLeftOut: nodes.count > names.length ? `and ${formatCount(nodes.count - names.length)} more` : null,
     consequence: shownLine(finding.consequence, 1200),

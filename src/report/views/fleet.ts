@@ -5,22 +5,15 @@
 import type { AuditReport } from '#model/report.ts'
 import { counted, formatCount, formatPercent } from '#report/numbers.ts'
 import { compareText, shownLine } from '#report/text.ts'
-import type { Gauge, Mark } from './gauge.ts'
-import { type Ladder, layOutLadder } from './ladder.ts'
+import { type DistributionView, distributions } from './distribution.ts'
+import { subjectText } from './findings.ts'
+import type { Gauge } from './gauge.ts'
 import { coverageTexts, type GaugedNode, gaugeNode, type NodeView, nameLimit, nodeView } from './node.ts'
 
 /** Bounds that keep the page usable at 5,000 nodes. */
-export const fleetLimits = { smallGroup: 4, worstOfGroup: 3, drawnNodes: 48, drawnGroups: 40, listedNodes: 5000, listedGroups: 500 }
+const fleetLimits = { smallGroup: 4, worstOfGroup: 3, drawnNodes: 48, drawnGroups: 40, listedNodes: 5000, listedGroups: 500 }
 
-export interface DistributionView extends Ladder {
-  id: string
-  title: string
-  summary: string
-  description: string
-  columns: { x: string; width: string; y: string; height: string }[]
-}
-
-export interface NodeRow {
+interface NodeRow {
   name: string
   coverage: string
   disk: string
@@ -32,7 +25,7 @@ export interface NodeRow {
   reason: string | null
 }
 
-export interface GroupView {
+interface GroupView {
   title: string
   cluster: string
   count: string
@@ -115,8 +108,7 @@ function groupNodes(nodes: GaugedNode[]): Group[] {
   return [...groups.values()]
     .map(members => {
       const { cluster, identity } = members[0]!.node
-      const title =
-        identity.group.kind === 'Node' ? 'Nodes without a group' : `${identity.group.kind} ${shownLine(identity.group.name, nameLimit)}`
+      const title = identity.group.kind === 'Node' ? 'Nodes without a group' : subjectText(identity.group)
       return { title, cluster: shownLine(cluster, nameLimit), members: members.toSorted(byHeadroom) }
     })
     .toSorted((a, b) => byHeadroom(a.members[0]!, b.members[0]!) || compareText(a.cluster, b.cluster) || compareText(a.title, b.title))
@@ -132,18 +124,16 @@ function byHeadroom(a: GaugedNode, b: GaugedNode): number {
   )
 }
 
-const holdsImages = ({ title }: Gauge) => title === 'imagefs' || title.startsWith('nodefs = imagefs (')
 const usedOf = (gauge: Gauge | undefined) => (gauge === undefined ? '' : formatPercent(gauge.usedPercent))
 
 function nodeRow({ node, gauges, headroomPercent }: GaugedNode): NodeRow {
-  const titled = (title: string) => gauges.find(gauge => gauge.title === title)
   const states = gauges.map(({ state }) => state)
   return {
     name: shownLine(node.identity.name, nameLimit),
     coverage: coverageTexts[node.coverage],
-    disk: usedOf(gauges.find(gauge => gauge.unit === 'bytes' && holdsImages(gauge))),
-    nodefs: usedOf(titled('nodefs') ?? titled('nodefs = containerfs')),
-    memory: usedOf(titled('memory')),
+    disk: usedOf(gauges.find(({ holdsImages }) => holdsImages)),
+    nodefs: usedOf(gauges.find(({ kind, holdsImages }) => kind === 'disk' && !holdsImages)),
+    memory: usedOf(gauges.find(({ kind }) => kind === 'memory')),
     headroom: headroomPercent === null ? 'unknown' : headroomPercent < 0 ? 'none' : formatPercent(headroomPercent),
     state: states.includes('pressure') ? 'eviction threshold met' : states.includes('image-gc') ? 'image GC is due' : '',
     reason:
@@ -151,63 +141,4 @@ function nodeRow({ node, gauges, headroomPercent }: GaugedNode): NodeRow {
         ? null
         : shownLine(node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || 'no reason was recorded', 200),
   }
-}
-
-const columnPercent = 2
-const histogramHeight = 40
-
-/** Where the nodes of a group stand on each of its disks, and the marks that most of them have. */
-function distributions(members: GaugedNode[], id: string): DistributionView[] {
-  const disks = members.flatMap(({ gauges }) => gauges.filter(({ unit, title }) => unit === 'bytes' && title !== 'memory'))
-  return [...Map.groupBy(disks, ({ title }) => title)].flatMap(([title, gauges], index) => {
-    const used = gauges.flatMap(({ usedPercent }) => usedPercent ?? []).toSorted((a, b) => a - b)
-    if (used.length === 0) return []
-    const [common, withCommon] = commonMarks(gauges)
-    const ladder = layOutLadder(common, 12, histogramHeight + 4)
-    const rank = (percentile: number) => formatPercent(used[Math.max(Math.ceil((percentile / 100) * used.length) - 1, 0)]!)
-    const unknown = gauges.length - used.length
-    const summary = [
-      `${counted(used.length, 'node')}: lowest ${rank(0)} used, median ${rank(50)}, 90th percentile ${rank(90)}, highest ${rank(100)}.`,
-      unknown > 0 ? `${counted(unknown, 'node')}: unknown.` : '',
-      withCommon < gauges.length
-        ? `The marks are those of ${formatCount(withCommon)}; ${formatCount(gauges.length - withCommon)} have others.`
-        : '',
-    ].filter(Boolean)
-    return [
-      {
-        ...ladder,
-        id: `${id}d${index + 1}`,
-        title,
-        summary: summary.join(' '),
-        description: `${summary.join(' ')} Marks: ${common.map(({ name, percent, setting }) => `${name} at ${formatPercent(Math.max(percent, 0))} (${setting})`).join('; ')}.`,
-        columns: columnsOf(used, ladder.barTop),
-      },
-    ]
-  })
-}
-
-function commonMarks(gauges: Gauge[]): [Mark[], number] {
-  const alike = Map.groupBy(gauges, ({ marks }) =>
-    JSON.stringify(marks.map(({ kind, percent, setting }) => [kind, percent.toFixed(1), setting])),
-  )
-  const [, most] = [...alike].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b))[0]!
-  // Equal percentages of different disks are different amounts.
-  return [most[0]!.marks.map(mark => ({ ...mark, amount: null })), most.length]
-}
-
-function columnsOf(used: number[], bottom: number): DistributionView['columns'] {
-  const last = 100 / columnPercent - 1
-  const counts = Map.groupBy(used, percent => Math.min(Math.floor(percent / columnPercent), last))
-  const highest = Math.max(...[...counts.values()].map(({ length }) => length))
-  return [...counts]
-    .toSorted(([a], [b]) => a - b)
-    .map(([column, { length }]) => {
-      const height = Math.max((length / highest) * histogramHeight, 2)
-      return {
-        x: `${column * columnPercent + 0.15}%`,
-        width: `${columnPercent - 0.3}%`,
-        y: (bottom - 2 - height).toFixed(1),
-        height: height.toFixed(1),
-      }
-    })
 }

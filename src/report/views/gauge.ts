@@ -2,7 +2,7 @@
 
 import type { EvaluatedThreshold, FilesystemState, ImageGcPrediction, Signal } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { formatBytes, formatCount, formatDuration, formatPercent } from '#report/numbers.ts'
+import { counted, formatBytes, formatCount, formatDuration, formatPercent } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
 
 export type MarkKind = 'gc-stop' | 'gc-start' | 'alert' | 'soft' | 'hard'
@@ -18,9 +18,14 @@ export interface Mark {
   amount: string | null
 }
 
+/** Inodes are counted, the others are bytes. */
+type GaugeKind = 'disk' | 'memory' | 'inodes'
+
 export interface Gauge {
   title: string
-  unit: 'bytes' | 'inodes'
+  kind: GaugeKind
+  /** Whether image GC watches this one. */
+  holdsImages: boolean
   /** Null: not observed. */
   usedPercent: number | null
   summary: string
@@ -29,6 +34,8 @@ export interface Gauge {
   /** Free bytes or inodes above the nearest eviction threshold, in percent of the capacity: negative when met, null when none is known. */
   headroomPercent: number | null
   marks: Mark[]
+  /** What is wrong with how it is watched, in sentences. */
+  warnings: string[]
   /** How far it is to each mark, and what is not known, in sentences. */
   facts: string[]
 }
@@ -48,7 +55,8 @@ export function gaugesOf({ prediction }: AuditedNode, alertPercent: number): Gau
     const watched = (suffix: string) =>
       eviction?.thresholds.filter(({ signal }) => prefixes.some(prefix => signal === `${prefix}.${suffix}`)) ?? []
     const ofInodes = watched('inodesFree')
-    const gauge = emptyGauge(title, 'bytes', bytes)
+    const gauge = emptyGauge(title, 'disk', bytes)
+    gauge.holdsImages = holdsImages
     if (holdsImages) addImageGc(gauge, imageGC, bytes.capacity)
     gauge.marks.push({
       kind: 'alert',
@@ -59,8 +67,8 @@ export function gaugesOf({ prediction }: AuditedNode, alertPercent: number): Gau
     })
     addThresholds(gauge, watched('available'), bytes.capacity)
     if (eviction === null) gauge.facts.push('Eviction thresholds: unknown.')
-    else if (eviction.error !== null) gauge.facts.push(`The eviction settings do not parse: ${shownLine(eviction.error, 300)}`)
-    else if (watched('available').length === 0) gauge.facts.push('No eviction threshold watches the bytes of this filesystem.')
+    else if (eviction.error !== null) gauge.warnings.push(`The eviction settings do not parse: ${shownLine(eviction.error, 300)}`)
+    else if (watched('available').length === 0) gauge.warnings.push('No eviction threshold watches the bytes of this filesystem.')
     if (ofInodes.length === 0) return [gauge]
     const thin = emptyGauge(`${title}, inodes`, 'inodes', inodes)
     addThresholds(thin, ofInodes, inodes.capacity)
@@ -80,24 +88,34 @@ export function gaugesOf({ prediction }: AuditedNode, alertPercent: number): Gau
 
 function memoryGauge(observed: Amounts | null, thresholds: EvaluatedThreshold[]): Gauge[] {
   if (observed === null) return []
-  const gauge = emptyGauge('memory', 'bytes', observed)
+  const gauge = emptyGauge('memory', 'memory', observed)
   const watched = thresholds.filter(({ signal }) => signal === 'memory.available')
   addThresholds(gauge, watched, observed.capacity)
-  if (watched.length === 0) gauge.facts.push('No eviction threshold watches the memory of this node.')
+  if (watched.length === 0) gauge.warnings.push('No eviction threshold watches the memory of this node.')
   return [gauge]
 }
 
-function emptyGauge(title: string, unit: Gauge['unit'], amounts: Amounts): Gauge {
-  return { title, unit, ...standing(amounts, unit), state: 'calm', headroomPercent: null, marks: [], facts: [] }
+function emptyGauge(title: string, kind: GaugeKind, amounts: Amounts): Gauge {
+  return {
+    title,
+    kind,
+    holdsImages: false,
+    ...standing(amounts, kind),
+    state: 'calm',
+    headroomPercent: null,
+    marks: [],
+    warnings: [],
+    facts: [],
+  }
 }
 
-function standing({ capacity, available }: Amounts, unit: Gauge['unit']): { usedPercent: number | null; summary: string } {
+function standing({ capacity, available }: Amounts, kind: GaugeKind): { usedPercent: number | null; summary: string } {
   if (capacity === null || available === null || !(capacity > 0) || !Number.isFinite(available)) {
     return { usedPercent: null, summary: 'unknown: not observed' }
   }
   const free = Math.min(Math.max(available, 0), capacity)
-  const amount = unit === 'bytes' ? formatBytes : formatCount
-  const what = unit === 'bytes' ? '' : ' inodes'
+  const amount = kind === 'inodes' ? formatCount : formatBytes
+  const what = kind === 'inodes' ? ' inodes' : ''
   return {
     usedPercent: (100 * (capacity - free)) / capacity,
     summary: `${amount(capacity - free)} of ${amount(capacity)}${what}, ${amount(free)} free`,
@@ -129,7 +147,7 @@ function addImageGc(gauge: Gauge, imageGC: ImageGcPrediction | null, capacity: n
       amount: share(starts, capacity),
     },
   )
-  if (imageGC.error !== null) gauge.facts.push(`Image GC fails: ${shownLine(imageGC.error, 300)}`)
+  if (imageGC.error !== null) gauge.warnings.push(`Image GC fails: ${shownLine(imageGC.error, 300)}`)
   else if (triggered === null) gauge.facts.push('Whether image GC is due: unknown.')
   else if (triggered) {
     gauge.state = 'image-gc'
@@ -138,13 +156,13 @@ function addImageGc(gauge: Gauge, imageGC: ImageGcPrediction | null, capacity: n
 }
 
 const filesystemOf = (signal: Signal) => signal.split('.')[0]!
-const isCount = (signal: Signal) => !signal.endsWith('.available') || signal === 'pid.available'
+const isInodes = (signal: Signal) => signal.endsWith('.inodesFree')
 
 function addThresholds(gauge: Gauge, thresholds: EvaluatedThreshold[], capacity: number | null): void {
-  for (const { signal, value, resolved, hard, gracePeriodMs, met, margin } of thresholds) {
+  for (const { signal, value, resolved, hard, gracePeriodMs, met, margin } of nearestFirst(thresholds)) {
     const kind = hard ? 'hard' : 'soft'
     const setting = `${signal}<${shownLine(value, 40)}${hard ? '' : ` for ${formatDuration(gracePeriodMs)}`}`
-    const amount = isCount(signal) ? formatCount : formatBytes
+    const amount = (number: number) => (isInodes(signal) ? counted(number, 'inode') : formatBytes(number))
     if (resolved !== null && capacity !== null && capacity > 0) {
       const percent = (100 * (capacity - resolved)) / capacity
       const twin = gauge.marks.find(mark => mark.kind === kind && mark.percent === percent)
@@ -161,6 +179,9 @@ function addThresholds(gauge: Gauge, thresholds: EvaluatedThreshold[], capacity:
     else gauge.facts.push(`${amount(margin)} more until ${what}.`)
   }
 }
+
+const nearestFirst = (thresholds: EvaluatedThreshold[]) =>
+  thresholds.toSorted((a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE))
 
 /** The marks and the standing in words, for who cannot see the picture. */
 export function describeGauge({ usedPercent, summary, marks }: Gauge): string {

@@ -16,10 +16,10 @@ export const rowHeight = 17
 const leaderGap = 6
 
 export type BarWidth = keyof typeof barWidths
-/** From which width of the bar on something is shown; `never` where it would not fit. */
-type Reveal = 'page' | 'desk' | 'never'
+/** From which width of the bar on something is shown; null where it would fit at none. */
+type Reveal = 'page' | 'desk' | null
 
-export interface PlacedMark {
+interface PlacedMark {
   kind: MarkKind
   /** SVG x of mark and leader, `84.00%`. */
   x: string
@@ -47,7 +47,7 @@ type Label = Pick<PlacedMark, 'name' | 'setting' | 'amount' | 'place' | 'setting
 
 /** The text of a label at one of the widths. */
 export function labelText(label: Label, width: BarWidth): string {
-  const shows = (from: Reveal) => from !== 'never' && barWidths[from] <= barWidths[width]
+  const shows = (from: Reveal) => from !== null && barWidths[from] <= barWidths[width]
   const setting = shows(label.settingFrom) ? ` (${label.setting})` : ''
   return `${label.name}${setting} ${label.place}${shows(label.amountFrom) ? `, ${label.amount}` : ''}`
 }
@@ -73,12 +73,12 @@ export function layOutLadder(marks: Mark[], barHeight: number, space: number): L
 
 function label({ kind, percent, name, setting, amount }: Mark): Label & Pick<PlacedMark, 'kind' | 'x' | 'isAbove'> {
   const place = Math.min(Math.max(percent, 0), 100)
-  const short: Label = { name, setting, amount: amount ?? '', place: formatPercent(place), settingFrom: 'never', amountFrom: 'never' }
+  const short: Label = { name, setting, amount: amount ?? '', place: formatPercent(place), settingFrom: null, amountFrom: null }
   const fits = (label: Label, width: BarWidth, isAbove: boolean) =>
     labelText(label, width).length * characterWidth <= (barWidths[width] * (isAbove ? 100 - place : place)) / 100 - leaderGap
   const isAbove = place < 50 && !fits(short, 'phone', false)
-  const settingFrom = (['page', 'desk'] as const).find(width => fits({ ...short, settingFrom: width }, width, isAbove)) ?? 'never'
+  const settingFrom = (['page', 'desk'] as const).find(width => fits({ ...short, settingFrom: width }, width, isAbove)) ?? null
   const withSetting: Label = { ...short, settingFrom }
   const hasRoom = amount !== null && fits({ ...withSetting, amountFrom: 'desk' }, 'desk', isAbove)
-  return { ...withSetting, amountFrom: hasRoom ? 'desk' : 'never', kind, x: `${place.toFixed(2)}%`, isAbove }
+  return { ...withSetting, amountFrom: hasRoom ? 'desk' : null, kind, x: `${place.toFixed(2)}%`, isAbove }
 }

@@ -5,7 +5,7 @@ import { shownLine } from '#report/text.ts'
 import { describeGauge, type Gauge, gaugesOf } from './gauge.ts'
 import { type Ladder, layOutLadder } from './ladder.ts'
 
-export interface BarView extends Ladder {
+interface BarView extends Ladder {
   id: string
   title: string
   summary: string
@@ -19,6 +19,7 @@ export interface BarView extends Ladder {
   stateText: string
   /** From where to the end eviction keeps the disk free; null without a hard threshold. */
   keptFree: { x: string; width: string } | null
+  warnings: string[]
   facts: string[]
 }
 
@@ -35,7 +36,7 @@ export interface NodeView {
 }
 
 const stateTexts = { calm: '', 'image-gc': 'image GC is due', pressure: 'eviction threshold met' }
-const barHeights = { bytes: 24, inodes: 10 }
+const barHeights = { disk: 24, memory: 14, inodes: 10 }
 const spaceForPointer = 9
 const shownReasons = 8
 export const nameLimit = 120
@@ -89,21 +90,22 @@ function notesOf({ prediction: { filesystems } }: AuditedNode): string[] {
   return [`${layouts[layout]} is ${layoutCertainty ?? 'not certain'}: the API does not name devices.`]
 }
 
-export function barView(gauge: Gauge, id: string): BarView {
+function barView(gauge: Gauge, id: string): BarView {
   const hard = gauge.marks.filter(({ kind }) => kind === 'hard').map(({ percent }) => Math.min(Math.max(percent, 0), 100))
   const keptFrom = hard.length > 0 ? Math.min(...hard) : null
   return {
-    ...layOutLadder(gauge.marks, barHeights[gauge.unit], spaceForPointer),
+    ...layOutLadder(gauge.marks, barHeights[gauge.kind], spaceForPointer),
     id,
     title: gauge.title,
     summary: gauge.summary,
     description: describeGauge(gauge),
-    isThin: gauge.unit === 'inodes',
+    isThin: gauge.kind === 'inodes',
     used: gauge.usedPercent === null ? null : formatPercent(gauge.usedPercent),
     usedX: gauge.usedPercent === null ? null : `${gauge.usedPercent.toFixed(2)}%`,
     state: gauge.state,
     stateText: stateTexts[gauge.state],
     keptFree: keptFrom === null ? null : { x: `${keptFrom.toFixed(2)}%`, width: `${(100 - keptFrom).toFixed(2)}%` },
+    warnings: gauge.warnings,
     facts: gauge.facts,
   }
 }

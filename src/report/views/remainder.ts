@@ -5,7 +5,7 @@ import { shownLine } from '#report/text.ts'
 import { nodeCountText, subjectText } from './findings.ts'
 import { nameLimit } from './node.ts'
 
-export const remainderLimits = { unknowns: 300, notAudited: 500, clusters: 300, inputErrors: 50 }
+const remainderLimits = { unknowns: 300, notAudited: 500, clusters: 300, inputErrors: 50 }
 
 /** The rows that fit, and a sentence for those that do not. */
 export interface Rows<Row> {
@@ -25,7 +25,9 @@ export interface RemainderView {
 
 export function remainderView({ run, clusters, findings, waived, unknowns, notAudited }: FindingsDocument): RemainderView {
   const spoken = new Set([...findings, ...waived, ...unknowns].map(({ rule }) => rule))
-  const quiet = run.rules.filter(rule => !spoken.has(rule))
+  // Where nothing was read no rule spoke, and none passed either.
+  const hasPassed = clusters.some(({ outcomes }) => outcomes.pass > 0)
+  const quiet = hasPassed ? run.rules.filter(rule => !spoken.has(rule)) : []
   return {
     unknowns: rowsOf(unknowns, remainderLimits.unknowns, ({ rule, cluster, subject, nodes, reason }) => ({
       rule: shownLine(rule, 80),
@@ -48,7 +50,9 @@ export function remainderView({ run, clusters, findings, waived, unknowns, notAu
       error: formatCount(error),
     })),
     quietRules: quiet.map(rule => shownLine(rule, 80)),
-    quietRulesCount: `${formatCount(quiet.length)} of ${counted(run.rules.length, 'rule')} found nothing and left nothing undecided`,
+    quietRulesCount: hasPassed
+      ? `${formatCount(quiet.length)} of ${counted(run.rules.length, 'rule')} found nothing and left nothing undecided`
+      : 'No rule passed anywhere: nothing was read that one could judge',
     run: [
       { what: 'Snapshot taken', value: formatUtc(run.takenAt) },
       { what: 'Source', value: run.source === 'live' ? 'the clusters themselves' : 'a saved snapshot' },

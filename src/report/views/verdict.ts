@@ -2,10 +2,10 @@
 import type { ClusterResult, FindingsDocument } from '#model/finding.ts'
 import { counted, formatCount, formatPercent } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
-import { severityWords, tally, worstFirst } from './findings.ts'
+import { nodeCountText, severityWords, subjectText, tally, worstFirst } from './findings.ts'
 import { nameLimit } from './node.ts'
 
-export interface ClusterView {
+interface ClusterView {
   name: string
   /** Null where nothing was read: then there is no grade. */
   grade: string | null
@@ -17,7 +17,7 @@ export interface ClusterView {
 export interface VerdictView {
   severity: string
   headline: string
-  /** The worst finding's title; null without findings. */
+  /** The worst finding and where it is; null without findings. */
   worst: string | null
   tally: ReturnType<typeof tally>
   scope: string
@@ -60,9 +60,11 @@ export function verdictView({ clusters, findings, unknowns, notAudited, run }: F
       : seen === 0
         ? 'Nothing could be read'
         : 'No findings in what was read',
-    worst: worst ? shownLine(worst.title, 240) : null,
+    worst: worst
+      ? `${shownLine(worst.title, 240)}: ${subjectText(worst.subject)} of ${shownLine(worst.cluster, nameLimit)}, ${nodeCountText(worst.nodes)}`
+      : null,
     tally: tally(findings),
-    scope: `${counted(clusters.length, 'cluster')}, ${formatCount(seen)} of ${counted(nodes, 'node')} read`,
+    scope: `${counted(clusters.length, 'cluster')}, ${formatCount(seen - partly)} of ${counted(nodes, 'node')} read${partly > 0 ? `, ${formatCount(partly)} partly` : ''}`,
     gaps: named,
     complete: named.length > 0 ? null : 'Nothing was left out: every node was read, every rule decided.',
     clusters: clusters.slice(0, shownClusters).map(clusterView),

@@ -10,7 +10,7 @@ export const invalidKubeletConfiguration = nodeRule({
   needs: ['nextStart'],
   docs: {
     title: 'The kubelet refuses the configuration on its disk',
-    why: 'The kubelet reads its files only when it starts, and exits if it finds them invalid. A running node shows nothing of it; after the next restart or reboot it stays NotReady and its pods are lost. On EKS the API server then answers 503 for this node.',
+    why: 'The kubelet reads its files only when it starts, and exits if it finds them invalid. A running node shows nothing of it; after the next restart or reboot it stays NotReady, its pods are replaced elsewhere after five minutes, and the API server answers 503 for its kubelet.',
     fix: 'Correct the file (or the user data that writes it) before anything restarts the kubelet.',
     sources: [
       'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',

@@ -1,23 +1,9 @@
-import { absentValue, dependsOnSize, type FieldValue, fieldValues } from '#judge/drift.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { dependsOnSize, fieldValues } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
-import { type CohortMember, cohortRule } from '#judge/rule.ts'
+import { driftOf, type PeerSettings } from '#judge/peers.ts'
+import { cohortRule } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
-import type { Evidence } from '#model/finding.ts'
-
-interface Settings {
-  instanceType: string | null
-  fields: Record<string, FieldValue>
-}
-
-interface Group {
-  value: FieldValue
-  nodes: string[]
-}
-
-interface Drift {
-  evidence: Evidence
-  outliers: string[]
-}
 
 const node = (high: number): NodeExample => ({ configuration: { imageGCHighThresholdPercent: high } })
 
@@ -35,9 +21,12 @@ export const peerDrift = cohortRule({
   examples: { bad: [node(80), node(80), node(95)], good: [node(80), node(80), node(80)] },
 
   // Another minor has other defaults: that is the skew of versions, not drift.
-  cohort: ({ identity }) => /^v?(\d+\.\d+)/.exec(identity.kubeletVersion ?? '')?.[1] ?? '',
+  cohort: ({ identity }) => String(featuresOf(identity.kubeletVersion).minor),
 
-  fact: ({ configuration, identity }): Settings => ({ instanceType: identity.instanceType, fields: fieldValues(configuration, identity) }),
+  fact: ({ configuration, identity }): PeerSettings => ({
+    instanceType: identity.instanceType,
+    fields: fieldValues(configuration, identity),
+  }),
 
   *judge(members) {
     const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(byText)
@@ -59,43 +48,3 @@ export const peerDrift = cohortRule({
     }
   },
 })
-
-/** The nodes that hold another value than the norm; with no norm all are named. Null: all alike. */
-function driftOf(path: string, members: CohortMember<Settings>[], qualifier: string): Drift | null {
-  const groups = new Map<string, Group>()
-  for (const { node, fact } of members) {
-    const value = fact.fields[path] ?? absentValue(path)
-    const group = groups.get(value.canonical)
-    if (!group) groups.set(value.canonical, { value, nodes: [node] })
-    else {
-      group.nodes.push(node)
-      // Of several spellings of one value one is shown, and always the same; a default of any member counts.
-      const shown = byText(value.shown, group.value.shown) < 0 ? value.shown : group.value.shown
-      group.value = { ...group.value, shown, isDefault: group.value.isDefault || value.isDefault }
-    }
-  }
-  if (groups.size < 2) return null
-  const ranked = [...groups.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.value.canonical, b.value.canonical))
-  const norm = normOf(ranked)
-  const outlying = ranked.filter(group => group !== norm)
-  return {
-    outliers: outlying.flatMap(({ nodes }) => nodes),
-    evidence: {
-      what: `configz ${path}${qualifier}`,
-      value: [...(norm ? [`${norm.value.shown} on ${counted(norm.nodes.length, 'node')} (the norm)`] : []), ...outlying.map(described)].join('; '),
-    },
-  }
-}
-
-/** The majority's value; in a tie the default, if it is among the tied. */
-function normOf(ranked: Group[]): Group | null {
-  const most = ranked[0]?.nodes.length
-  const tied = ranked.filter(({ nodes }) => nodes.length === most)
-  const candidates = tied.length === 1 ? tied : tied.filter(({ value }) => value.isDefault)
-  return candidates.length === 1 ? candidates[0]! : null
-}
-
-function described({ value, nodes }: Group): string {
-  const [first = ''] = nodes.toSorted(byText)
-  return `${value.shown} on ${counted(nodes.length, 'node')} (${bounded(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
-}

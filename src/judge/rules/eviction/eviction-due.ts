@@ -14,7 +14,7 @@ export const evictionDue = nodeRule({
   needs: ['eviction'],
   docs: {
     title: 'An eviction threshold is met: the kubelet evicts',
-    why: 'The node is below a threshold now. It is tainted, takes no new pods, and evicts one pod after the other until it is above again.',
+    why: 'The node is below a threshold now: it reports the condition, is tainted, refuses pods, and evicts one pod after the other until it is above again.',
     fix: 'Make room at once: delete what is large and not needed, or drain the node. Then look at what grows, and at the thresholds.',
     sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize', 'pkg/kubelet/eviction/helpers.go thresholdsMet'],
   },
@@ -27,7 +27,9 @@ export const evictionDue = nodeRule({
   *judge(subject) {
     const { eviction, conditions, configuration } = subject
     const met = eviction.thresholds.filter(threshold => threshold.met === true).toSorted((a, b) => Number(b.hard) - Number(a.hard))
-    const unobserved = eviction.thresholds.filter(threshold => threshold.met === null && isConfigurable(threshold)).map(({ signal }) => signal)
+    const unobserved = eviction.thresholds
+      .filter(threshold => threshold.met === null && isConfigurable(threshold))
+      .map(({ signal }) => signal)
     if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     if (met.length === 0) return
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
@@ -36,7 +38,9 @@ export const evictionDue = nodeRule({
       evidence: [
         ...met.flatMap(threshold => [
           { what: configuredAt(threshold, configuration), value: threshold.value },
-          ...(threshold.resolved === null ? [] : [{ what: `${threshold.signal} is met below`, value: amount(threshold, threshold.resolved) }]),
+          ...(threshold.resolved === null
+            ? []
+            : [{ what: `${threshold.signal} is met below`, value: amount(threshold, threshold.resolved) }]),
           ...(threshold.resolved === null || threshold.margin === null
             ? []
             : [

@@ -1,4 +1,5 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { imageGcBeside, isWatched, whyUnobserved } from '#judge/thresholds.ts'
@@ -30,8 +31,8 @@ export const lostDefaultThreshold = nodeRule({
 
   *judge(subject, policy) {
     const { identity, configuration, eviction, filesystems } = subject
-    if (identity.kubeletVersion === null) {
-      yield { unknown: 'node: its status names no kubelet version, so the defaults of that version are not known' }
+    if (featuresOf(identity.kubeletVersion).minor === null) {
+      yield { unknown: 'node: its status names no kubelet version that is known, so the defaults of that version are not known' }
       return
     }
     const present = configuration.evictionHard ?? {}

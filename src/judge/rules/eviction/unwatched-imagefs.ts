@@ -43,7 +43,10 @@ export const unwatchedImagefs = nodeRule({
       evidence: [
         { what: 'configz evictionHard.imagefs.available', value: state(hardValue) },
         { what: 'configz evictionSoft.imagefs.available', value: state(softValue) },
-        { what: 'filesystems', value: filesystems.layout === 'split' ? 'split: images on their own, containers on nodefs' : 'imagefs: the runtime has its own' },
+        {
+          what: 'filesystems',
+          value: filesystems.layout === 'split' ? 'split: images on their own, containers on nodefs' : 'imagefs: the runtime has its own',
+        },
         ...(capacityBytes === null ? [] : [{ what: 'image filesystem capacity', value: exactBytes(capacityBytes) }]),
         ...(availableBytes === null ? [] : [{ what: 'image filesystem available', value: exactBytes(availableBytes) }]),
       ],

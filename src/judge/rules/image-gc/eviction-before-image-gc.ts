@@ -65,7 +65,12 @@ function isTooClose({ value, resolved }: EvaluatedThreshold, { imageGC, filesyst
 /** Image GC starts with fewer bytes available than these: 100 − floor(available %) ≥ high. */
 const triggerBytes = (capacity: number, high: number) => Math.ceil(((101 - high) * capacity) / 100)
 
-function failing(first: EvaluatedThreshold, firing: EvaluatedThreshold[], { configuration, imageGC, filesystems, eviction }: Subject, policy: Policy): Failing {
+function failing(
+  first: EvaluatedThreshold,
+  firing: EvaluatedThreshold[],
+  { configuration, imageGC, filesystems }: Subject,
+  policy: Policy,
+): Failing {
   const high = imageGC.highThresholdPercent
   const capacity = filesystems.imagefs?.capacityBytes ?? null
   const configured = [
@@ -79,7 +84,7 @@ function failing(first: EvaluatedThreshold, firing: EvaluatedThreshold[], { conf
       title: 'Image garbage collection is switched off, so only eviction deletes images',
       consequence: `imageGCHighThresholdPercent ${high} stops image GC. Images go only when ${first.signal} falls below ${evictsBelow}: the node is then under DiskPressure, and pods are evicted ${acts} if that does not free enough.`,
       evidence: configured,
-      fix: fix(capacity, eviction.thresholds, policy),
+      fix: fix(capacity, firing, policy),
     }
   }
   const trigger = triggerBytes(capacity, high)
@@ -104,9 +109,12 @@ function failing(first: EvaluatedThreshold, firing: EvaluatedThreshold[], { conf
 }
 
 function fix(capacity: number | null, thresholds: EvaluatedThreshold[], policy: Policy): Failing['fix'] {
-  const disk = thresholds.filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
-  const resolved = Math.max(...disk.map(threshold => threshold.resolved ?? Number.NaN))
+  const resolved = thresholds
+    .filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
+    .map(threshold => threshold.resolved)
+  const known = resolved.filter(count => count !== null)
+  if (!capacity || known.length < resolved.length) return undefined
   // Four digits: finer than any written percentage, coarser than float32.
-  const sound = capacity ? soundImageGc(Number(((resolved / capacity) * 100).toFixed(4)), policy) : null
+  const sound = soundImageGc(Number(((Math.max(...known) / capacity) * 100).toFixed(4)), policy)
   return sound ? { config: { ...sound } } : undefined
 }

@@ -1,4 +1,7 @@
-/** RBAC as the scenario grants it, refused in the API server's words. Upstream: apiserver/pkg/endpoints/handlers/responsewriters/errors.go Forbidden. */
+/**
+ * RBAC as the scenario grants it, refused in the API server's words.
+ * Upstream: apiserver/pkg/endpoints/handlers/responsewriters/errors.go Forbidden
+ */
 import { Refusal } from '#lab/api.ts'
 
 export interface User {

@@ -1,0 +1,139 @@
+/** `v1.Node` of a profile: labels, conditions, what it has and what pods may use, its images. */
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import { instanceTypes } from './instance-types.ts'
+import { MiB, type NodeProfile } from './profile.ts'
+import { digits, uidOf } from './random.ts'
+import { allocatableOf, capacityOf } from './resources.ts'
+
+/** The lab's nodes are nine days old; a silent one has been so for 40 minutes. */
+const ageMs = 9 * 86_400_000
+const silentMs = 40 * 60_000
+const transitionMs = 3 * 60_000
+
+export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
+  const { arch } = instanceTypes[profile.instanceType]
+  const system = profile.family === 'Windows' ? 'windows' : 'linux'
+  return {
+    metadata: {
+      name: profile.name,
+      uid: uidOf(`node/${profile.name}`),
+      resourceVersion: String(200_000 + parseInt(digits(profile.name).slice(0, 5), 16)),
+      creationTimestamp: before(at, ageMs),
+      labels: {
+        'beta.kubernetes.io/arch': arch,
+        'beta.kubernetes.io/os': system,
+        'kubernetes.io/arch': arch,
+        'kubernetes.io/hostname': profile.name,
+        'kubernetes.io/os': system,
+        'node.kubernetes.io/instance-type': profile.instanceType,
+        'topology.kubernetes.io/region': profile.zone.slice(0, -1),
+        'topology.kubernetes.io/zone': profile.zone,
+        ...profile.labels,
+      },
+      annotations: { 'node.alpha.kubernetes.io/ttl': '0', 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
+    },
+    spec: {
+      ...(profile.providerId && { providerID: profile.providerId }),
+      ...(taintsOf(profile).length > 0 && { taints: taintsOf(profile) }),
+    },
+    status: {
+      capacity: capacityOf(profile),
+      allocatable: allocatableOf(profile),
+      conditions: conditionsOf(profile, at),
+      addresses: [
+        { type: 'InternalIP', address: profile.ip },
+        { type: 'Hostname', address: profile.name },
+      ],
+      daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
+      nodeInfo: { ...nodeInfo(profile), operatingSystem: system, architecture: arch },
+      images: imagesOf(profile),
+    },
+  }
+}
+
+function conditionsOf(profile: NodeProfile, at: string): NonNullable<NonNullable<KubernetesNode['status']>['conditions']> {
+  const kinds: [type: string, on: boolean, reasonOn: string, reasonOff: string, messageOn: string, messageOff: string][] = [
+    [
+      'MemoryPressure',
+      false,
+      'KubeletHasInsufficientMemory',
+      'KubeletHasSufficientMemory',
+      'kubelet has insufficient memory available',
+      'kubelet has sufficient memory available',
+    ],
+    [
+      'DiskPressure',
+      profile.diskPressure === true,
+      'KubeletHasDiskPressure',
+      'KubeletHasNoDiskPressure',
+      'kubelet has disk pressure',
+      'kubelet has no disk pressure',
+    ],
+    [
+      'PIDPressure',
+      false,
+      'KubeletHasInsufficientPID',
+      'KubeletHasSufficientPID',
+      'kubelet has insufficient PID available',
+      'kubelet has sufficient PID available',
+    ],
+    ['Ready', true, 'KubeletReady', 'KubeletNotReady', 'kubelet is posting ready status', 'kubelet is not ready'],
+  ]
+  return kinds.map(([type, on, reasonOn, reasonOff, messageOn, messageOff]) => ({
+    type,
+    lastHeartbeatTime: before(at, profile.silent ? silentMs + 40_000 : 12_000),
+    lastTransitionTime: before(at, profile.silent ? silentMs : type === 'DiskPressure' && on ? transitionMs : ageMs),
+    // Upstream: pkg/controller/nodelifecycle: a kubelet that stopped posting leaves every condition Unknown.
+    ...(profile.silent
+      ? { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' }
+      : { status: on ? 'True' : 'False', reason: on ? reasonOn : reasonOff, message: on ? messageOn : messageOff }),
+  }))
+}
+
+function taintsOf({ silent, diskPressure, family }: NodeProfile): { key: string; value?: string; effect: string }[] {
+  return [
+    ...(silent ? ['NoSchedule', 'NoExecute'].map(effect => ({ key: 'node.kubernetes.io/unreachable', effect })) : []),
+    ...(diskPressure ? [{ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }] : []),
+    ...(family === 'Fargate' ? [{ key: 'eks.amazonaws.com/compute-type', value: 'fargate', effect: 'NoSchedule' }] : []),
+  ]
+}
+
+function nodeInfo(profile: NodeProfile) {
+  const [osImage, kernelVersion, runtime] = {
+    AL2: ['Amazon Linux 2', '5.10.245-241.976.amzn2.x86_64', '1.7.29'],
+    AL2023: ['Amazon Linux 2023.9.20261103', '6.12.55-74.119.amzn2023.x86_64', '2.1.5'],
+    Bottlerocket: ['Bottlerocket OS 1.51.0 (aws-k8s)', '6.12.55', '2.1.5+bottlerocket'],
+    'Auto Mode': ['Bottlerocket (EKS Auto, Standard) 2026.11.4 (aws-k8s-standard)', '6.12.55', '2.1.5+bottlerocket'],
+    Ubuntu: ['Ubuntu 22.04.5 LTS', '5.15.0-160-generic', '1.7.28'],
+    Windows: ['Windows Server 2022 Datacenter', '10.0.20348.4297', '1.7.28'],
+    Fargate: ['Amazon Linux 2', '5.10.245-241.976.amzn2.x86_64', '1.7.29'],
+  }[profile.family]
+  const machine = digits(profile.name)
+  const suffix = profile.family === 'Ubuntu' ? '' : '-eks-113cf36'
+  return {
+    machineID: machine.slice(0, 32),
+    systemUUID: uidOf(`system/${profile.name}`),
+    bootID: uidOf(`boot/${profile.name}`),
+    kernelVersion: kernelVersion!,
+    osImage: osImage!,
+    containerRuntimeVersion: `containerd://${runtime}`,
+    kubeletVersion: `v${profile.version}${suffix}`,
+    kubeProxyVersion: '',
+  }
+}
+
+/** The images of its pods, compressed sizes, the largest first. Upstream: pkg/kubelet/nodestatus/setters.go Images. */
+function imagesOf({ pods }: NodeProfile) {
+  const names = new Set(pods.flatMap(pod => pod.containers.map(container => container.image)))
+  return [...names]
+    .map(name => {
+      const digest = digits(name)
+      return {
+        names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digest}`, name],
+        sizeBytes: (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321,
+      }
+    })
+    .sort((a, b) => b.sizeBytes - a.sizeBytes)
+}
+
+const before = (at: string, ms: number) => `${new Date(Date.parse(at) - ms).toISOString().slice(0, 19)}Z`

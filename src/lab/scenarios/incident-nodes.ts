@@ -1,0 +1,142 @@
+/** The nodes of the incidents, each with the rules that it fires. */
+import { autoMode, inNodegroup, onFargate, selfManaged } from '#lab/nodes/placement.ts'
+import { evictedPod, ordinaryPods, systemPods, workloadPods } from '#lab/nodes/pod-profile.ts'
+import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
+import { profiledNode } from '#lab/nodes/profiled-node.ts'
+import { type ExpectedRule, fixedNodes, type NodeSource } from './scenario.ts'
+
+export interface Told {
+  profile: NodeProfile
+  rules: readonly ExpectedRule[]
+}
+
+const told = (placement: Parameters<typeof withPods>[0], rules: readonly ExpectedRule[]): Told => ({ profile: withPods(placement), rules })
+
+const withPods = ({ pods, ...placement }: Omit<NodeProfile, 'pods'> & { pods?: NodeProfile['pods'] }): NodeProfile => ({
+  ...placement,
+  pods: pods ?? ordinaryPods(placement.name),
+})
+
+const disk = (gibibytes: number, usedPercent: number) => ({ capacityBytes: gibibytes * GiB, usedPercent })
+export const al2 = { family: 'AL2', version: '1.32.9', instanceType: 'm5.large' } as const
+export const al2023 = { family: 'AL2023', version: '1.32.9', instanceType: 'm6i.large' } as const
+
+/** EKS's Amazon Linux 2 image as it comes. The second node's disk has passed image GC's 85 %, and no eviction threshold. */
+const defaults: Told[] = [
+  told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.11' }), nodefs: disk(20, 46) }, ['alert-before-image-gc']),
+  told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.12' }), nodefs: disk(20, 88) }, ['alert-before-image-gc', 'image-gc-due']),
+]
+
+/** The same image with 70/50 in its user data: nothing to find. */
+const tuned: Told[] = ['10.0.1.21', '10.0.1.22'].map(ip =>
+  told(
+    {
+      ...inNodegroup('al2-tuned', { ...al2, ip }),
+      nodefs: disk(20, 58),
+      configuration: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 },
+    },
+    [],
+  ),
+)
+
+/** A node that kubespray set up: four signals, so that eviction for images comes at the very point where image GC would begin. */
+const kubespray: Told[] = [
+  told(
+    {
+      ...selfManaged({ family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.31' }, 'kubespray-worker-1'),
+      nodefs: disk(100, 52),
+      configuration: {
+        evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%', 'imagefs.available': '15%' },
+        kubeReserved: { cpu: '100m', memory: '256Mi' },
+        systemReserved: { cpu: '500m', memory: '512Mi', 'ephemeral-storage': '2Gi' },
+        maxPods: 110,
+      },
+    },
+    ['alert-before-image-gc', 'eviction-before-image-gc'],
+  ),
+]
+
+/** 50/50 was written to the kubelet's file and the kubelet restarted: it refuses to start, and says so to nobody. */
+const refused: Told[] = [
+  told(
+    {
+      ...inNodegroup('al2-refused', { ...al2, ip: '10.0.1.41' }),
+      nodefs: disk(20, 61),
+      configuration: { imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 50 },
+      silent: true,
+      fault: { kind: 'down' },
+    },
+    ['unread-node'],
+  ),
+]
+
+/** The runtime on its own disk, which none of the three signals watches. */
+const dataDisk: Told[] = ['10.0.1.51', '10.0.1.52'].map((ip, index) =>
+  told({ ...inNodegroup('data-disk', { ...al2023, ip }), nodefs: disk(20, 31), imagefs: disk(200, 57 + 9 * index) }, [
+    'alert-before-image-gc',
+    'lost-default-threshold',
+    'unwatched-imagefs',
+  ]),
+)
+
+const editedAddress = '10.0.1.64'
+const pressure = 'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. '
+
+/** Four nodes of one nodegroup, of which one was edited by hand. */
+const edited: Told[] = [
+  ...['10.0.1.61', '10.0.1.62', '10.0.1.63'].map((ip, index) =>
+    told({ ...inNodegroup('general', { ...al2023, ip }), nodefs: disk(20, 44 + 7 * index) }, ['alert-before-image-gc']),
+  ),
+  told(
+    {
+      ...inNodegroup('general', { ...al2023, ip: editedAddress }),
+      nodefs: disk(20, 73),
+      configuration: {
+        evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '30%', 'nodefs.inodesFree': '5%' },
+        imageGCHighThresholdPercent: 75,
+        imageGCLowThresholdPercent: 70,
+      },
+      diskPressure: true,
+      pods: [...ordinaryPods(editedAddress), evictedPod(editedAddress, pressure)],
+    },
+    ['eviction-before-image-gc', 'eviction-due', 'peer-drift'],
+  ),
+]
+
+/** What EKS runs by itself, and Windows. Fargate lets nobody ask its kubelet. */
+export const managedNodes: Told[] = [
+  told(
+    {
+      ...onFargate({ family: 'Fargate', version: '1.34.1', instanceType: 'm5.large', ip: '10.0.4.11' }),
+      nodefs: disk(20, 22),
+      pods: workloadPods('fargate').slice(0, 1),
+      fault: {
+        kind: 'status',
+        status: 403,
+        body: 'Forbidden (user=kube-apiserver-kubelet-client, verb=get, resource=nodes, subresource=proxy)',
+      },
+    },
+    [],
+  ),
+  told(
+    {
+      ...inNodegroup('windows', { family: 'Windows', version: '1.34.1', instanceType: 'm5.xlarge', ip: '10.0.4.21' }),
+      nodefs: disk(50, 66),
+      pods: workloadPods('windows').slice(0, 1),
+    },
+    ['alert-before-image-gc'],
+  ),
+  told(
+    {
+      ...autoMode('general-purpose', { family: 'Auto Mode', version: '1.34.1', instanceType: 'm6i.2xlarge', ip: '10.0.4.31' }),
+      nodefs: disk(80, 37),
+      pods: [...systemPods('auto').slice(1, 2), ...workloadPods('auto')],
+    },
+    ['alert-before-image-gc', 'eviction-before-image-gc'],
+  ),
+]
+
+export const incidentNodes: Told[] = [...defaults, ...tuned, ...kubespray, ...refused, ...dataDisk, ...edited]
+
+export const sourceOf = (nodes: readonly Told[]): NodeSource =>
+  fixedNodes(Object.fromEntries(nodes.map(({ profile }) => [profile.name, profiledNode(profile)])))

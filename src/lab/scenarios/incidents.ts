@@ -1,0 +1,62 @@
+/** The incidents of the field, one node or nodegroup each, and a second cluster with the kinds of nodes that EKS runs by itself. */
+import { al2, al2023, incidentNodes, managedNodes, sourceOf, type Told } from './incident-nodes.ts'
+import type { NodegroupScenario, Scenario } from './scenario.ts'
+
+const al2Group = (name: string, desiredSize: number): NodegroupScenario => ({
+  name,
+  amiType: 'AL2_x86_64',
+  version: '1.32',
+  releaseVersion: '1.32.9-20251120',
+  instanceTypes: [al2.instanceType],
+  desiredSize,
+  diskSize: 20,
+})
+
+const al2023Group = (name: string, desiredSize: number): NodegroupScenario => ({
+  ...al2Group(name, desiredSize),
+  amiType: 'AL2023_x86_64_STANDARD',
+  releaseVersion: '1.32.9-20261103',
+  instanceTypes: [al2023.instanceType],
+})
+
+const { diskSize: _, ...dataDiskGroup } = al2023Group('data-disk', 2)
+
+export const incidents: Scenario = {
+  name: 'incidents',
+  about: 'the disk incidents of the field, one nodegroup each',
+  clusters: [
+    {
+      name: 'incidents',
+      version: '1.32',
+      tags: { team: 'platform' },
+      nodegroups: [
+        al2Group('al2-defaults', 2),
+        { ...al2Group('al2-tuned', 2), launchTemplate: { id: 'lt-0a11ab00000000001', name: 'al2-tuned', version: '4' } },
+        al2Group('al2-refused', 1),
+        { ...dataDiskGroup, launchTemplate: { id: 'lt-0a11ab00000000002', name: 'data-disk', version: '1' } },
+        al2023Group('general', 4),
+      ],
+      nodes: sourceOf(incidentNodes),
+    },
+    {
+      name: 'incidents-managed',
+      version: '1.34',
+      autoMode: true,
+      nodegroups: [
+        {
+          name: 'windows',
+          amiType: 'WINDOWS_CORE_2022_x86_64',
+          version: '1.34',
+          releaseVersion: '1.34-2026.11.12',
+          instanceTypes: ['m5.xlarge'],
+          desiredSize: 1,
+          diskSize: 50,
+        },
+      ],
+      nodes: sourceOf(managedNodes),
+    },
+  ],
+  expect: () => ({ nodes: [...expected('incidents', incidentNodes), ...expected('incidents-managed', managedNodes)], notAudited: [] }),
+}
+
+const expected = (cluster: string, nodes: readonly Told[]) => nodes.map(({ profile, rules }) => ({ cluster, node: profile.name, rules }))

@@ -1,0 +1,103 @@
+/**
+ * Durations as Go writes and reads them: `2m0s`, `1h30m`, `1.5s`.
+ *
+ * Upstream     Go's package time: ParseDuration, Duration.String, quote
+ * Kept exactly nanoseconds in an int64; a fraction goes through a float64; the error texts
+ */
+
+/** `message` is upstream's text. */
+export class DurationError extends Error {}
+
+const unitNanoseconds = new Map([
+  ['ns', 1n],
+  ['us', 1_000n],
+  ['\u00b5s', 1_000n],
+  ['\u03bcs', 1_000n],
+  ['ms', 1_000_000n],
+  ['s', 1_000_000_000n],
+  ['m', 60_000_000_000n],
+  ['h', 3_600_000_000_000n],
+])
+
+const limit = 2n ** 63n
+const wholeDigits = /\d*/y
+const unitName = /[^.\d]*/y
+
+/** Nanoseconds. @throws DurationError */
+export function parseDuration(text: string): bigint {
+  const isNegative = text.startsWith('-')
+  let at = isNegative || text.startsWith('+') ? 1 : 0
+  if (text.slice(at) === '0') return 0n
+  const invalid = () => new DurationError(`time: invalid duration ${quote(text)}`)
+  if (at === text.length) throw invalid()
+
+  const take = (part: RegExp): string => {
+    part.lastIndex = at
+    const [found = ''] = part.exec(text) ?? []
+    at += found.length
+    return found
+  }
+
+  let total = 0n
+  while (at < text.length) {
+    const whole = take(wholeDigits)
+    const hasPoint = text[at] === '.'
+    if (hasPoint) at++
+    const fraction = hasPoint ? take(wholeDigits) : ''
+    // A number without digits, or greater than an int64 before its unit is even read.
+    if ((whole === '' && fraction === '') || (whole !== '' && BigInt(whole) > limit)) throw invalid()
+    const name = take(unitName)
+    if (name === '') throw new DurationError(`time: missing unit in duration ${quote(text)}`)
+    const unit = unitNanoseconds.get(name)
+    if (unit === undefined) throw new DurationError(`time: unknown unit ${quote(name)} in duration ${quote(text)}`)
+    const part = BigInt(whole === '' ? '0' : whole) * unit + fractionOf(fraction, unit)
+    total += part
+    if (part > limit || total > limit) throw invalid()
+  }
+  if (isNegative) return -total
+  if (total === limit) throw invalid()
+  return total
+}
+
+/** Upstream: leadingFraction, which drops digits that an int64 cannot hold. */
+function fractionOf(digits: string, unit: bigint): bigint {
+  const kept = digits.slice(0, 19)
+  const fits = kept.length < 19 || BigInt(kept) <= limit ? kept : kept.slice(0, 18)
+  if (fits === '') return 0n
+  return BigInt(Math.trunc(Number(BigInt(fits)) * (Number(unit) / 10 ** fits.length)))
+}
+
+// Bytes outside ASCII as \x escapes: Go's time package has a quote of its own.
+function quote(text: string): string {
+  const quoted = Array.from(text, character => {
+    if (character === '"' || character === '\\') return `\\${character}`
+    if (character >= ' ' && character < '\u0080') return character
+    return Array.from(new TextEncoder().encode(character), byte => `\\x${byte.toString(16).padStart(2, '0')}`).join('')
+  })
+  return `"${quoted.join('')}"`
+}
+
+/** Milliseconds of a duration in nanoseconds; what is shorter stays as a fraction. */
+export const toMilliseconds = (nanoseconds: bigint): number => Number(nanoseconds) / 1e6
+
+/** Upstream: Duration.String. */
+export function formatDuration(nanoseconds: bigint): string {
+  if (nanoseconds === 0n) return '0s'
+  if (nanoseconds < 0n) return `-${formatDuration(-nanoseconds)}`
+  if (nanoseconds < 1_000n) return `${nanoseconds}ns`
+  if (nanoseconds < 1_000_000n) return `${withFraction(nanoseconds, 3)}\u00b5s`
+  if (nanoseconds < 1_000_000_000n) return `${withFraction(nanoseconds, 6)}ms`
+  const minutes = nanoseconds / 60_000_000_000n
+  const seconds = `${withFraction(nanoseconds % 60_000_000_000n, 9)}s`
+  if (minutes === 0n) return seconds
+  const hours = minutes / 60n
+  return hours === 0n ? `${minutes}m${seconds}` : `${hours}h${minutes % 60n}m${seconds}`
+}
+
+function withFraction(value: bigint, digits: number): string {
+  const unit = 10n ** BigInt(digits)
+  const fraction = String(value % unit)
+    .padStart(digits, '0')
+    .replace(/0+$/, '')
+  return fraction === '' ? String(value / unit) : `${value / unit}.${fraction}`
+}

@@ -1,0 +1,161 @@
+/**
+ * Eviction thresholds: how the kubelet reads them at its start, and which of them are met at this moment.
+ *
+ * Replays       pkg/kubelet/eviction/helpers.go    ParseThresholdConfig, parseThresholdStatement, parsePercentage, parseGracePeriods,
+ *                                                  parseMinimumReclaims, addAllocatableThresholds, thresholdsMet
+ *               pkg/kubelet/eviction/api/types.go  GetThresholdQuantity
+ * Read at       1.24 to 1.37; alike in all but the signals of containerfs
+ * Kept exactly  percentages are float32, and of the observed capacity; exactly `0%` and `100%` drop a threshold, `0.0%` and `100.0%` do not;
+ *               hard means a grace period of 0, in whichever map; met means below, not at; a signal without an observation is not met
+ * Left out      the order of a map's entries, and so which of several errors upstream names: here the first by signal;
+ *               UpdateContainerFsThresholds; --experimental-allocatable-ignore-eviction
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { parseDuration, toMilliseconds } from '#model/duration.ts'
+import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
+import type { Observation, Signal, Threshold, ThresholdValue } from '#model/prediction.ts'
+import { addQuantities, binaryQuantity, canonical, compareQuantities, parseQuantity, type Quantity, signOf } from '#model/quantity.ts'
+import { parseFloat32 } from '#replay/go-text.ts'
+
+/** `message` is upstream's text: the kubelet would not start. */
+export class ThresholdError extends Error {}
+
+const signals: ReadonlySet<string> = new Set<Signal>([
+  'memory.available',
+  'allocatableMemory.available',
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+  'pid.available',
+])
+const containerfsSignals: ReadonlySet<string> = new Set<Signal>(['containerfs.available', 'containerfs.inodesFree'])
+
+export type ThresholdConfiguration = Pick<
+  KubeletConfiguration,
+  'enforceNodeAllocatable' | 'evictionHard' | 'evictionSoft' | 'evictionSoftGracePeriod' | 'evictionMinimumReclaim'
+>
+
+/** Hard ones first, then soft ones, each by signal, then what the kubelet adds. @throws ThresholdError, QuantityError, DurationError, NumberError: upstream's text */
+export function parseThresholdConfig(configuration: ThresholdConfiguration, features: KubeletFeatures): Threshold[] {
+  const { enforceNodeAllocatable, evictionHard, evictionSoft, evictionSoftGracePeriod, evictionMinimumReclaim } = configuration
+  const hardStatements = parseThresholdStatements(evictionHard, features)
+  const softStatements = parseThresholdStatements(evictionSoft, features)
+  const gracePeriods = new Map(entriesOf(evictionSoftGracePeriod, features).map(([signal, text]) => [signal, parseGracePeriod(text)]))
+  const minReclaims = new Map(entriesOf(evictionMinimumReclaim, features).map(([signal, text]) => [signal, parseMinimumReclaim(signal, text)]))
+
+  const hard = hardStatements.map(({ signal, value }) => threshold(signal, value, 0))
+  const soft = softStatements.map(({ signal, value }) => {
+    const gracePeriodMs = gracePeriods.get(signal)
+    if (gracePeriodMs === undefined) throw new ThresholdError(`grace period must be specified for the soft eviction threshold ${signal}`)
+    return threshold(signal, value, gracePeriodMs)
+  })
+  const thresholds = [...hard, ...soft].map(parsed => ({ ...parsed, minReclaim: minReclaims.get(parsed.signal) ?? null }))
+  return enforceNodeAllocatable?.includes('pods') ? [...thresholds, ...allocatableThresholds(thresholds)] : thresholds
+}
+
+const threshold = (signal: Signal, value: ThresholdValue, gracePeriodMs: number): Threshold => ({
+  signal,
+  operator: 'LessThan',
+  value,
+  gracePeriodMs,
+  minReclaim: null,
+})
+
+/** Whether the kubelet acts on it at once. Upstream: isHardEvictionThreshold. */
+export const isHardThreshold = ({ gracePeriodMs }: Threshold): boolean => gracePeriodMs === 0
+
+/** Pods as a whole are held to the node's allocatable memory by the same threshold. Upstream: addAllocatableThresholds. */
+const allocatableThresholds = (thresholds: Threshold[]): Threshold[] =>
+  thresholds
+    .filter(parsed => parsed.signal === 'memory.available' && isHardThreshold(parsed))
+    .map(parsed => ({ ...parsed, signal: 'allocatableMemory.available' }))
+
+function entriesOf(map: StringMap | undefined, features: KubeletFeatures): [Signal, string][] {
+  const entries: [Signal, string][] = []
+  for (const signal of Object.keys(map ?? {}).sort()) {
+    if (!isSignal(signal, features)) throw new ThresholdError(`unsupported eviction signal ${signal}`)
+    entries.push([signal, map?.[signal] ?? ''])
+  }
+  return entries
+}
+
+const isSignal = (text: string, features: KubeletFeatures): text is Signal =>
+  signals.has(text) || (containerfsSignals.has(text) && features.has('containerfsSignals'))
+
+interface Statement {
+  signal: Signal
+  value: ThresholdValue
+}
+
+function parseThresholdStatements(map: StringMap | undefined, features: KubeletFeatures): Statement[] {
+  return entriesOf(map, features)
+    .filter(([, text]) => text !== '0%' && text !== '100%')
+    .map(([signal, text]) => ({ signal, value: parseThresholdValue(signal, text) }))
+}
+
+function parseThresholdValue(signal: Signal, text: string): ThresholdValue {
+  if (text.endsWith('%')) {
+    const percentage = parsePercentage(text)
+    if (percentage < 0) throw new ThresholdError(`eviction percentage threshold ${signal} must be >= 0%: ${text}`)
+    if (percentage > 1) throw new ThresholdError(`eviction percentage threshold ${signal} must be <= 100%: ${text}`)
+    return { percentage, text }
+  }
+  const quantity = parseQuantity(text)
+  if (signOf(quantity) <= 0) throw new ThresholdError(`eviction threshold ${signal} must be positive: ${canonical(quantity)}`)
+  return { quantity, text }
+}
+
+function parsePercentage(text: string): number {
+  let end = text.length
+  while (text[end - 1] === '%') end--
+  return Math.fround(parseFloat32(text.slice(0, end)) / 100)
+}
+
+function parseGracePeriod(text: string): number {
+  const nanoseconds = parseDuration(text)
+  if (nanoseconds < 0n) throw new ThresholdError(`invalid eviction grace period specified: ${text}, must be a positive value`)
+  return toMilliseconds(nanoseconds)
+}
+
+function parseMinimumReclaim(signal: Signal, text: string): ThresholdValue {
+  if (text.endsWith('%')) {
+    const percentage = parsePercentage(text)
+    if (percentage <= 0) throw new ThresholdError(`eviction percentage minimum reclaim ${signal} must be positive: ${text}`)
+    return { percentage, text }
+  }
+  const quantity = parseQuantity(text)
+  if (signOf(quantity) < 0) throw new ThresholdError(`negative eviction minimum reclaim specified for ${signal}`)
+  return { quantity, text }
+}
+
+/** What Go on amd64 makes of a float that no int64 holds, NaN among them. */
+const overflowedInt64 = -(2n ** 63n)
+
+/** A value against a capacity, in bytes or counts. Upstream: GetThresholdQuantity. */
+export function getThresholdQuantity(value: ThresholdValue, capacity: number): Quantity {
+  if ('quantity' in value) return value.quantity
+  const share = Math.trunc(capacity * value.percentage)
+  return binaryQuantity(Math.abs(share) < 2 ** 63 ? share : overflowedInt64)
+}
+
+/** What must be available for the threshold not to be met, with the minimum reclaim on top where it is enforced. */
+export function requiredQuantity({ value, minReclaim }: Threshold, capacity: number, enforceMinReclaim: boolean): Quantity {
+  const required = getThresholdQuantity(value, capacity)
+  return enforceMinReclaim && minReclaim ? addQuantities(required, getThresholdQuantity(minReclaim, capacity)) : required
+}
+
+export function isThresholdMet(threshold: Threshold, { available, capacity }: Observation, enforceMinReclaim: boolean): boolean {
+  return compareQuantities(requiredQuantity(threshold, capacity, enforceMinReclaim), binaryQuantity(available)) > 0
+}
+
+export function thresholdsMet(
+  thresholds: Threshold[],
+  observations: Partial<Record<Signal, Observation>>,
+  enforceMinReclaim: boolean,
+): Threshold[] {
+  return thresholds.filter(candidate => {
+    const observed = observations[candidate.signal]
+    return observed !== undefined && isThresholdMet(candidate, observed, enforceMinReclaim)
+  })
+}

@@ -1,0 +1,110 @@
+/**
+ * Go's own readings and quotations, where the kubelet's answers and error texts depend on them.
+ *
+ * Replays       strconv  ParseFloat (32 bits), Atoi, Quote
+ * Kept exactly  rounding to float32 in one step; hexadecimal floats and underscores; the error texts
+ */
+
+/** `message` is Go's text. */
+export class NumberError extends Error {}
+
+const number = '\\d(?:_?\\d)*'
+const hexNumber = '[\\da-f](?:_?[\\da-f])*'
+const decimalForm = new RegExp(`^([+-]?)(${number})?(?:\\.(${number})?)?(?:e([+-]?${number}))?$`, 'i')
+const hexadecimalForm = new RegExp(`^([+-]?)0x(?:_?(${hexNumber}))?(?:\\.(${hexNumber})?)?p([+-]?${number})$`, 'i')
+const infiniteForm = /^([+-]?)inf(?:inity)?$/i
+
+/** Beyond these no float32 lies. */
+const greatestOrder = 60
+const exponentCap = 1_000_000
+
+/** A float32; NaN and infinities where the text says so. @throws NumberError */
+export function parseFloat32(text: string): number {
+  if (/^nan$/i.test(text)) return Number.NaN
+  const infinite = infiniteForm.exec(text)
+  if (infinite) return infinite[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  const isHexadecimal = /^[+-]?0x/i.test(text)
+  const [, sign, whole = '', fraction = '', exponentText = '0'] = (isHexadecimal ? hexadecimalForm : decimalForm).exec(text) ?? []
+  const digits = withoutUnderscores(whole + fraction)
+  if (sign === undefined || digits === '') throw new NumberError(`strconv.ParseFloat: parsing ${goQuote(text)}: invalid syntax`)
+  const exponent = Math.max(-exponentCap, Math.min(exponentCap, Number(withoutUnderscores(exponentText))))
+  const fractionDigits = withoutUnderscores(fraction).length
+  const magnitude = isHexadecimal
+    ? scaledToFloat32(BigInt(`0x${digits}`), 2n, exponent - 4 * fractionDigits)
+    : scaledToFloat32(BigInt(digits), 10n, exponent - fractionDigits)
+  if (magnitude === Number.POSITIVE_INFINITY) throw new NumberError(`strconv.ParseFloat: parsing ${goQuote(text)}: value out of range`)
+  return sign === '-' ? -magnitude : magnitude
+}
+
+const withoutUnderscores = (text: string) => text.replaceAll('_', '')
+
+function scaledToFloat32(mantissa: bigint, base: bigint, exponent: number): number {
+  if (mantissa === 0n) return 0
+  const order = (String(mantissa).length - 1) + exponent * Math.log10(Number(base))
+  if (order > greatestOrder) return Number.POSITIVE_INFINITY
+  if (order < -greatestOrder) return 0
+  const power = base ** BigInt(Math.abs(exponent))
+  return exponent < 0 ? roundToFloat32(mantissa, power) : roundToFloat32(mantissa * power, 1n)
+}
+
+const lowestUnit = -149
+const float32Bits = 24
+
+/** numerator ÷ denominator, both positive, to the nearest float32, ties to even. */
+function roundToFloat32(numerator: bigint, denominator: bigint): number {
+  let unit = Math.max(bitLength(numerator) - bitLength(denominator) - float32Bits, lowestUnit)
+  let [top, bottom] = inUnits(numerator, denominator, unit)
+  if (top / bottom >= 1n << BigInt(float32Bits)) [top, bottom] = inUnits(numerator, denominator, ++unit)
+  const floor = top / bottom
+  const twiceRest = (top % bottom) * 2n
+  const isUp = twiceRest > bottom || (twiceRest === bottom && floor % 2n === 1n)
+  const rounded = Number(isUp ? floor + 1n : floor) * 2 ** unit
+  return rounded >= 2 ** 128 ? Number.POSITIVE_INFINITY : rounded
+}
+
+const inUnits = (numerator: bigint, denominator: bigint, unit: number): [bigint, bigint] =>
+  unit < 0 ? [numerator << BigInt(-unit), denominator] : [numerator, denominator << BigInt(unit)]
+
+const bitLength = (value: bigint): number => value.toString(2).length
+
+/** An int. @throws NumberError */
+export function atoi(text: string): bigint {
+  if (!/^[+-]?\d+$/.test(text)) throw new NumberError(`strconv.Atoi: parsing ${goQuote(text)}: invalid syntax`)
+  const value = BigInt(text.startsWith('+') ? text.slice(1) : text)
+  if (BigInt.asIntN(64, value) !== value) throw new NumberError(`strconv.Atoi: parsing ${goQuote(text)}: value out of range`)
+  return value
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  '"': '\\"',
+  '\\': '\\\\',
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+}
+
+/** Upstream: strconv.Quote, and the verb %q. */
+export function goQuote(text: string): string {
+  return `"${Array.from(text, escaped).join('')}"`
+}
+
+function escaped(character: string): string {
+  const short = escapes[character]
+  if (short !== undefined) return short
+  if (character === ' ' || /[\p{L}\p{M}\p{N}\p{P}\p{S}]/u.test(character)) return character
+  const code = (character.codePointAt(0) ?? 0).toString(16)
+  if (code.length <= 2) return code.length === 2 && code >= '80' ? `\\u${code.padStart(4, '0')}` : `\\x${code.padStart(2, '0')}`
+  return code.length <= 4 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`
+}
+
+/** Upstream: the verb %v of a float64. */
+export function goFloat(value: number): string {
+  const [mantissa = '', exponent = ''] = value.toExponential().split('e')
+  const power = Number(exponent)
+  if (value === 0 || (power >= -4 && power < 21)) return String(value)
+  return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
+}

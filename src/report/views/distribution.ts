@@ -1,0 +1,75 @@
+/** Where the nodes of a large group stand on each of their disks, as columns over one bar, with the marks that most of them have. */
+import { counted, formatCount, formatPercent } from '#report/numbers.ts'
+import { compareText } from '#report/text.ts'
+import { type Gauge, inOrder, type Mark } from './gauge.ts'
+import { type Ladder, layOutLadder } from './ladder.ts'
+import type { GaugedNode } from './node.ts'
+
+export interface DistributionView extends Ladder {
+  id: string
+  title: string
+  summary: string
+  description: string
+  columns: { x: string; width: string; y: string; height: string }[]
+}
+
+const columnPercent = 2
+const histogramHeight = 40
+
+/** One for each kind of disk that the nodes have. */
+export function distributions(members: GaugedNode[], id: string): DistributionView[] {
+  const disks = members.flatMap(({ gauges }) => gauges.filter(({ kind }) => kind === 'disk'))
+  return [...Map.groupBy(disks, ({ title }) => title)].flatMap(([title, gauges], index) => {
+    const used = gauges.flatMap(({ usedPercent }) => usedPercent ?? []).toSorted((a, b) => a - b)
+    if (used.length === 0) return []
+    const [common, withCommon] = commonMarks(gauges)
+    const ladder = layOutLadder(common, 12, histogramHeight + 4)
+    const rank = (percentile: number) => formatPercent(used[Math.max(Math.ceil((percentile / 100) * used.length) - 1, 0)]!)
+    const unknown = gauges.length - used.length
+    const summary = [
+      `${counted(used.length, 'node')}: lowest ${rank(0)} used, median ${rank(50)}, 90th percentile ${rank(90)}, highest ${rank(100)}.`,
+      unknown > 0 ? `${counted(unknown, 'node')}: unknown.` : '',
+      withCommon < gauges.length
+        ? `The marks are those of ${counted(withCommon, 'node')}, not of the other ${formatCount(gauges.length - withCommon)}.`
+        : '',
+    ].filter(Boolean)
+    return [
+      {
+        ...ladder,
+        id: `${id}d${index + 1}`,
+        title,
+        summary: summary.join(' '),
+        description: `${summary.join(' ')} Marks: ${inOrder(common)
+          .map(({ name, percent, setting }) => `${name} at ${formatPercent(Math.max(percent, 0))} (${setting})`)
+          .join('; ')}.`,
+        columns: columnsOf(used, ladder.barTop),
+      },
+    ]
+  })
+}
+
+function commonMarks(gauges: Gauge[]): [Mark[], number] {
+  const alike = Map.groupBy(gauges, ({ marks }) =>
+    JSON.stringify(marks.map(({ kind, percent, setting }) => [kind, percent.toFixed(1), setting])),
+  )
+  const [, most] = [...alike].toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b))[0]!
+  // Equal percentages of different disks are different amounts.
+  return [most[0]!.marks.map(mark => ({ ...mark, amount: null })), most.length]
+}
+
+function columnsOf(used: number[], bottom: number): DistributionView['columns'] {
+  const last = 100 / columnPercent - 1
+  const counts = Map.groupBy(used, percent => Math.min(Math.floor(percent / columnPercent), last))
+  const highest = Math.max(...[...counts.values()].map(({ length }) => length))
+  return [...counts]
+    .toSorted(([a], [b]) => a - b)
+    .map(([column, { length }]) => {
+      const height = Math.max((length / highest) * histogramHeight, 2)
+      return {
+        x: `${column * columnPercent + 0.15}%`,
+        width: `${columnPercent - 0.3}%`,
+        y: (bottom - 2 - height).toFixed(1),
+        height: height.toFixed(1),
+      }
+    })
+}

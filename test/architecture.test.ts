@@ -1,0 +1,122 @@
+/** The walls of the house: who may import whom, and what the pure rooms must not touch. */
+import { globSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+
+const stages = ['discover', 'collect', 'snapshot', 'replay', 'judge', 'report', 'publish']
+const mayImport: Record<string, string[]> = {
+  model: [],
+  facts: ['model'],
+  replay: ['model', 'facts'],
+  judge: ['model', 'facts'],
+  snapshot: ['model'],
+  report: ['model'],
+  clients: ['model', 'facts'],
+  discover: ['model', 'facts', 'clients'],
+  collect: ['model', 'facts', 'clients'],
+  publish: ['model', 'facts', 'clients'],
+  pipeline: [...stages, 'model', 'facts', 'clients'],
+  cli: ['pipeline', 'snapshot', 'clients', 'model', 'policy'],
+  lab: ['model', 'facts'],
+  policy: ['model'],
+}
+const pureRooms = ['model', 'facts', 'replay', 'judge', 'report']
+
+interface Source {
+  file: string
+  room: string
+  text: string
+  imports: { target: string; isType: boolean }[]
+}
+
+const sources: Source[] = globSync('src/**/*.{ts,mjs}').map(file => {
+  const text = readFileSync(file, 'utf8')
+  const imports = [...text.matchAll(/(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[\w*{][^'";]*?\sfrom\s+)?'([^']+)'|import\(\s*'([^']+)'/g)]
+  return {
+    file,
+    room: file.split('/')[1]?.replace(/\.ts$/, '') ?? '',
+    text,
+    imports: imports.map(([, type, from, dynamic]) => ({ target: from ?? dynamic ?? '', isType: type !== undefined })),
+  }
+})
+const roomOf = (target: string) => /^#(\w+)/.exec(target)?.[1] ?? null
+const offenders = (found: Source[], isWrong: (source: Source) => boolean) => found.filter(isWrong).map(({ file }) => file)
+
+describe('the walls', () => {
+  it('are drawn for every room there is', () => {
+    expect(sources.length).toBeGreaterThan(50)
+    expect([...new Set(sources.map(({ room }) => room))].sort()).toEqual(Object.keys(mayImport).sort())
+  })
+
+  it('see every import that a file has', () => {
+    const written = sources.flatMap(({ text }) => [...text.matchAll(/from '(#[^']+)'/g)])
+    const seen = sources.flatMap(({ imports }) => imports.filter(({ target }) => target.startsWith('#')))
+    expect(seen.length).toBeGreaterThanOrEqual(written.length)
+  })
+
+  it.each(Object.entries(mayImport))('%s imports only itself and %j', (room, allowed) => {
+    const crossings = sources
+      .filter(source => source.room === room && source.file !== 'src/cli/lab.ts')
+      .flatMap(({ file, imports }) => imports.map(({ target }) => ({ file, target, to: roomOf(target) })))
+      .filter(({ to }) => to !== null && to !== room && !allowed.includes(to))
+    expect(crossings).toEqual([])
+  })
+
+  it('let only cli/lab.ts know that there is a lab', () => {
+    expect(offenders(sources, ({ room, imports }) => room !== 'lab' && imports.some(({ target }) => roomOf(target) === 'lab'))).toEqual([
+      'src/cli/lab.ts',
+    ])
+  })
+
+  it('leave no stage that knows another, so no way round the pipeline', () => {
+    for (const stage of stages) expect(mayImport[stage]?.filter(room => stages.includes(room))).toEqual([])
+  })
+
+  it('show every step through a door in the import line', () => {
+    expect(offenders(sources, ({ imports }) => imports.some(({ target }) => target.startsWith('../')))).toEqual([])
+  })
+})
+
+describe('the doors to the outside', () => {
+  it('open one vendor package in one file of clients/', () => {
+    const users = new Map<string, string[]>()
+    for (const { file, imports } of sources)
+      for (const { target, isType } of imports)
+        if (!isType && /^@(aws-sdk|aws-crypto|smithy|kubernetes)\//.test(target)) users.set(target, [...(users.get(target) ?? []), file])
+    expect(users.size).toBeGreaterThan(3)
+    for (const [target, files] of users)
+      expect({ target, files }).toEqual({ target, files: [expect.stringMatching(/^src\/clients\/[\w-]+\.ts$/)] })
+  })
+
+  it('are closed in the core: no network, files, environment, clock or chance', () => {
+    const core = sources.filter(({ room }) => pureRooms.includes(room))
+    // A hash is a function; everything else of Node has an effect or reads one.
+    const allowedBuiltins = ['node:crypto']
+    const isBuiltin = ({ target }: { target: string }) => target.startsWith('node:') && !allowedBuiltins.includes(target)
+    expect(offenders(core, ({ imports }) => imports.some(isBuiltin))).toEqual([])
+    expect(
+      offenders(core, ({ text }) =>
+        /\bDate\.now\(|new Date\(\)|Math\.random\(|performance\.now|process\.(env|argv|cwd)|\bfetch\(|randomUUID/.test(text),
+      ),
+    ).toEqual([])
+  })
+
+  it('read the environment only in clients and the command line', () => {
+    expect(offenders(sources, ({ room, text }) => /process\.env/.test(text) && !['clients', 'cli'].includes(room))).toEqual([])
+  })
+})
+
+describe('the habits', () => {
+  it('compare a version only in facts/', () => {
+    const compares = /\bminor\s*(?:[<>]=?|[!=]==)|[<>]=?\s*\w*\.?minor\b|kubeletVersion\s*(?:[<>]=?)|\bsemver\b/
+    const isForeign = ({ room, text }: Source) => room !== 'facts' && compares.test(text)
+    expect(offenders(sources, isForeign)).toEqual([])
+  })
+
+  it('export by name', () => {
+    expect(offenders(sources, ({ text }) => /^export default/m.test(text))).toEqual([])
+  })
+
+  it('keep no stack of unnamed things', () => {
+    expect(sources.map(({ file }) => file).filter(file => /\/(utils?|common|misc|helpers?|manager)\b/.test(file))).toEqual([])
+  })
+})

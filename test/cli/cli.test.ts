@@ -1,0 +1,212 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { faults } from '#lab/scenarios/faults.ts'
+import { incidents } from '#lab/scenarios/incidents.ts'
+import { recorded } from '#lab/scenarios/recorded.ts'
+import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
+import { labOf } from '#test/lab-audit.ts'
+
+const header = JSON.stringify({
+  kind: 'Snapshot',
+  schema: 'highwater.snapshot/1',
+  takenAt: '2026-11-21T00:00:00Z',
+  account: null,
+  region: null,
+})
+const node = (name: string) => JSON.stringify({ kind: 'Node', cluster: 'c', node: { metadata: { name } }, pods: [] })
+
+/** A mistake is told in a few lines, never as a stack trace. */
+function expectMistake({ code, stderr }: Run, expectedCode: number, message: RegExp): void {
+  expect({ code, stderr }).toEqual({ code: expectedCode, stderr: expect.stringMatching(message) })
+  expect(stderr).not.toMatch(/^\s+at /m)
+  expect(stderr.trim().split('\n').length).toBeLessThan(6)
+}
+
+describe('bad usage', () => {
+  it.each<[string[], RegExp]>([
+    [['audit', '--snapshto', 'x'], /unknown option '--snapshto'[\s\S]*--snapshot/],
+    [['audti'], /unknown command 'audti'[\s\S]*audit/],
+    [['audit', '--fail-on', 'awful'], /'awful' is invalid.*critical, high/],
+    [['audit', '--format', 'pdf'], /'pdf' is invalid.*json/],
+    [['audit', '--deadline', 'soon'], /'soon' is invalid. Write 90s/],
+    [['audit', '--tag', 'team'], /key=value/],
+    [['audit', '--snapshot', 'none.ndjson'], /none\.ndjson: there is no such file/],
+    [['audit', '--snapshot', 'none.ndjson', '--region', 'eu-west-1'], /--snapshot audits a saved fleet/],
+    [['audit', '--policy', 'none.yaml'], /policy none\.yaml cannot be read/],
+    [['audit', '--kubeconfig', 'none'], /none cannot be read: there is no such file/],
+    [['audit', '--kubeconfig', 'x', '--cluster', 'y'], /--cluster chooses EKS clusters/],
+    [['audit'], /No AWS region is set/],
+    [['lab', '--scenario', 'heaven'], /'heaven' is invalid.*incidents/],
+  ])('highwater %j: exit 2', async (args, message) => {
+    expectMistake(await highwater(args), 2, message)
+  })
+
+  it('names the contexts that a kubeconfig has', async () => {
+    const lab = await labOf([recorded])
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'config'), lab.kubeconfig)
+    expectMistake(
+      await highwater(['audit', '--kubeconfig', 'config', '--context', 'staging'], { cwd }),
+      2,
+      /no context "staging"\. It has: recorded/,
+    )
+  })
+
+  it('names the clusters that there are', async () => {
+    const lab = await labOf([recorded])
+    expectMistake(
+      await highwater(['audit', '--cluster', 'prod'], { env: lab.environment }),
+      2,
+      /No EKS cluster is named prod\. There are: recorded/,
+    )
+  })
+
+  it('names a node that is not there', async () => {
+    const lab = await labOf([recorded])
+    expectMistake(await highwater(['audit', '--node', 'ip-1'], { env: lab.environment }), 2, /No node is named ip-1/)
+  })
+
+  it('says every mistake in the policy', async () => {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'highwater.yaml'), 'alertPercent: 800\nwavers: []\n')
+    expectMistake(await highwater(['audit', '--region', 'eu-west-1'], { cwd }), 2, /highwater\.yaml:1:15: alertPercent[\s\S]*wavers/)
+  })
+})
+
+describe('credentials', () => {
+  it('that are missing: exit 4, and what to do', async () => {
+    const { environment } = await labOf([recorded])
+    const { AWS_ACCESS_KEY_ID: _id, AWS_SECRET_ACCESS_KEY: _secret, ...env } = environment
+    expectMistake(await highwater(['audit'], { env }), 4, /no AWS credentials were found[\s\S]*log in/)
+  })
+
+  it('that AWS does not accept: exit 4', async () => {
+    const { environment } = await labOf([recorded])
+    expectMistake(
+      await highwater(['audit'], { env: { ...environment, AWS_SECRET_ACCESS_KEY: 'wrong' } }),
+      4,
+      /AWS does not accept these credentials/,
+    )
+  })
+
+  it('an endpoint that does not resolve: exit 4, with its name', async () => {
+    const { environment } = await labOf([recorded])
+    const env = { ...environment, AWS_ENDPOINT_URL_EKS: 'http://eks.invalid', AWS_MAX_ATTEMPTS: '1' }
+    expectMistake(await highwater(['audit'], { env }), 4, /eks\.invalid does not resolve/)
+  })
+})
+
+describe('a saved snapshot', () => {
+  async function auditOf(lines: string[], args: string[] = []) {
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'in.ndjson'), lines.join('\n'))
+    return { cwd, ...(await highwater(['audit', '--snapshot', 'in.ndjson', ...args], { cwd })) }
+  }
+
+  it('with a broken line: the rest is audited, the line is named, exit 3', async () => {
+    const { cwd, code, stdout } = await auditOf([header, '{"kind":"Node","clus', node('a')])
+    expect(code).toBe(3)
+    expect(stdout).toContain('line 2: it is no JSON')
+    const findings = JSON.parse(readFileSync(join(cwd, 'highwater-out', 'findings.json'), 'utf8'))
+    expect(findings.run.inputErrors).toEqual([expect.stringContaining('line 2')])
+    expect(findings.clusters[0].coverage.nodes).toBe(1)
+  })
+
+  it('without one good node: exit 2', async () => {
+    expect((await auditOf([header, 'nonsense'])).code).toBe(2)
+    expect((await auditOf(['nonsense'])).code).toBe(2)
+    expect((await auditOf([header])).code).toBe(2)
+  })
+
+  it('that lies where the report goes is read, not overwritten', async () => {
+    const { environment } = await labOf([recorded])
+    const cwd = temporaryFolder()
+    await highwater(['audit'], { cwd, env: environment })
+    const path = join(cwd, 'highwater-out', 'snapshot.ndjson.gz')
+    const before = readFileSync(path)
+    const again = await highwater(['audit', '--snapshot', 'highwater-out/snapshot.ndjson.gz'], { cwd })
+    expect(again.code).toBe(0)
+    expect(readFileSync(path).equals(before)).toBe(true)
+  })
+
+  it('is cut to the selection', async () => {
+    const { cwd, code } = await auditOf([header, node('a'), node('b')], ['--node', 'b'])
+    expect(code).toBe(3)
+    const findings = JSON.parse(readFileSync(join(cwd, 'highwater-out', 'findings.json'), 'utf8'))
+    expect(findings.clusters[0].coverage.nodes).toBe(1)
+  })
+})
+
+describe('a live audit', () => {
+  it('of EKS: report, findings and snapshot, and a summary that fits a terminal', async () => {
+    const { environment } = await labOf([recorded])
+    const cwd = temporaryFolder()
+    const { code, stdout } = await highwater(['audit'], { cwd, env: environment })
+    expect(code).toBe(0)
+    for (const name of ['report.html', 'findings.json', 'snapshot.ndjson.gz'])
+      expect(existsSync(join(cwd, 'highwater-out', name))).toBe(true)
+    expect(stdout).toContain('recorded')
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  })
+
+  it('prints only the findings with --format json, and exits 1 with --fail-on', async () => {
+    const { environment } = await labOf([recorded])
+    const { code, stdout } = await highwater(['audit', '--format', 'json', '--fail-on', 'high'], { env: environment })
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).schema).toBe('highwater.findings/1')
+  })
+
+  it('by a kubeconfig finds the same as by EKS, but for nodegroups', async () => {
+    const lab = await labOf([recorded])
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'config'), lab.kubeconfig)
+    const args = ['audit', '--format', 'json']
+    const [eks, kubeconfig] = await Promise.all([
+      highwater(args, { env: lab.environment }),
+      highwater([...args, '--kubeconfig', 'config', '--context', 'recorded'], { cwd }),
+    ])
+    expect(kubeconfig.code).toBe(0)
+    expect(JSON.parse(kubeconfig.stdout).findings).toEqual(JSON.parse(eks.stdout).findings)
+  })
+
+  it('names what could not be read and exits 3', async () => {
+    const { environment } = await labOf([faults, recorded])
+    const cwd = temporaryFolder()
+    writeFileSync(join(cwd, 'highwater.yaml'), 'timeoutsMs: { configz: 300, summary: 300 }\n')
+    const { code, stdout } = await highwater(['audit'], { cwd, env: environment })
+    expect(code).toBe(3)
+    for (const cluster of faults.expect().notAudited) expect(stdout).toContain(`cluster ${cluster}: `)
+  })
+
+  it('collects what an audit of the file then judges alike', async () => {
+    const { environment } = await labOf([incidents])
+    const cwd = temporaryFolder()
+    const collected = await highwater(['collect', '--out', 'today.ndjson'], { cwd, env: environment })
+    expect(collected).toMatchObject({ code: 3, stdout: expect.stringMatching(/^\d+ nodes in today\.ndjson; \d+ answers could not be had/) })
+    const saved = await highwater(['audit', '--snapshot', 'today.ndjson', '--format', 'json'], { cwd })
+    expect(JSON.parse(saved.stdout).findings.length).toBeGreaterThan(3)
+  })
+
+  it('leaves no secret of the world in anything it writes', async () => {
+    const { environment } = await labOf([recorded, incidents])
+    const cwd = temporaryFolder()
+    const { stdout, stderr } = await highwater(['collect', '--out', 'today.ndjson'], { cwd, env: environment })
+    const written = stdout + stderr + readFileSync(join(cwd, 'today.ndjson'), 'utf8')
+    expect(written).not.toContain('lab-secret')
+    expect(written).not.toContain(environment['AWS_SECRET_ACCESS_KEY'])
+    expect(written).not.toContain('k8s-aws-v1.')
+  })
+})
+
+describe('help', () => {
+  it.each([[['--help']], [['audit', '--help']], [['collect', '--help']], [['lab', '--help']]])(
+    '%j fits 80 columns and exits 0',
+    async args => {
+      const { code, stdout } = await highwater(args)
+      expect(code).toBe(0)
+      expect(stdout.length).toBeGreaterThan(200)
+      expect(stdout.split('\n').filter(line => line.length > 100)).toEqual([])
+    },
+  )
+})

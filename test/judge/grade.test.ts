@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { gradeOf } from '#judge/grade.ts'
+import type { Severity } from '#model/finding.ts'
+
+const coverage = { nodes: 100, read: 90, partlyRead: 0, notRead: 10 }
+const finding = (severity: Severity, count: number) => ({ severity, nodes: { count, sample: [] } })
+
+it.each([
+  ['A', []],
+  ['A', [finding('info', 100)]],
+  ['B', [finding('low', 100)]],
+  ['B', [finding('low', 1)]],
+  ['C', [finding('medium', 10)]],
+  ['B', [finding('medium', 9)]],
+  ['D', [finding('high', 10)]],
+  ['C', [finding('high', 9)]],
+  ['F', [finding('critical', 10)]],
+  ['D', [finding('critical', 9)]],
+  // No nodes: it concerns the cluster itself.
+  ['F', [finding('critical', 0)]],
+  ['D', [finding('critical', 1), finding('low', 100), finding('medium', 50)]],
+] as const)('is %s for %j in a cluster of 100 nodes', (grade, findings) => {
+  expect(gradeOf([...findings], coverage)).toBe(grade)
+})
+
+it('is none where nothing was read, whatever is known to be wrong', () => {
+  expect(gradeOf([finding('critical', 100)], { nodes: 100, read: 0, partlyRead: 0, notRead: 100 })).toBeNull()
+})
+
+it('is given where nodes were read in part', () => {
+  expect(gradeOf([], { nodes: 1, read: 0, partlyRead: 1, notRead: 0 })).toBe('A')
+})

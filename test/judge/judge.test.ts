@@ -1,0 +1,403 @@
+import { describe, expect, it } from 'vitest'
+import { hard } from '#judge/example.ts'
+import { openJudgement } from '#judge/judge.ts'
+import { nodeRule, type Rule } from '#judge/rule.ts'
+import { rules } from '#judge/rules/index.ts'
+import { findingId } from '#judge/tally.ts'
+import type { OutcomeCounts } from '#model/finding.ts'
+import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
+import type { ClusterRecord } from '#model/record.ts'
+import { type BuiltNode, buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
+
+const docs = { title: 'A toy', why: 'To see the runner work.', fix: 'None.', sources: ['none'] }
+const examples = { bad: {}, good: {} }
+type Answer = Pick<Parameters<typeof nodeRule>[0], 'judge'>['judge']
+
+const toy = (judge: Answer, head: Partial<Parameters<typeof nodeRule>[0]> = {}): Rule =>
+  nodeRule({ id: 'toy', family: 'kernel', severity: 'medium', needs: [], docs, examples, judge, ...head })
+
+const failing = { consequence: 'It fails.', evidence: [{ what: 'toy', value: '1' }] }
+const alwaysFails = toy(function* () {
+  yield failing
+})
+
+function judged(
+  shelf: readonly Rule[],
+  nodes: BuiltNode[],
+  policy: Partial<Policy> = {},
+  options: { allNodes?: boolean; day?: string } = {},
+) {
+  const judgement = openJudgement(shelf, { ...defaultPolicy, ...policy }, options)
+  const audited = nodes.map(({ record, prediction }) => judgement.take(record, prediction))
+  return { audited, ...judgement.close(`${options.day ?? '2026-11-21'}T00:00:00Z`) }
+}
+
+const outcomes = (given: Partial<OutcomeCounts>): OutcomeCounts => ({ pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0, ...given })
+const named = (count: number, options: NodeOptions = {}) =>
+  Array.from({ length: count }, (_, index) => buildNode({ name: `node-${String(index).padStart(4, '0')}`, ...options }))
+
+describe('outcomes', () => {
+  it.each([
+    ['pass', 'nothing yielded', toy(function* () {})],
+    ['fail', 'a failing', alwaysFails],
+    [
+      'unknown',
+      'something undecided',
+      toy(function* () {
+        yield { unknown: 'not seen' }
+      }),
+    ],
+    [
+      'fail',
+      'a failing beside something undecided',
+      toy(function* () {
+        yield { unknown: 'not seen' }
+        yield failing
+      }),
+    ],
+    ['notApplicable', 'a rule that does not apply', toy(alwaysFails.judge as Answer, { appliesTo: () => false })],
+    [
+      'error',
+      'a throw',
+      toy(() => {
+        throw new Error('broken')
+      }),
+    ],
+  ] as const)('is %s for %s', (state, _, rule) => {
+    expect(judged([rule], [buildNode()]).clusters[0]?.outcomes).toEqual(outcomes({ [state]: 1 }))
+  })
+
+  it.each([
+    ['configuration', 'configz', { configz: null }],
+    ['imageGC', 'configz', { configz: null }],
+    ['eviction', 'configz', { configz: null }],
+  ] as const)('is unknown where %s is missing, with the reason from the record, and the rule is not called', (need, what, record) => {
+    const rule = toy(
+      () => {
+        throw new Error('called')
+      },
+      { needs: [need] },
+    )
+    const node = buildNode({
+      record: { ...record, errors: [{ what, message: 'HTTP 403: forbidden' }] },
+      prediction: { imageGC: null, eviction: null },
+    })
+    const { clusters, unknowns, ruleErrors } = judged([rule], [node])
+    expect(clusters[0]?.outcomes).toEqual(outcomes({ unknown: 1 }))
+    expect(unknowns).toMatchObject([
+      { rule: 'toy', subject: { kind: 'Nodegroup', name: 'workers' }, reason: 'configz: HTTP 403: forbidden' },
+    ])
+    expect(ruleErrors).toEqual([])
+  })
+
+  it('says of files that nobody read that the mode does not read them', () => {
+    const { unknowns } = judged([toy(function* () {}, { needs: ['nextStart'] })], [buildNode()])
+    expect(unknowns[0]?.reason).toBe("the files on the node's disk were not read (mode proxy)")
+  })
+
+  it('is unknown where the running eviction settings do not parse', () => {
+    const node = buildNode({ prediction: { eviction: { signals: {}, thresholds: [], error: 'unsupported eviction signal disk' } } })
+    expect(judged([toy(function* () {}, { needs: ['eviction'] })], [node]).unknowns[0]?.reason).toContain(
+      'unsupported eviction signal disk',
+    )
+  })
+
+  it('goes on with the other rules when one throws, and tells which threw where', () => {
+    const broken = toy(
+      () => {
+        throw new Error('broken')
+      },
+      { id: 'broken' },
+    )
+    const { clusters, findings, ruleErrors } = judged([broken, alwaysFails], named(2))
+    expect(clusters[0]?.outcomes).toEqual(outcomes({ error: 2, fail: 2 }))
+    expect(findings.map(({ rule }) => rule)).toEqual(['toy'])
+    expect(ruleErrors).toEqual([
+      { rule: 'broken', cluster: 'prod', node: 'node-0000', message: 'broken' },
+      { rule: 'broken', cluster: 'prod', node: 'node-0001', message: 'broken' },
+    ])
+  })
+
+  it('never passes a rule that needs something on a node of which nothing was read', () => {
+    const nothing = { configz: null, summary: null, pods: null }
+    const unobserved = { nodefs: null, imagefs: null, containerfs: null, layout: null, layoutCertainty: null }
+    const node = buildNode({ record: nothing, prediction: { imageGC: null, eviction: null, nextStart: null, filesystems: unobserved } })
+    const { unknowns } = judged(rules, [node, buildNode({ name: 'peer' })])
+    const alone = judged(rules, [node])
+    expect(alone.clusters[0]?.outcomes).toEqual(outcomes({ fail: 1, notApplicable: 1, unknown: rules.length - 2 }))
+    // Beside a peer the comparison is open, not moot.
+    expect(unknowns.find(({ rule }) => rule === 'peer-drift')?.nodes.count).toBe(2)
+  })
+
+  it('counts one outcome a rule and node', () => {
+    const { clusters } = judged(rules, named(7))
+    expect(Object.values(clusters[0]?.outcomes ?? {}).reduce((sum, count) => sum + count, 0)).toBe(7 * rules.length)
+  })
+})
+
+describe('aggregation', () => {
+  it('makes one finding of the same failing on 400 nodes of one nodegroup, and names 20', () => {
+    const { findings } = judged([alwaysFails], named(400))
+    expect(findings).toHaveLength(1)
+    expect(findings[0]?.subject).toEqual({ kind: 'Nodegroup', namespace: null, name: 'workers' })
+    expect(findings[0]?.nodes.count).toBe(400)
+    expect(findings[0]?.nodes.sample).toHaveLength(20)
+    expect(findings[0]?.nodes.sample[0]).toBe('node-0000')
+  })
+
+  it('names every node where it is asked to', () => {
+    expect(judged([alwaysFails], named(400), {}, { allNodes: true }).findings[0]?.nodes.sample).toHaveLength(400)
+  })
+
+  it('makes a node of no nodegroup its own subject, and keeps clusters apart', () => {
+    const nodes = [buildNode({ nodegroup: null, name: 'lonely' }), buildNode({ cluster: 'test' }), buildNode({ cluster: 'prod' })]
+    const { findings, clusters } = judged([alwaysFails], nodes)
+    expect(findings.map(({ cluster, subject }) => `${cluster} ${subject.kind} ${subject.name}`)).toEqual([
+      'prod Node lonely',
+      'prod Nodegroup workers',
+      'test Nodegroup workers',
+    ])
+    expect(clusters.map(({ name }) => name)).toEqual(['prod', 'test'])
+  })
+
+  it('shows the largest variant, where others differ, and how many more there are', () => {
+    const byName = toy(function* ({ identity }) {
+      const variant = Math.min(Number(identity.name.slice(-1)), 6)
+      yield {
+        consequence: `variant ${variant}`,
+        evidence: [
+          { what: 'same', value: 'x' },
+          { what: 'value', value: String(variant) },
+        ],
+      }
+    })
+    const { findings } = judged([byName], named(10))
+    expect(findings[0]?.consequence).toBe('variant 6')
+    expect(findings[0]?.evidence).toEqual([
+      { what: 'same', value: 'x' },
+      { what: 'value', value: '6' },
+      { what: 'value on 1 other node', value: '0' },
+      { what: 'value on 1 other node', value: '1' },
+      { what: 'value on 1 other node', value: '2' },
+      { what: 'and 3 more variants', value: 'on 3 nodes' },
+    ])
+  })
+
+  it('takes reasons that differ only in the address of the node as one', () => {
+    const record = (index: number) => ({
+      configz: null,
+      errors: [{ what: 'configz', message: `dial tcp 10.0.0.${9 - index}:10250: i/o timeout` }],
+    })
+    const nodes = Array.from({ length: 3 }, (_, index) => buildNode({ name: `node-${index}`, record: record(index) }))
+    const needy = toy(function* () {}, { needs: ['configuration'] })
+    const expected = [{ nodes: { count: 3 }, reason: 'configz: dial tcp 10.0.0.7:10250: i/o timeout' }]
+    expect(judged([needy], nodes).unknowns).toMatchObject(expected)
+    expect(judged([needy], nodes.toReversed()).unknowns).toMatchObject(expected)
+  })
+
+  it('takes the worst severity and the least certain confidence of its nodes', () => {
+    const byName = toy(function* ({ identity }) {
+      yield identity.name.endsWith('1') ? { ...failing, severity: 'critical' } : { ...failing, confidence: 'likely' }
+    })
+    expect(judged([byName], named(3)).findings[0]).toMatchObject({ severity: 'critical', confidence: 'likely' })
+  })
+
+  it('joins several failings of one rule on one node', () => {
+    const twice = toy(function* () {
+      yield failing
+      yield { consequence: 'Again.', evidence: [{ what: 'toy', value: '2' }], severity: 'high' }
+    })
+    expect(judged([twice], [buildNode()]).findings).toMatchObject([
+      { consequence: 'It fails. Again.', severity: 'high', evidence: [{ value: '1' }, { value: '2' }] },
+    ])
+  })
+
+  it('gives the same bytes whatever the order of the records', () => {
+    const build = (index: number) =>
+      buildNode({
+        name: `node-${index}`,
+        cluster: `cluster-${index % 3}`,
+        nodegroup: index % 5 === 0 ? null : `group-${index % 2}`,
+        configuration: { imageGCHighThresholdPercent: index % 7 === 0 ? 95 : 85 },
+        imageGC: { highThresholdPercent: index % 7 === 0 ? 95 : 85, triggered: index % 4 === 0 ? null : index % 4 === 1 },
+        thresholds: [hard('nodefs.available', 10 + (index % 6), 12)],
+        ...(index % 11 === 0 && { record: { summary: null, errors: [{ what: 'summary', message: `node ${index} timed out` }] } }),
+      })
+    const nodes = Array.from({ length: 60 }, (_, index) => build(index))
+    const { audited: _, ...inOrder } = judged(rules, nodes)
+    const shuffled = nodes.map((node, index) => ({ node, at: (index * 37) % 60 })).toSorted((a, b) => a.at - b.at)
+    const { audited: __, ...other } = judged(
+      rules,
+      shuffled.map(({ node }) => node),
+    )
+    expect(JSON.stringify(other)).toBe(JSON.stringify(inOrder))
+    expect(inOrder.findings.length).toBeGreaterThan(5)
+    expect(inOrder.unknowns.length).toBeGreaterThan(2)
+  })
+})
+
+describe('ids', () => {
+  it.each([
+    ['eviction-before-image-gc', 'prod', { kind: 'Nodegroup', namespace: null, name: 'workers' }, '364932d77817c366'],
+    ['unread-node', 'test', { kind: 'Node', namespace: null, name: 'ip-10-0-1-2.ec2.internal' }, 'c4be32c28999f111'],
+  ] as const)('of %s in %s never changes', (rule, cluster, subject, id) => {
+    expect(findingId(rule, cluster, subject)).toBe(id)
+  })
+
+  it('differ by rule, cluster and each part of the subject', () => {
+    const subject = { kind: 'Node', namespace: null, name: 'a' } as const
+    const ids = [
+      findingId('r', 'c', subject),
+      findingId('s', 'c', subject),
+      findingId('r', 'd', subject),
+      findingId('r', 'c', { ...subject, kind: 'NodePool' }),
+      findingId('r', 'c', { ...subject, namespace: '' }),
+      findingId('r', 'c', { ...subject, name: 'b' }),
+    ]
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})
+
+describe('policy', () => {
+  it('overrides a severity, whatever the node said', () => {
+    const critical = toy(function* () {
+      yield { ...failing, severity: 'critical' }
+    })
+    expect(judged([critical], [buildNode()], { severities: { toy: 'info' } }).findings[0]?.severity).toBe('info')
+  })
+
+  const waiver = (given: Partial<Waiver> = {}): Waiver => ({ rule: 'toy', match: {}, until: '2026-11-21', reason: 'known', ...given })
+
+  it.each([
+    ['2026-11-20', true],
+    ['2026-11-21', true],
+    ['2026-11-22', false],
+  ])('waives until the end of 2026-11-21 UTC; on %s: %s', (day, isWaived) => {
+    const { findings, waived, clusters } = judged([alwaysFails], [buildNode()], { waivers: [waiver()] }, { day })
+    expect(waived).toHaveLength(isWaived ? 1 : 0)
+    expect(findings).toHaveLength(isWaived ? 0 : 1)
+    if (isWaived) expect(waived[0]?.waived).toEqual({ until: '2026-11-21', reason: 'known' })
+    else expect(findings[0]?.evidence.at(-1)).toEqual({ what: 'waiver', value: 'expired after 2026-11-21; its reason was: known' })
+    expect(clusters[0]?.grade).toBe(isWaived ? 'A' : 'C')
+  })
+
+  it('takes the day in UTC, whatever the offset that the time is written with', () => {
+    const judgement = openJudgement([alwaysFails], { ...defaultPolicy, waivers: [waiver()] })
+    const { record, prediction } = buildNode()
+    judgement.take(record, prediction)
+    expect(judgement.close('2026-11-22T01:00:00+02:00').waived).toHaveLength(1)
+  })
+
+  it.each([
+    [{}, true],
+    [{ cluster: 'prod', kind: 'Nodegroup', name: 'workers' }, true],
+    [{ cluster: 'pr*', name: '*ork*' }, true],
+    [{ namespace: '*' }, true],
+    [{ cluster: 'test' }, false],
+    [{ kind: 'Node' }, false],
+    [{ name: 'work' }, false],
+    [{ namespace: 'default' }, false],
+  ])('matches %j: %s', (match, isWaived) => {
+    expect(judged([alwaysFails], [buildNode()], { waivers: [waiver({ match })] }).waived).toHaveLength(isWaived ? 1 : 0)
+  })
+
+  it('takes of several waivers the one that holds longest, and none of another rule', () => {
+    const waivers = [
+      waiver({ until: '2026-11-01' }),
+      waiver({ until: '2026-12-01', reason: 'longer' }),
+      waiver({ rule: 'other', until: '2027-01-01' }),
+    ]
+    expect(judged([alwaysFails], [buildNode()], { waivers }).waived[0]?.waived).toEqual({ until: '2026-12-01', reason: 'longer' })
+  })
+})
+
+describe('coverage', () => {
+  it.each([
+    ['read', {}],
+    ['partlyRead', { configz: null }],
+    ['partlyRead', { configz: null, summary: null }],
+    ['notRead', { configz: null, summary: null, pods: null }],
+    ['notRead', { errors: [{ what: 'node', message: 'HTTP 404' }] }],
+    ['partlyRead', { configz: { kubeletconfig: { evictionHard: 'none' } } }],
+    ['partlyRead', { summary: {} }],
+  ] as const)('counts a node as %s with %j', (state, record) => {
+    const { audited, clusters, notAudited } = judged([], [buildNode({ record: structuredClone(record) as NodeOptions['record'] })])
+    expect(audited[0]?.coverage).toBe(state)
+    expect(clusters[0]?.coverage).toEqual({ nodes: 1, read: 0, partlyRead: 0, notRead: 0, [state]: 1 })
+    expect(notAudited).toHaveLength(state === 'notRead' ? 1 : 0)
+  })
+
+  it('tells why a node was not audited, and gives no grade where nothing was read', () => {
+    const record = { configz: null, summary: null, pods: null, errors: [{ what: 'configz', message: 'HTTP 500' }] }
+    const { notAudited, clusters } = judged([], [buildNode({ record })])
+    expect(notAudited[0]).toEqual({
+      cluster: 'prod',
+      node: 'ip-10-0-1-2.ec2.internal',
+      reason: 'pods: not in the snapshot; configz: HTTP 500; summary: not in the snapshot',
+    })
+    expect(clusters[0]?.grade).toBeNull()
+  })
+
+  it('does not judge Fargate nodes: nothing reaches their kubelet', () => {
+    const fargate = buildNode({
+      nodegroup: null,
+      labels: { 'eks.amazonaws.com/compute-type': 'fargate' },
+      record: { configz: null, summary: null },
+    })
+    const { audited, clusters, findings, notAudited } = judged(rules, [fargate])
+    expect(audited[0]?.coverage).toBe('notRead')
+    expect(clusters[0]).toMatchObject({ grade: null, outcomes: outcomes({ notApplicable: rules.length }) })
+    expect(notAudited[0]?.reason).toContain('Fargate')
+    expect(findings).toEqual([])
+  })
+
+  it.each([
+    [{ errors: [{ what: 'nodes', message: 'HTTP 401: Unauthorized' }] }, 'nodes: HTTP 401: Unauthorized'],
+    [{ eks: { status: 'CREATING' } }, 'the cluster is CREATING and showed no nodes'],
+    [{ eks: { status: 'ACTIVE' } }, null],
+  ])('lists a cluster with %j as not audited: %s', (given, reason) => {
+    const judgement = openJudgement(rules, defaultPolicy)
+    judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', ...given } as ClusterRecord)
+    const { notAudited, clusters } = judgement.close(takenAt)
+    expect(notAudited).toEqual(reason === null ? [] : [{ cluster: 'prod', node: null, reason }])
+    expect(clusters).toMatchObject([{ name: 'prod', grade: null, coverage: { nodes: 0 } }])
+  })
+
+  it('says once what two records of a cluster say', () => {
+    const judgement = openJudgement(rules, defaultPolicy)
+    const first = { what: 'nodegroups', message: 'HTTP 403' }
+    judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [first] })
+    judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [first, { what: 'nodes', message: 'HTTP 500' }] })
+    expect(judgement.close(takenAt).notAudited.map(({ reason }) => reason)).toEqual(['nodegroups: HTTP 403', 'nodes: HTTP 500'])
+  })
+})
+
+describe('hostile input', () => {
+  const long = `a${'\u0000\u202e\n'.repeat(10)}${'x'.repeat(10_000)}`
+
+  it('cuts what comes from outside before it reaches a finding', () => {
+    const echo = toy(function* ({ identity }) {
+      yield {
+        title: identity.name,
+        consequence: identity.name.repeat(3),
+        evidence: Array.from({ length: 100 }, (_, index) => ({ what: `${identity.name}${index}`, value: identity.name })),
+        fix: { config: { evictionHard: { [identity.name]: '10%' } } },
+      }
+    })
+    const { findings } = judged([echo], [buildNode({ name: long, nodegroup: long, cluster: long })])
+    const text = JSON.stringify(findings)
+    expect(text.length).toBeLessThan(30_000)
+    expect(text).not.toMatch(/\\u0000|\\n|\u202e/)
+    expect(findings[0]?.evidence.at(-1)).toEqual({ what: 'not shown', value: '76 further lines' })
+    expect(findings[0]?.fix.config).toEqual({})
+    expect(findings[0]?.subject.name.length).toBeLessThanOrEqual(253)
+    expect(findings[0]?.nodes.sample[0]?.length).toBeLessThanOrEqual(253)
+  })
+
+  it('takes a record whose parts are missing or of another kind without throwing', () => {
+    const { prediction } = buildNode()
+    const judgement = openJudgement(rules, defaultPolicy)
+    expect(judgement.take({ kind: 'Node', cluster: 'prod', node: {} }, prediction).coverage).toBe('notRead')
+    expect(judgement.close(takenAt).ruleErrors).toEqual([])
+  })
+})

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest'
+import { exampleCapacityBytes, exampleSubject, hard, type NodeExample, soft } from '#judge/example.ts'
+import { outcomeOf } from '#judge/outcome.ts'
+import type { NodeRule } from '#judge/rule.ts'
+import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
+import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
+import { imageGcDue } from '#judge/rules/image-gc/image-gc-due.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import type { EvaluatedThreshold } from '#model/prediction.ts'
+
+const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => outcomeOf(rule, exampleSubject(example), policy)
+const state = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => judge(rule, example, policy).state
+const failingOf = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => {
+  const outcome = judge(rule, example, policy)
+  if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
+  return outcome.failing
+}
+
+const gc = (high: number, low = high - 5) => ({ enabled: high < 100, highThresholdPercent: high, lowThresholdPercent: low })
+const imagefs = (gib: number) => [hard('imagefs.available', gib)]
+const nodefs = (gib: number) => [hard('nodefs.available', gib)]
+const unresolved = (thresholds: EvaluatedThreshold[]) =>
+  thresholds.map(threshold => ({ ...threshold, resolved: null, met: null, margin: null }))
+
+/** As the kubelet resolves it: float32, then cut. */
+const asPercent = (signal: 'imagefs.available', percent: number): EvaluatedThreshold => ({
+  ...hard(signal, percent),
+  value: `${percent}%`,
+  resolved: Math.trunc(exampleCapacityBytes * Math.fround(Math.fround(percent) / 100)),
+})
+
+describe('eviction-before-image-gc', () => {
+  it.each([
+    ['the defaults of the kubelet, 15 % beside 85: 1 % apart', gc(85), imagefs(15), 'fail'],
+    ['the defaults of EKS, 10 % beside 85: 6 % apart', gc(85), nodefs(10), 'pass'],
+    ['10 % beside 70', gc(70), imagefs(10), 'pass'],
+    ['both at the same point', gc(86), imagefs(15), 'fail'],
+    ['eviction first', gc(90), imagefs(15), 'fail'],
+    ['exactly 2 % apart', gc(85), imagefs(14), 'pass'],
+    ['exactly 2 % apart, written as a percentage, which float32 makes 64 bytes more', gc(85), [asPercent('imagefs.available', 14)], 'pass'],
+    ['1 % apart, written as a percentage', gc(85), [asPercent('imagefs.available', 15)], 'fail'],
+    ['one byte less than 2 % apart', gc(85), [{ ...hard('imagefs.available', 14), resolved: 14 * 1024 ** 3 + 1 }], 'fail'],
+    ['a soft threshold', gc(85), [soft('imagefs.available', 20, 60_000)], 'fail'],
+    ['no threshold on the image filesystem', gc(85), [hard('memory.available', 90)], 'pass'],
+    ['a threshold that is never met', gc(100), imagefs(0), 'pass'],
+    ['image GC switched off, eviction at 5 %', gc(100), imagefs(5), 'fail'],
+    ['image GC switched off, nothing evicts', gc(100), [], 'pass'],
+  ] as const)('%s: %s', (_, imageGC, thresholds, expected) => {
+    expect(state(evictionBeforeImageGc, { imageGC, thresholds: [...thresholds] })).toBe(expected)
+  })
+
+  it.each([
+    ['shared', nodefs(15), 'fail'],
+    ['imagefs', nodefs(15), 'pass'],
+    ['split', nodefs(15), 'pass'],
+    [null, nodefs(15), 'unknown'],
+    [null, nodefs(5), 'pass'],
+    [null, [...nodefs(15), ...imagefs(15)], 'fail'],
+    ['imagefs', imagefs(15), 'fail'],
+    ['split', imagefs(15), 'fail'],
+  ] as const)('asks on layout %s only the thresholds that watch images', (layout, thresholds, expected) => {
+    expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [...thresholds], filesystems: { layout } })).toBe(expected)
+  })
+
+  it('is unknown where bytes are, even if another threshold is sound', () => {
+    const thresholds = [...unresolved(imagefs(15)), ...nodefs(5)]
+    const outcome = judge(evictionBeforeImageGc, { imageGC: gc(85), thresholds, unread: { summary: 'HTTP 500' } })
+    expect(outcome).toEqual({ state: 'unknown', reason: 'summary: HTTP 500' })
+  })
+
+  it('fails without bytes where image GC is off: any threshold comes first', () => {
+    const outcome = failingOf(evictionBeforeImageGc, {
+      imageGC: gc(100),
+      thresholds: unresolved(imagefs(15)),
+      filesystems: { imagefs: null },
+    })
+    expect(outcome.title).toContain('switched off')
+    expect(outcome.fix).toBeUndefined()
+  })
+
+  it('is as certain as the layout where only nodefs tells', () => {
+    const likely = { layoutCertainty: 'likely' } as const
+    expect(failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(15), filesystems: likely }).confidence).toBe('likely')
+    expect(failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(15) }).confidence).toBe('certain')
+    expect(failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: imagefs(15), filesystems: likely }).confidence).toBe('certain')
+  })
+
+  it('takes the growth from the policy', () => {
+    const policy = { ...defaultPolicy, assumedGrowthPercent: 7 }
+    expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }, policy)).toBe('fail')
+  })
+
+  it('tells the bytes, who acts first and by how much', () => {
+    const { evidence } = failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [asPercent('imagefs.available', 15)] })
+    expect(evidence).toEqual(
+      expect.arrayContaining([
+        { what: 'image GC starts below', value: '17179869184 bytes (16.0 GiB)' },
+        { what: 'imagefs.available is met below', value: '16106128000 bytes (15.0 GiB)' },
+        { what: 'acts first', value: 'image GC, unless the margin fills within its period' },
+        { what: 'margin', value: '1073741184 bytes (1024.0 MiB), 1 % of the capacity' },
+      ]),
+    )
+  })
+
+  it.each([
+    [15, 80],
+    [20, 76],
+    [30, 66],
+  ])('proposes beside eviction at %i %% a high threshold of %i, which then passes', (gib, high) => {
+    const { fix } = failingOf(evictionBeforeImageGc, { imageGC: gc(95), thresholds: imagefs(gib) })
+    expect(fix?.config).toEqual({ imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: high - 10 })
+    expect(state(evictionBeforeImageGc, { imageGC: gc(high), thresholds: imagefs(gib) })).toBe('pass')
+  })
+
+  it('proposes nothing where image GC would have to run all the time', () => {
+    expect(failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: imagefs(80) }).fix).toBeUndefined()
+  })
+})
+
+describe('alert-before-image-gc', () => {
+  it.each([
+    [79, 'pass'],
+    [80, 'pass'],
+    [81, 'fail'],
+    [85, 'fail'],
+    [100, 'fail'],
+  ])('with an alert at 80 and a high threshold of %i: %s', (high, expected) => {
+    expect(state(alertBeforeImageGc, { imageGC: gc(high) })).toBe(expected)
+  })
+
+  it('takes the alert from the policy', () => {
+    expect(state(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 85 })).toBe('pass')
+    expect(failingOf(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 84 }).evidence[0]?.value).toBe('84')
+  })
+
+  it('proposes percentages that are sound beside eviction, too', () => {
+    expect(failingOf(alertBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }).fix?.config.imageGCHighThresholdPercent).toBe(80)
+    expect(failingOf(alertBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(30) }).fix?.config.imageGCHighThresholdPercent).toBe(66)
+  })
+})
+
+describe('image-gc-due', () => {
+  it.each([
+    [true, 'fail'],
+    [false, 'pass'],
+    [null, 'unknown'],
+  ])('with triggered %s: %s', (triggered, expected) => {
+    expect(state(imageGcDue, { imageGC: { triggered } })).toBe(expected)
+  })
+
+  it('does not apply where image GC is off', () => {
+    expect(state(imageGcDue, { imageGC: { ...gc(100), triggered: null } })).toBe('notApplicable')
+  })
+
+  it("passes on upstream's own words where there are any", () => {
+    const outcome = judge(imageGcDue, { imageGC: { triggered: null, error: 'invalid capacity 0 on image filesystem' } })
+    expect(outcome).toEqual({ state: 'unknown', reason: 'invalid capacity 0 on image filesystem' })
+  })
+})

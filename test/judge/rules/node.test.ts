@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { exampleSubject, type NodeExample } from '#judge/example.ts'
+import { outcomeOf } from '#judge/outcome.ts'
+import type { NodeRule } from '#judge/rule.ts'
+import { invalidKubeletConfiguration } from '#judge/rules/configuration/invalid-kubelet-configuration.ts'
+import { unreadNode } from '#judge/rules/coverage/unread-node.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import type { NextStartPrediction } from '#model/prediction.ts'
+
+const judge = (rule: NodeRule, example: NodeExample) => outcomeOf(rule, exampleSubject(example), defaultPolicy)
+
+describe('invalid-kubelet-configuration', () => {
+  const nextStart = (high: number | null, low: number | null, ...errors: string[]): NextStartPrediction => ({
+    files: ['/etc/kubernetes/kubelet/config.json', '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'],
+    errors,
+    imageGCHighThresholdPercent: high,
+    imageGCLowThresholdPercent: low,
+  })
+
+  it('is unknown, not passed, where the files were not read', () => {
+    expect(judge(invalidKubeletConfiguration, {})).toEqual({
+      state: 'unknown',
+      reason: "the files on the node's disk were not read (mode proxy)",
+    })
+  })
+
+  it('passes files that the kubelet takes', () => {
+    expect(judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 40) }).state).toBe('pass')
+  })
+
+  it("gives the kubelet's own words and the files", () => {
+    const outcome = judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'first error', 'second error') })
+    expect(outcome).toMatchObject({
+      state: 'fail',
+      failing: {
+        consequence: 'At its next start the kubelet v1.34.1-eks-0000000 exits: [first error, second error]',
+        evidence: [{ what: 'read from' }, { what: 'read from' }, { what: 'refused', value: 'first error' }, { value: 'second error' }, {}],
+      },
+    })
+  })
+
+  it.each([
+    [50, 50, { imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 40 }],
+    [50, 80, { imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 40 }],
+    [5, 80, { imageGCHighThresholdPercent: 5, imageGCLowThresholdPercent: 0 }],
+    [0, 0, undefined],
+    [85, 80, undefined],
+    [120, 130, undefined],
+    [null, null, undefined],
+  ])('for high %s and low %s proposes %j', (high, low, config) => {
+    const outcome = judge(invalidKubeletConfiguration, { nextStart: nextStart(high, low, 'refused') })
+    expect(outcome.state === 'fail' && outcome.failing.fix?.config).toEqual(config)
+  })
+})
+
+describe('unread-node', () => {
+  it.each(['node', 'pods', 'configz', 'summary'] as const)('fails a node whose %s was not read, and says what is open', source => {
+    const outcome = judge(unreadNode, { unread: { [source]: 'HTTP 403: forbidden' } })
+    expect(outcome).toMatchObject({ state: 'fail', failing: { evidence: [{ what: source, value: 'HTTP 403: forbidden' }, {}] } })
+    expect(outcome.state === 'fail' && outcome.failing.consequence).toMatch(/^Not known of this node: \w.*\.$/)
+  })
+
+  it('points to the journal where nothing listens on the port of the kubelet', () => {
+    const reason = 'HTTP 503: error trying to reach service: dial tcp 10.0.1.2:10250: connect: connection refused'
+    const outcome = judge(unreadNode, { unread: { configz: reason }, identity: { ready: 'False' } })
+    expect(outcome).toMatchObject({
+      failing: {
+        title: 'A kubelet does not answer: nothing listens on port 10250',
+        consequence: expect.stringContaining('journalctl -u kubelet'),
+        evidence: [{}, { what: 'node condition Ready', value: 'False' }],
+      },
+    })
+  })
+
+  it('does not where something else refused', () => {
+    const outcome = judge(unreadNode, { unread: { configz: 'connect ECONNREFUSED 127.0.0.1:6443' } })
+    expect(outcome.state === 'fail' && outcome.failing.consequence).not.toContain('journalctl')
+  })
+})

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { bounded, bytes, exactBytes, percent } from '#judge/text.ts'
+
+describe('bounded', () => {
+  it.each([
+    ['short', 10, 'short'],
+    ['exactly ten', 11, 'exactly ten'],
+    ['longer than ten', 10, 'longer ...'],
+    ['a\nb\u0007c\u202ed', 20, 'a b c d'],
+    ['\ud83d', 20, '\ufffd'],
+  ])('shows %j within %i as %j', (text, length, shown) => {
+    expect(bounded(text, length)).toBe(shown)
+  })
+})
+
+it.each([
+  [0, '0 bytes', '0 bytes'],
+  [1023, '1023 bytes', '1023 bytes'],
+  [1024, '1.0 KiB', '1024 bytes (1.0 KiB)'],
+  [16_106_128_000, '15.0 GiB', '16106128000 bytes (15.0 GiB)'],
+  [-1_073_741_824, '-1.0 GiB', '-1073741824 bytes (-1.0 GiB)'],
+])('writes %i bytes for sentences and for evidence', (count, sentence, evidence) => {
+  expect(bytes(count)).toBe(sentence)
+  expect(exactBytes(count)).toBe(evidence)
+})
+
+it.each([
+  [1, '1 %'],
+  [0.999999999, '1 %'],
+  [2.345, '2.35 %'],
+  [-5, '-5 %'],
+])('writes %d percent as %s', (value, text) => {
+  expect(percent(value)).toBe(text)
+})

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { defaultPolicy } from '#model/policy.ts'
+import { parsePolicy, policyJsonSchema } from '#policy.ts'
+
+describe('parsePolicy', () => {
+  it.each(['', '# nothing decided yet\n', '{}'])('gives every default for an empty policy: %j', text => {
+    expect(parsePolicy(text, 'highwater.yaml')).toEqual(defaultPolicy)
+  })
+
+  it('takes YAML with every key', () => {
+    const policy = parsePolicy(
+      `
+accounts:
+  - roleArn: arn:aws:iam::111122223333:role/highwater
+    externalId: our-id
+    regions: [eu-west-1, us-gov-west-1]
+clusters: { names: [prod-*], tags: { team: shop } }
+alertPercent: 75
+assumedGrowthPercent: 3
+severities: { image-gc-due: info }
+waivers:
+  - { rule: peer-drift, match: { cluster: prod }, until: 2026-12-31, reason: replaced in December }
+pace: { requestsPerSecond: 20 }
+`,
+      'highwater.yaml',
+    )
+    expect(policy).toMatchObject({
+      accounts: [{ externalId: 'our-id', regions: ['eu-west-1', 'us-gov-west-1'] }],
+      clusters: { names: ['prod-*'], tags: { team: 'shop' } },
+      alertPercent: 75,
+      severities: { 'image-gc-due': 'info' },
+      waivers: [{ rule: 'peer-drift', match: { cluster: 'prod' }, until: '2026-12-31', reason: 'replaced in December' }],
+      pace: { requestsPerSecond: 20, concurrency: 20, clusters: 4 },
+    })
+  })
+
+  it('names every mistake with its line', () => {
+    const text = 'alertPercent: 800\nwaivers:\n  - rule: x\n    until: tomorrow\n    reason: ""\nalertPrecent: 70\n'
+    expect(() => parsePolicy(text, 'team.yaml')).toThrow(
+      expect.objectContaining({
+        message: expect.stringMatching(
+          /team\.yaml:1:15: alertPercent: .*100[\s\S]*team\.yaml:4:12: waivers\.0\.until: a day[\s\S]*waivers\.0\.reason[\s\S]*alertPrecent/,
+        ),
+      }),
+    )
+  })
+
+  it('says where the YAML itself is broken', () => {
+    expect(() => parsePolicy('clusters: [prod', 'team.yaml')).toThrow(/^team\.yaml:1:\d+: /)
+  })
+})
+
+it('publishes a JSON Schema for editors, which knows every key', async () => {
+  const schema = policyJsonSchema()
+  expect(Object.keys(schema.properties ?? {}).sort()).toEqual(Object.keys(defaultPolicy).sort())
+  await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../docs/highwater.schema.json')
+})

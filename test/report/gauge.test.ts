@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { describeGauge, gaugesOf } from '#report/views/gauge.ts'
+import {
+  auditedNode,
+  dedicatedDisks,
+  filesystem,
+  GiB,
+  noFilesystems,
+  nothingPredicted,
+  sharedDisk,
+  threshold,
+} from '#test/report-builder.ts'
+
+const plain = (text: string) => text.replaceAll('\u00a0', ' ')
+const gaugesWith = (prediction: Parameters<typeof auditedNode>[1]) =>
+  gaugesOf(auditedNode('n1', prediction), 80).map(gauge => ({
+    ...gauge,
+    summary: plain(gauge.summary),
+    facts: gauge.facts.map(plain),
+    marks: gauge.marks.map(mark => ({ ...mark, setting: plain(mark.setting), amount: mark.amount && plain(mark.amount) })),
+  }))
+const places = (gauge: ReturnType<typeof gaugesOf>[number] | undefined) => gauge?.marks.map(({ kind, percent }) => [kind, percent])
+
+describe('the marks of one disk for everything', () => {
+  const [disk, inodes, memory] = gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))
+
+  it('stand where the kubelet acts: image GC one percent below its setting, eviction at what it keeps free', () => {
+    expect(disk!.title).toBe('nodefs = imagefs (one disk)')
+    expect(places(disk)).toEqual([
+      ['gc-stop', 80],
+      ['gc-start', 84],
+      ['alert', 80],
+      ['hard', 85],
+      ['hard', 90],
+    ])
+    expect(disk!.usedPercent).toBe(60)
+    expect(disk!.summary).toBe('60.0 GiB of 100.0 GiB, 40.0 GiB free')
+  })
+  it('have a bar of inodes where a threshold watches them, and one of memory', () => {
+    expect(inodes).toMatchObject({ kind: 'inodes', title: 'nodefs = imagefs (one disk), inodes' })
+    expect(inodes!.marks).toHaveLength(1)
+    expect(inodes!.marks[0]!.percent).toBeCloseTo(95, 5)
+    expect(memory).toMatchObject({ kind: 'memory', marks: [{ setting: 'memory.available<100Mi', amount: '30.8 GiB' }] })
+  })
+  it('are one mark where two signals are met at the same place', () => {
+    const [both] = gaugesWith(sharedDisk(60, { evictionHard: { 'nodefs.available': '10%', 'imagefs.available': '10%' } }))
+    expect(both!.marks.filter(({ kind }) => kind === 'hard')).toMatchObject([{ setting: 'nodefs.available<10%, imagefs.available<10%' }])
+  })
+  it('say how far each is, nearest first', () => {
+    expect(disk!.facts).toEqual([
+      '24.0 GiB more until image GC starts.',
+      '25.0 GiB more until hard eviction (imagefs.available<15%).',
+      '30.0 GiB more until hard eviction (nodefs.available<10%).',
+    ])
+    expect(disk!.headroomPercent).toBe(25)
+  })
+})
+
+it.each([
+  { usedPercent: 84, state: 'calm' }, // exactly at the trigger's edge: 16% are available, 16% are needed
+  { usedPercent: 84.5, state: 'image-gc' },
+  { usedPercent: 85.5, state: 'pressure' },
+])('at $usedPercent% used it is $state', ({ usedPercent, state }) => {
+  expect(gaugesWith(sharedDisk(usedPercent, { capacityBytes: 100 * GiB }))[0]!.state).toBe(state)
+})
+
+describe('a disk of its own for images', () => {
+  const [nodefs, inodes, imagefs] = gaugesWith(
+    dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(200 * GiB, 50 * GiB), {
+      evictionHard: { 'nodefs.available': '1Gi', 'nodefs.inodesFree': '5%' },
+    }),
+  )
+  it('has the marks of image GC, and no other disk has', () => {
+    expect(places(nodefs)).toEqual([
+      ['alert', 80],
+      ['hard', 95],
+    ])
+    expect(inodes!.kind).toBe('inodes')
+    expect(places(imagefs)).toEqual([
+      ['gc-stop', 80],
+      ['gc-start', 84],
+      ['alert', 80],
+    ])
+  })
+  it('says when no threshold watches it', () => {
+    expect(imagefs!.warnings).toEqual(['No eviction threshold watches the bytes of this filesystem.'])
+  })
+})
+
+it('draws containerfs only on a split disk, where containers live on nodefs', () => {
+  const disks = dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(200 * GiB, 50 * GiB))
+  const observed = disks.eviction!.signals['nodefs.available']
+  disks.eviction!.thresholds = [threshold('containerfs.available', '20%', observed)]
+  expect(gaugesWith(disks).flatMap(({ marks }) => marks.map(({ setting }) => setting))).not.toContain('containerfs.available<20%')
+  disks.filesystems.layout = 'split'
+  const [nodefs] = gaugesWith(disks)
+  expect(nodefs!.title).toBe('nodefs = containerfs')
+  expect(nodefs!.marks.at(-1)).toMatchObject({ kind: 'hard', percent: 80 })
+})
+
+it('counts inodes as inodes', () => {
+  const [, inodes] = gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB, inodesFreePercent: 4 }))
+  expect(inodes!.facts).toEqual(['Met: hard eviction (nodefs.inodesFree<5%), 524,288 inodes below it.'])
+  expect(inodes!.marks[0]!.amount).toBe('49,807,360 inodes')
+  expect(inodes!.state).toBe('pressure')
+})
+
+it('warns where the kubelet itself would fail', () => {
+  const prediction = sharedDisk(60)
+  const [disk] = gaugesWith({
+    ...prediction,
+    imageGC: { ...prediction.imageGC!, triggered: null, error: 'invalid capacity 0 on image filesystem' },
+    eviction: { signals: {}, thresholds: [], error: 'unknown eviction signal' },
+  })
+  expect(disk!.warnings).toEqual([
+    'Image GC fails: invalid capacity 0 on image filesystem',
+    'The eviction settings do not parse: unknown eviction signal',
+  ])
+})
+
+describe('what is not known', () => {
+  it('has no place on the bar and no number', () => {
+    const prediction = sharedDisk(60)
+    const unseen = { capacityBytes: null, availableBytes: null, usedPercent: null, inodes: null, inodesFree: null }
+    prediction.filesystems = { ...prediction.filesystems, nodefs: unseen, imagefs: unseen }
+    prediction.imageGC = { ...prediction.imageGC!, triggered: null, usagePercent: null, bytesUntilTrigger: null, bytesToFree: null }
+    prediction.eviction = {
+      signals: {},
+      thresholds: [threshold('nodefs.available', '10%', undefined), threshold('nodefs.inodesFree', '5%', undefined)],
+      error: null,
+    }
+    const [disk, inodes] = gaugesWith(prediction)
+    expect(disk).toMatchObject({ usedPercent: null, summary: 'unknown: not observed', headroomPercent: null, state: 'calm' })
+    expect(places(disk)).toEqual([
+      ['gc-stop', 80],
+      ['gc-start', 84],
+      ['alert', 80],
+    ])
+    expect(disk!.marks.map(({ amount }) => amount)).toEqual([null, null, null])
+    expect(disk!.facts).toEqual([
+      'Whether image GC is due: unknown.',
+      'How far to hard eviction (nodefs.available<10%): unknown, nodefs was not observed.',
+    ])
+    expect(inodes).toMatchObject({ usedPercent: null, marks: [] })
+    expect(describeGauge(disk!)).toMatch(/^How full it is now is unknown\./)
+  })
+  it('is said of settings that were not read', () => {
+    const [disk] = gaugesWith({ ...sharedDisk(60), imageGC: null, eviction: null })
+    expect(disk!.facts).toEqual(['Image GC: unknown.', 'Eviction thresholds: unknown.'])
+    expect(places(disk)).toEqual([['alert', 80]])
+  })
+  it('leaves a node without any observation without bars', () => expect(gaugesWith(nothingPredicted)).toEqual([]))
+  it('shows the one filesystem that was seen, and the other as unknown', () => {
+    const prediction = { ...sharedDisk(60), filesystems: { ...noFilesystems, nodefs: filesystem(80 * GiB, 20 * GiB) } }
+    expect(gaugesWith(prediction).map(({ title, usedPercent }) => [title, usedPercent])).toContainEqual(['imagefs', null])
+  })
+  it('is never a capacity of 0', () => {
+    const empty = { capacityBytes: 0, availableBytes: 0, usedPercent: null, inodes: 0, inodesFree: 0 }
+    const [disk] = gaugesWith({ ...sharedDisk(60), filesystems: { ...noFilesystems, nodefs: empty, imagefs: empty, layout: 'shared' } })
+    expect(disk).toMatchObject({ usedPercent: null, summary: 'unknown: not observed' })
+  })
+})
+
+it('has no mark for image GC that is off', () => {
+  const [disk] = gaugesWith(sharedDisk(60, { highThresholdPercent: 100 }))
+  expect(disk!.facts[0]).toBe('Image GC by disk usage is off (imageGCHighThresholdPercent 100).')
+  expect(disk!.marks.map(({ kind }) => kind)).not.toContain('gc-start')
+})
+
+it('tells the picture in words', () => {
+  expect(plain(describeGauge(gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))[0]!))).toBe(
+    'Now 60 % used, 60.0 GiB of 100.0 GiB, 40.0 GiB free. Marks: image GC stops at 80 % (imageGCLowThresholdPercent 80); your alert at 80 % (policy alertPercent 80); ' +
+      'image GC starts at 84 % (imageGCHighThresholdPercent 85); hard eviction at 85 % (imagefs.available<15%); hard eviction at 90 % (nodefs.available<10%).',
+  )
+})

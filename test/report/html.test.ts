@@ -1,0 +1,414 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { AuditReport } from '#model/report.ts'
+import { renderPage } from '#report/compiled-templates.js'
+import { formats } from '#report/formats/index.ts'
+import { renderReport } from '#report/report.ts'
+import { pageView } from '#report/view.ts'
+import {
+  auditedNode,
+  clusterResult,
+  dedicatedDisks,
+  filesystem,
+  finding,
+  findingsDocument,
+  GiB,
+  morningReport,
+  nodegroup,
+  quietReport,
+  sharedDisk,
+  unreadNode,
+} from '#test/report-builder.ts'
+
+const page = (report: AuditReport) => renderPage(pageView(report))
+const text = (html: string) =>
+  html
+    .replace(/<style>[\s\S]*?<\/style>/, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+
+/** The page of one morning, rendered once. */
+const morning = morningReport()
+const html = page(morning)
+
+/** Every string of a value replaced. */
+function everyString(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (Array.isArray(value)) return value.map(item => everyString(item, replace))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, everyString(item, replace)]))
+}
+
+describe('the files', () => {
+  it('are the page and the document of the contract', () => {
+    const [first, second] = renderReport(morning, formats)
+    expect(first).toMatchObject({ name: 'report.html', contentType: 'text/html; charset=utf-8', body: html })
+    expect(second).toMatchObject({ name: 'findings.json', contentType: 'application/json' })
+    expect(second!.body).toBe(`${JSON.stringify(morning.document, null, 2)}\n`)
+  })
+  it('are the same bytes for the same report, in whatever order it lists its nodes', () => {
+    const again = structuredClone(morning)
+    again.nodes.reverse()
+    again.document.findings.reverse()
+    again.document.waived.reverse()
+    expect(page(again)).toBe(html)
+  })
+})
+
+describe('a page that stands alone', () => {
+  it('asks nobody for anything and runs nothing', () => {
+    expect(html.match(/<(script|link|iframe|object|embed|img|base|form|input|button)\b/i)).toBeNull()
+    expect(html).not.toMatch(/\son\w+\s*=/i)
+    expect(html).not.toMatch(/@import|\burl\((?!#)/)
+    const addresses = [
+      ...html.matchAll(/\s(?:src|href|xlink:href|action|srcset|poster|data|cite|background)\s*=\s*("[^"]*"|'[^']*'|[^\s>]*)/gi),
+    ].map(([, address]) => address)
+    expect(addresses.length).toBeGreaterThan(10)
+    expect(addresses.filter(address => !/^"#[\w-]+"$/.test(address!))).toEqual([])
+  })
+  it('leads only to places that it has', () => {
+    const ids = new Set([...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id))
+    const named = [...html.matchAll(/\s(?:href="#([^"]+)"|aria-labelledby="([^"]+)"|fill="url\(#([^)]+)\))/g)].flatMap(([, a, b, c]) =>
+      (a ?? b ?? c)!.split(' '),
+    )
+    expect(named.filter(id => !ids.has(id))).toEqual([])
+    expect(ids.size).toBe([...html.matchAll(/\sid="/g)].length) // none twice
+  })
+  it('admits its own style sheet by digest and no inline style', () => {
+    const style = /<style>([\s\S]*?)<\/style>/.exec(html)![1]!
+    const digest = createHash('sha256').update(style).digest('base64')
+    expect(html).toContain(
+      `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-${digest}'; img-src data:; base-uri 'none'; form-action 'none'">`,
+    )
+    expect(html.match(/<style/g)).toHaveLength(1)
+    expect(html).not.toMatch(/<[^>]*\sstyle\s*=/i)
+  })
+  it('closes every element it opens', () => {
+    const open: string[] = []
+    const isVoid = /^(?:meta|br|hr|!doctype)$/i
+    for (const [, slash, name, selfClosing] of html
+      .replace(/<style>[\s\S]*?<\/style>/, '')
+      .matchAll(/<(\/?)([a-z!][\w-]*)\b[^>]*?(\/?)>/gi)) {
+      if (slash) expect(open.pop()).toBe(name)
+      else if (!selfClosing && !isVoid.test(name!)) open.push(name!)
+    }
+    expect(open).toEqual([])
+  })
+})
+
+describe('text from outside', () => {
+  const hostile = `<script>alert('1')</script>"><img src=x onerror=alert(1)> {{constructor}} {{{x}}} \u202ejavascript:alert(1)`
+
+  it('is shown as text, wherever it stands', () => {
+    const evil = structuredClone(morning)
+    const { document } = evil
+    document.findings = everyString(document.findings, value =>
+      /^(critical|high|medium|low|info|certain|likely|possible)$/.test(value) ? value : hostile,
+    ) as typeof document.findings
+    document.waived = document.waived.map(waived => ({
+      ...(everyString(waived, () => hostile) as typeof waived),
+      severity: 'low' as const,
+    }))
+    document.unknowns = everyString(document.unknowns, () => hostile) as typeof document.unknowns
+    document.notAudited = everyString(document.notAudited, () => hostile) as typeof document.notAudited
+    document.run = { ...(everyString(document.run, () => hostile) as typeof document.run), inputErrors: [hostile] }
+    document.clusters = document.clusters.map(cluster => ({ ...cluster, name: hostile }))
+    evil.nodes = evil.nodes.map(node => ({
+      ...node,
+      cluster: hostile,
+      at: hostile,
+      identity: { ...node.identity, name: hostile, group: nodegroup(hostile), instanceType: hostile, kubeletVersion: hostile },
+      errors: [{ what: hostile, message: hostile }],
+      prediction: {
+        ...node.prediction,
+        imageGC: node.prediction.imageGC && { ...node.prediction.imageGC, error: hostile },
+        eviction: node.prediction.eviction && {
+          ...node.prediction.eviction,
+          thresholds: node.prediction.eviction.thresholds.map(threshold => ({ ...threshold, value: hostile })),
+        },
+      },
+    }))
+    const shown = page(evil)
+    expect(shown.match(/.{0,80}(?:<script|<img|\u202e)/)).toBeNull()
+    expect(shown).toContain('&lt;script&gt;alert(&#x27;1&#x27;)&lt;/script&gt;&quot;&gt;&lt;img')
+    expect(shown).toContain('{{constructor}} {{{x}}} &lt;U+202E&gt;javascript:')
+    expect([...shown.matchAll(/\shref="([^"]*)"/g)].filter(([, address]) => !/^#[\w-]+$/.test(address!))).toEqual([])
+  })
+
+  it('is cut with a mark, however long', () => {
+    const long = 'x'.repeat(10_000)
+    const shown = page({
+      ...quietReport([unreadNode(long, [{ what: long, message: long }])]),
+      document: findingsDocument({
+        findings: [
+          finding('high', {
+            title: long,
+            consequence: long,
+            cluster: long,
+            evidence: [{ what: long, value: long }],
+            nodes: { count: 1, sample: [long] },
+          }),
+        ],
+      }),
+    })
+    expect(shown).toContain('… (cut: 10,000 characters in all)')
+    expect(shown).not.toMatch(/x{4001}/)
+    expect(shown.length).toBeLessThan(60_000)
+  })
+})
+
+describe('the verdict', () => {
+  it('says how bad it is, where, and how much it does not cover', () => {
+    expect(html).toContain('<title>Critical: 8 findings in 3 clusters · highwater</title>')
+    const shown = text(html)
+    expect(shown).toContain(
+      'Critical: 8 findings The kubelet is evicting pods now: Nodegroup general of prod-eu, 1 node 3 clusters, 40 of 44 nodes read, 1 partly',
+    )
+    expect(shown).toContain('1 Critical 4 High 2 Medium 1 Low')
+    expect(shown).toContain(
+      'Not in this verdict: 3 nodes and 1 whole cluster not audited · 1 node only partly read · 2 questions undecided',
+    )
+  })
+  it('has no grade where nothing was read', () => {
+    expect(text(html)).toContain('no grade prod-us no node known')
+    expect(text(html)).toContain('Grade D prod-eu 39 of 39 nodes read (100 %)')
+  })
+  it.each([
+    {
+      name: 'nothing was read',
+      coverage: { nodes: 2, read: 0, partlyRead: 0, notRead: 2 },
+      says: 'Nothing could be read',
+      not: 'No findings',
+    },
+    {
+      name: 'nothing was found',
+      coverage: { nodes: 2, read: 2, partlyRead: 0, notRead: 0 },
+      says: 'No findings in what was read',
+      not: 'Not in this verdict',
+    },
+    {
+      name: 'nothing was found in a part',
+      coverage: { nodes: 2, read: 1, partlyRead: 0, notRead: 1 },
+      says: '1 node not audited',
+      not: 'Nothing was left out: every node',
+    },
+  ])('is honest when $name', ({ coverage, says, not }) => {
+    const shown = text(
+      page({ document: findingsDocument({ clusters: [clusterResult('c', { coverage, grade: null })] }), nodes: [], alertPercent: 80 }),
+    )
+    expect(shown).toContain(says)
+    expect(shown).not.toContain(not)
+  })
+  it('passes no rule where nothing was read', () => {
+    const outcomes = { pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 }
+    const unread = clusterResult('c', { grade: null, coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }, outcomes })
+    expect(text(page(quietReport([], { clusters: [unread] })))).toContain('No rule passed anywhere: nothing was read that one could judge.')
+    expect(text(html)).toContain('1 of 9 rules found nothing and left nothing undecided: invalid-kubelet-configuration')
+  })
+  it('names errors of the input', () => {
+    const { run } = findingsDocument()
+    const shown = text(page(quietReport([], { run: { ...run, inputErrors: ['line 7: not JSON'] } })))
+    expect(shown).toContain('1 error in the input')
+    expect(shown).toContain('Errors in the input line 7: not JSON')
+  })
+})
+
+describe('the sections', () => {
+  it('come in the order in which they are asked for', () => {
+    expect([...html.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
+      'findings',
+      'nodes',
+      'waived',
+      'unknowns',
+      'not-audited',
+      'passed',
+      'how-it-was-read',
+    ])
+  })
+  it('have headings without a leap', () => {
+    const levels = [...html.matchAll(/<h([1-6])/g)].map(([, level]) => Number(level))
+    expect(levels[0]).toBe(1)
+    expect(levels.filter(level => level === 1)).toHaveLength(1)
+    for (const [index, level] of levels.entries()) expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1)
+  })
+  it('say when they are empty', () => {
+    const shown = text(page(quietReport([])))
+    for (const quiet of [
+      'None in what was read.',
+      'No node is known.',
+      'Nothing is waived.',
+      'Every rule could decide.',
+      'Nothing was left out.',
+    ])
+      expect(shown).toContain(quiet)
+  })
+  it('show the findings worst first, each with what it takes to believe and to mend it', () => {
+    const cards = html.match(/<article class="finding [\s\S]*?<\/article>/g)!
+    expect(cards.map(card => /class="finding (\w+)"/.exec(card)![1])).toEqual([
+      'critical',
+      'high',
+      'high',
+      'high',
+      'high',
+      'medium',
+      'medium',
+      'low',
+    ])
+    const shown = text(cards[1]!)
+    for (const part of [
+      'High certain prod-eu Nodegroup general 37 nodes since 2026-11-18',
+      'and 17 more',
+      'configz imageGCHighThresholdPercent 85',
+      'imageGCHighThresholdPercent: 70 imageGCLowThresholdPercent: 50',
+      'nodeadm',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+    ])
+      expect(shown).toContain(part)
+  })
+  it('name every cluster, waiver, question and node that was left out', () => {
+    const shown = text(html)
+    for (const part of [
+      'prod-us the whole cluster The API server of prod-us did not answer',
+      'staging win-10-8-4-5 Windows',
+      '2026-12-31 The builders are meant to run full.',
+      'eviction-before-image-gc staging NodePool default 1 node stats/summary was not read',
+    ])
+      expect(shown).toContain(part)
+  })
+  it('show every node', () => {
+    for (const { identity } of morning.nodes) expect(html).toContain(identity.name)
+  })
+})
+
+describe('the picture of a node', () => {
+  it('has its marks at the exact places, and says in words what it shows', () => {
+    const shown = page(
+      quietReport([auditedNode('n1', sharedDisk(60, { capacityBytes: 100 * GiB, evictionHard: { 'nodefs.available': '10%' } }))]),
+    )
+    const picture = /<svg class="ladder"[\s\S]*?<\/svg>(?=\n)/.exec(shown)![0]
+    expect([...picture.matchAll(/class="leader ([\w-]+)" x1="([^"]+)"/g)].map(([, kind, x]) => [kind, x])).toEqual([
+      ['gc-stop', '80.00%'],
+      ['alert', '80.00%'],
+      ['gc-start', '84.00%'],
+      ['hard', '90.00%'],
+    ])
+    expect(picture).toContain('<rect class="used calm" width="60.00%"')
+    expect(picture).toContain('image GC starts<tspan class="from-page"> (imageGCHighThresholdPercent 85)</tspan>')
+    expect(picture).toMatch(
+      /role="img" aria-labelledby="(\S+) (\S+)"><title id="\1">nodefs &#x3D; imagefs \(one disk\)<\/title><desc id="\2">/,
+    )
+    expect(text(picture)).toContain('Now 60 % used, 60.0 GiB of 100.0 GiB')
+  })
+  it('shows reasons where there is nothing to draw', () => {
+    const shown = page(quietReport([unreadNode('n1', [{ what: 'configz', message: '503 Service Unavailable' }])]))
+    expect(shown).not.toContain('class="ladder"')
+    expect(text(shown)).toContain('configz 503 Service Unavailable')
+  })
+  it('never shows 0 for what is unknown', () => {
+    const unseen = { capacityBytes: null, availableBytes: null, usedPercent: null, inodes: null, inodesFree: null }
+    const prediction = sharedDisk(60, { evictionHard: { 'nodefs.available': '10%' } })
+    const node = auditedNode('n1', {
+      filesystems: { ...prediction.filesystems, nodefs: unseen, imagefs: unseen },
+      imageGC: { ...prediction.imageGC!, triggered: null, usagePercent: null, bytesUntilTrigger: null, bytesToFree: null },
+      eviction: {
+        signals: {},
+        thresholds: prediction.eviction!.thresholds.map(threshold => ({ ...threshold, resolved: null, met: null, margin: null })),
+        error: null,
+      },
+    })
+    const card = /<article class="node">[\s\S]*?<\/article>/.exec(page(quietReport([node])))![0]
+    expect(text(card)).toContain('unknown: not observed')
+    expect(text(card)).not.toMatch(/\b0(\.0)? ?(%|B|[KMGT]iB|used)/)
+    expect(card).not.toContain('class="used')
+    expect(card).toContain('not-observed')
+  })
+  it('says what is only likely', () => {
+    expect(text(page(quietReport([auditedNode('n1', sharedDisk(60))])))).toContain(
+      'That nodefs and imagefs are one disk is likely: the API does not name devices.',
+    )
+  })
+})
+
+describe('the variables of the templates', () => {
+  /** Throws where a template names what the view does not have; strict mode alone overlooks the conditions. */
+  function watched<T>(value: T, path = 'view'): T {
+    if (typeof value !== 'object' || value === null) return value
+    return new Proxy(value as object, {
+      get(target, key) {
+        if (typeof key === 'string' && !(key in target)) throw new Error(`${path}.${key} is not in the view`)
+        return watched(Reflect.get(target, key), `${path}.${String(key)}`)
+      },
+    }) as T
+  }
+  const full = structuredClone(morning)
+  full.document.run.inputErrors = ['line 7: not JSON']
+  full.document.findings.push(...Array.from({ length: 1200 }, () => finding('info')))
+
+  it.each(Object.entries({ full, quiet: quietReport([]) }))('are all in the view: %s', (_, report) => {
+    const view = pageView(report)
+    expect(renderPage(watched(view))).toBe(renderPage(view))
+  })
+  it('fail loudly when one is missing', () => {
+    const { takenAt: _, ...view } = pageView(morning)
+    expect(() => renderPage(view as ReturnType<typeof pageView>)).toThrow('"takenAt" not defined')
+  })
+})
+
+describe('a fleet', () => {
+  const groupOf = (index: number) => nodegroup(`group-${index % 25}`)
+  const nodes = Array.from({ length: 5000 }, (_, index) => {
+    const name = `ip-10-${index >> 8}-${index & 255}-17.eu-central-1.compute.internal`
+    const prediction =
+      index % 3 === 0
+        ? dedicatedDisks(filesystem(20 * GiB, (1 + (index % 17)) * GiB), filesystem(200 * GiB, (20 + (index % 170)) * GiB))
+        : sharedDisk(20 + ((index * 7) % 71))
+    return index % 100 === 7
+      ? unreadNode(name, [{ what: 'configz', message: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused' }], {
+          identity: { group: groupOf(index) },
+        })
+      : auditedNode(name, prediction, { identity: { group: groupOf(index) } })
+  })
+  const findings = Array.from({ length: 900 }, (_, index) =>
+    finding('high', { nodes: { count: 200, sample: nodes.slice(index, index + 20).map(({ identity }) => identity.name) } }),
+  )
+  const shown = page(quietReport(nodes, { findings }))
+
+  it('of 5,000 nodes and 900 findings is a page below 3 MB that still names every node', () => {
+    expect(Buffer.byteLength(shown)).toBeLessThan(3_000_000)
+    for (const { identity } of nodes) expect(shown).toContain(identity.name)
+  })
+  it('draws some, lists the others and says so', () => {
+    const drawn = shown.match(/<article class="node">/g)!.length
+    const listed = shown.match(/<tr><th scope="row">ip-/g)!.length
+    expect(drawn).toBe(48)
+    expect(drawn + listed).toBe(5000)
+    expect(text(shown)).toContain('4,952 nodes not drawn as a picture')
+  })
+  it('counts what it does not even list', () => {
+    const many = Array.from({ length: 5100 }, (_, index) =>
+      auditedNode(`n${index}`, sharedDisk(50), { identity: { group: nodegroup('one') } }),
+    )
+    expect(text(page(quietReport(many)))).toContain('97 nodes neither drawn nor listed')
+  })
+  it('counts findings beyond what a page can hold, by severity', () => {
+    const many = [...Array.from({ length: 1150 }, () => finding('high')), ...Array.from({ length: 50 }, () => finding('low'))]
+    const crowded = page(quietReport([], { findings: many }))
+    expect(crowded.match(/<article class="finding /g)).toHaveLength(100)
+    expect(crowded.match(/<tr><td><span class="severity/g)).toHaveLength(1000)
+    expect(text(crowded)).toContain('100 more findings (50 high, 50 low) in findings.json only')
+  })
+})
+
+it('renders where nothing may be compiled at run time', () => {
+  const script = `
+    const { renderReport } = await import('#report/report.ts')
+    const { formats } = await import('#report/formats/index.ts')
+    const { morningReport } = await import('./test/support/report-builder.ts')
+    process.stdout.write(renderReport(morningReport(), formats)[0].body)`
+  const printed = execFileSync(process.execPath, ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', script], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 24,
+  })
+  expect(printed).toBe(html)
+})

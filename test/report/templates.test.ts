@@ -1,0 +1,95 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+const precompile = 'templates/precompile.ts'
+const compiled = 'src/report/compiled-templates.js'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'highwater-templates-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+describe('templates/precompile.ts', () => {
+  it('has run on the templates as they are now (npm run build)', () => {
+    const target = join(folder, 'new', 'compiled.js')
+    execFileSync(process.execPath, [precompile, '--to', target])
+    expect(readFileSync(compiled, 'utf8')).toBe(readFileSync(target, 'utf8'))
+  })
+
+  it.each([
+    {
+      mistake: 'a syntax error',
+      file: 'partials/node.hbs',
+      source: 'a\n{{#if bars}}\nb',
+      says: /partials\/node\.hbs: Parse error on line 3/,
+    },
+    { mistake: 'an unknown partial', file: 'report.hbs', source: '<p>\n{{> nobody}}', says: /report\.hbs:2: unknown partial "nobody"/ },
+    {
+      mistake: 'an unknown helper',
+      file: 'partials/bar.hbs',
+      source: '{{shout title}}',
+      says: /partials\/bar\.hbs:1: unknown helper "shout"/,
+    },
+    {
+      mistake: 'an unknown block',
+      file: 'partials/bar.hbs',
+      source: '\n{{#bars}}x{{/bars}}',
+      says: /partials\/bar\.hbs:2: unknown helper "bars"/,
+    },
+    {
+      mistake: 'a calculation',
+      file: 'report.hbs',
+      source: '{{#if (lookup a b)}}x{{/if}}',
+      says: /report\.hbs:1: unknown helper "lookup"/,
+    },
+    { mistake: 'unescaped output', file: 'report.hbs', source: 'x\n\n{{{title}}}', says: /report\.hbs:3: unescaped output/ },
+    { mistake: 'an ampersand for it', file: 'report.hbs', source: '{{&title}}', says: /report\.hbs:1: unescaped output/ },
+    { mistake: 'a partial chosen by data', file: 'report.hbs', source: '{{> (which)}}', says: /report\.hbs:1: unknown/ },
+  ])('refuses $mistake, says where, and leaves no file', ({ file, source, says }) => {
+    cpSync('templates', folder, { recursive: true })
+    writeFileSync(join(folder, file), source)
+    const target = join(folder, 'compiled.js')
+    const { status, stderr } = spawnSync(process.execPath, [precompile, '--from', folder, '--to', target], { encoding: 'utf8' })
+    expect(stderr).toMatch(says)
+    expect(status).toBe(1)
+    expect(existsSync(target)).toBe(false)
+  })
+})
+
+/** WCAG 2.2, relative luminance. */
+function luminance(colour: string): number {
+  const [red, green, blue] = [1, 3, 5].map(at => {
+    const share = Number.parseInt(colour.slice(at, at + 2), 16) / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!
+}
+
+function contrast(one: string, other: string): number {
+  const [light, dark] = [luminance(one), luminance(other)].toSorted((a, b) => b - a)
+  return (light! + 0.05) / (dark! + 0.05)
+}
+
+describe('templates/report.css', () => {
+  const css = readFileSync('templates/report.css', 'utf8')
+  const themes = [...css.matchAll(/:root \{([^}]*)\}/g)].map(([, body]) =>
+    Object.fromEntries([...body!.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map(([, name, colour]) => [name!, colour!])),
+  )
+
+  it('has three themes: light, dark and paper', () => expect(themes).toHaveLength(3))
+  it.each(['ink', 'muted', 'link', 'critical', 'high', 'medium', 'low', 'info', 'none', 'unread'])(
+    'keeps the text colour %s readable on every ground (WCAG AA)',
+    name => {
+      for (const theme of themes)
+        for (const ground of ['paper', 'card', 'code']) expect(contrast(theme[name]!, theme[ground]!)).toBeGreaterThanOrEqual(4.5)
+    },
+  )
+  it.each(['used', 'used-image-gc', 'used-pressure', 'column'])('keeps the shape colour %s apart from its card (WCAG AA)', name => {
+    for (const theme of themes) expect(contrast(theme[name]!, theme.card!)).toBeGreaterThanOrEqual(2.8)
+  })
+  it('fetches nothing', () => expect(css).not.toMatch(/@import|url\(/))
+})

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { shownBlock, shownLine } from '#report/text.ts'
+
+describe('shownLine', () => {
+  it('leaves alone what people write', () => {
+    expect(shownLine('노드 ip-10-0-1-17 \u{1f468}\u200d\u{1f680} <b>', 80)).toBe('노드 ip-10-0-1-17 \u{1f468}\u200d\u{1f680} <b>')
+  })
+  it('shows characters that would hide or turn the text', () => {
+    expect(shownLine('a\u202eb\u200bc\u0000d\ud800', 80)).toBe('a<U+202E>b<U+200B>c<U+0000>d<U+D800>')
+  })
+  it('puts lines into one', () => expect(shownLine('a\r\n\t\u2028b', 80)).toBe('a b'))
+  it.each([
+    ['x'.repeat(10), 'x'.repeat(10)],
+    ['x'.repeat(11), `${'x'.repeat(10)}… (cut: 11 characters in all)`],
+    [`${'x'.repeat(9)}\u{1f4a5}y`, `${'x'.repeat(9)}… (cut: 12 characters in all)`], // no half of a pair
+  ])('cuts after ten: %s', (text, shown) => expect(shownLine(text, 10)).toBe(shown))
+})
+
+it('keeps the lines of a block', () => {
+  expect(shownBlock('a:\r\n\tb\u2066', 80)).toBe('a:\n\tb<U+2066>')
+})

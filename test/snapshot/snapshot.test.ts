@@ -1,0 +1,191 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { MalformedLine, NodeRecord, SnapshotRecord } from '#model/record.ts'
+import { prune } from '#snapshot/prune.ts'
+import { readSnapshot } from '#snapshot/read.ts'
+import { openSnapshot } from '#snapshot/write.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'highwater-test-'))
+  return () => rmSync(folder, { recursive: true })
+})
+
+const header: SnapshotRecord = {
+  kind: 'Snapshot',
+  schema: 'highwater.snapshot/1',
+  takenAt: '2026-11-21T00:00:00Z',
+  account: null,
+  region: null,
+}
+const node = (name: string): NodeRecord => ({ kind: 'Node', cluster: 'c', at: null, node: { metadata: { name } }, errors: [] })
+
+async function read(path: string): Promise<(SnapshotRecord | MalformedLine)[]> {
+  const records = []
+  for await (const record of readSnapshot(path)) records.push(record)
+  return records
+}
+
+function file(content: string | Buffer): string {
+  const path = join(folder, 'given.ndjson')
+  writeFileSync(path, content)
+  return path
+}
+
+const lines = (...records: unknown[]) => records.map(record => `${typeof record === 'string' ? record : JSON.stringify(record)}\n`).join('')
+
+describe('a snapshot file', () => {
+  it.each(['plain.ndjson', 'packed.ndjson.gz'])('reads back what was written: %s', async name => {
+    const records: SnapshotRecord[] = [header, { kind: 'Cluster', cluster: 'c', errors: [] }, node('a'), node('b')]
+    const path = join(folder, name)
+    const writer = openSnapshot(path)
+    for (const record of records) await writer.write(record)
+    await writer.close()
+    expect(await read(path)).toEqual(records)
+    expect(name.endsWith('.gz') ? gunzipSync(readFileSync(path)).toString() : readFileSync(path, 'utf8')).toBe(lines(...records))
+  })
+
+  it('has its name only when it is complete', async () => {
+    const writer = openSnapshot(join(folder, 'a.ndjson'))
+    await writer.write(header)
+    expect(readdirSync(folder)).not.toContain('a.ndjson')
+    await writer.discard()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('cannot be written where there is no folder, and says so', async () => {
+    const writer = openSnapshot(join(folder, 'none', 'a.ndjson'))
+    await expect(writer.close()).rejects.toThrow('ENOENT')
+  })
+
+  it('is read gzipped or not, whatever its name says', async () => {
+    expect(await read(file(gzipSync(lines(header, node('a')))))).toEqual([header, node('a')])
+  })
+
+  it('needs no newline at its end, and may have empty lines and CRLF', async () => {
+    expect(await read(file(`${JSON.stringify(header)}\r\n\n${JSON.stringify(node('a'))}`))).toEqual([header, node('a')])
+  })
+
+  it('keeps characters that a chunk boundary cuts in two', async () => {
+    const names = Array.from({ length: 3000 }, (_, index) => node(`knoten-ä-€-😀-${index}`))
+    expect(await read(file(lines(header, ...names)))).toEqual([header, ...names])
+  })
+})
+
+describe('a broken line', () => {
+  it.each([
+    ['{"kind":"Node","clus', 'it is no JSON'],
+    ['[1,2]', 'no JSON object'],
+    ['{"kind":"Nodes","cluster":"c"}', 'unknown kind "Nodes"'],
+    ['{"kind":"Node","cluster":"c"}', 'Node without node.metadata.name'],
+    ['{"kind":"Node","node":{"metadata":{"name":"a"}}}', 'without a cluster name'],
+    ['{"kind":"Node","cluster":"c","at":"soon","node":{"metadata":{"name":"a"}}}', 'Node.at is no time'],
+    ['{"kind":"Node","cluster":"c","configz":[],"node":{"metadata":{"name":"a"}}}', 'Node.configz is no object'],
+    ['{"kind":"Node","cluster":"c","pods":{},"node":{"metadata":{"name":"a"}}}', 'Node.pods is no list'],
+    ['{"kind":"Node","cluster":"c","errors":["x"],"node":{"metadata":{"name":"a"}}}', 'Node.errors is no list'],
+    ['{"kind":"Cluster","cluster":"c","nodegroups":[7]}', 'Cluster.nodegroups'],
+    ['{"kind":"Objects","cluster":"c","items":[]}', 'Objects without a resource'],
+  ])('%s comes with its number, and the rest is still read', async (broken, message) => {
+    const records = await read(file(lines(header, broken, node('b'))))
+    expect(records).toEqual([header, { kind: 'Malformed', line: 2, message: expect.stringContaining(message) }, node('b')])
+  })
+
+  it('is also the end of a gzip file that was cut', async () => {
+    const many = Array.from({ length: 2000 }, (_, index) => node(`node-${index}-${Math.sin(index)}`))
+    const packed = gzipSync(lines(header, ...many))
+    const records = await read(file(packed.subarray(0, packed.length / 2)))
+    expect(records.filter(record => record.kind === 'Node').length).toBeGreaterThan(100)
+    expect(records.at(-1)).toMatchObject({ kind: 'Malformed', message: expect.stringContaining('breaks off') })
+  })
+
+  it('is a missing header, once', async () => {
+    const records = await read(file(lines(node('a'), node('b'))))
+    expect(records.filter(record => record.kind === 'Malformed')).toEqual([
+      { kind: 'Malformed', line: 1, message: expect.stringContaining('first line') },
+    ])
+    expect(records.filter(record => record.kind === 'Node')).toHaveLength(2)
+  })
+})
+
+describe('a file that is no snapshot', () => {
+  it.each([
+    [() => join(folder, 'nowhere'), 'there is no such file'],
+    [() => folder, 'cannot be read'],
+    [() => file(''), 'is empty'],
+    [
+      () => file('{"kind":"Snapshot","schema":"highwater.snapshot/9","takenAt":"2026-11-21T00:00:00Z"}'),
+      'is of schema "highwater.snapshot/9"',
+    ],
+  ])('is refused with the reason %#', async (path, message) => {
+    await expect(read(path())).rejects.toThrow(message)
+  })
+})
+
+describe('prune', () => {
+  const pod = {
+    metadata: {
+      name: 'web',
+      namespace: 'shop',
+      uid: 'u',
+      managedFields: [{ manager: 'kubectl' }],
+      annotations: { 'kubernetes.io/config.mirror': 'abc', 'kubectl.kubernetes.io/last-applied-configuration': 'hunter2' },
+    },
+    spec: {
+      containers: [
+        {
+          name: 'app',
+          image: 'app:1',
+          env: [{ name: 'PASSWORD', value: 'hunter2' }],
+          envFrom: [{ secretRef: { name: 's' } }],
+          command: ['sh', '-c', 'login hunter2'],
+          args: ['--token=hunter2'],
+          resources: { requests: { memory: '1Gi' } },
+        },
+      ],
+      volumes: [
+        { name: 'tmp', emptyDir: { sizeLimit: '1Gi' } },
+        { name: 'secret', secret: { secretName: 'hunter2' } },
+      ],
+    },
+    status: { phase: 'Failed', containerStatuses: [{ name: 'app', state: { terminated: { exitCode: 1, message: 'hunter2' } } }] },
+  }
+  const record = {
+    ...node('a'),
+    configz: { kubeletconfig: { staticPodURLHeader: { Authorization: ['hunter2'] }, imageGCHighThresholdPercent: 85 } },
+    runtime: { containers: [{ id: 'x', env: ['hunter2'] }] },
+    pods: [pod],
+  } as unknown as NodeRecord
+
+  it('leaves no secret in a record: no env, commands, foreign annotations, termination messages, request headers', () => {
+    expect(JSON.stringify(prune(record))).not.toContain('hunter2')
+  })
+
+  it('keeps what rules read', () => {
+    const kept = prune(record)
+    expect(kept.configz).toEqual({ kubeletconfig: { imageGCHighThresholdPercent: 85 } })
+    expect(kept.pods?.[0]).toEqual({
+      metadata: { name: 'web', namespace: 'shop', uid: 'u', annotations: { 'kubernetes.io/config.mirror': 'abc' } },
+      spec: {
+        containers: [{ name: 'app', image: 'app:1', resources: { requests: { memory: '1Gi' } } }],
+        volumes: [{ name: 'tmp', emptyDir: { sizeLimit: '1Gi' } }, { name: 'secret' }],
+      },
+      status: { phase: 'Failed', containerStatuses: [{ name: 'app', state: { terminated: { exitCode: 1 } } }] },
+    })
+  })
+
+  it('changes nothing the second time, so that a saved fleet is judged like a live one', () => {
+    const once = prune(record)
+    expect(JSON.stringify(prune(JSON.parse(JSON.stringify(once))))).toBe(JSON.stringify(once))
+  })
+
+  it('drops what has another type than the API gives it', () => {
+    const odd = {
+      ...node('a'),
+      node: { metadata: { name: 'a', labels: 7 }, status: { conditions: { type: 'Ready' }, nodeInfo: { osImage: 5 } } },
+    }
+    expect(prune(odd as unknown as NodeRecord).node).toEqual({ metadata: { name: 'a' }, status: { nodeInfo: {} } })
+  })
+})

@@ -1,0 +1,66 @@
+/** An audit of a lab, as the command line makes it: through the real SDKs, sockets and TLS. */
+import { onTestFinished } from 'vitest'
+import { type Lab, type LabOptions, startLab } from '#lab/lab.ts'
+import type { Scenario } from '#lab/scenarios/scenario.ts'
+import type { FindingsDocument } from '#model/finding.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
+import { everything, type Selection } from '#model/selection.ts'
+import { type AuditResult, audit } from '#pipeline/audit.ts'
+import { liveFleet } from '#pipeline/fleet.ts'
+import { formats, rules } from '#pipeline/shelves.ts'
+import { openSnapshot } from '#snapshot/write.ts'
+
+/** A lab for one test, with this process's AWS settings leading into it. */
+export async function labOf(scenarios: readonly Scenario[], options: LabOptions = {}): Promise<Lab> {
+  const lab = await startLab(scenarios, options)
+  const before = { ...process.env }
+  Object.assign(process.env, lab.environment)
+  onTestFinished(async () => {
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+    Object.assign(process.env, before)
+    await lab.close()
+  })
+  return lab
+}
+
+export interface LiveAuditOptions {
+  policy?: Partial<Policy>
+  selection?: Partial<Selection>
+  signal?: AbortSignal
+  /** Where to keep the records. */
+  snapshotPath?: string
+}
+
+export function auditLive({ policy, selection, signal, snapshotPath }: LiveAuditOptions = {}): Promise<AuditResult> {
+  const source = liveFleet({
+    policy: { ...defaultPolicy, ...policy },
+    selection: { ...everything, ...selection },
+    signal: signal ?? new AbortController().signal,
+  })
+  return auditRecords(source, { policy, snapshotPath })
+}
+
+export function auditRecords(
+  source: AsyncIterable<SnapshotRecord | MalformedLine>,
+  { policy, snapshotPath }: Pick<LiveAuditOptions, 'policy' | 'snapshotPath'> = {},
+): Promise<AuditResult> {
+  return audit(source, {
+    source: 'live',
+    version: '0.0.0',
+    policy: { ...defaultPolicy, ...policy },
+    rules,
+    formats,
+    channels: [],
+    snapshot: snapshotPath === undefined ? null : openSnapshot(snapshotPath),
+    options: { allNodes: true },
+  })
+}
+
+/** Rule ids by `cluster/node`, sorted: every node that a finding names. */
+export function firedRules({ findings }: FindingsDocument): Record<string, string[]> {
+  const fired: Record<string, string[]> = {}
+  for (const { rule, cluster, nodes } of findings)
+    for (const node of nodes.sample) fired[`${cluster}/${node}`] = [...(fired[`${cluster}/${node}`] ?? []), rule].toSorted()
+  return fired
+}

@@ -60,7 +60,6 @@ function errorCode(error: unknown): string | null {
 
 /** Control characters out, white space folded, cut at `maxLength`: foreign text on its way into a message. */
 export function oneLine(text: string, maxLength = 300): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-  const folded = text.replace(/[\u0000-\u001f\u007f-\u009f\s]+/g, ' ').trim()
+  const folded = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim()
   return folded.length > maxLength ? `${folded.slice(0, maxLength)}…` : folded
 }

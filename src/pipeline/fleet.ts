@@ -8,8 +8,9 @@ import { collectors } from '#collect/collectors/index.ts'
 import { type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import { type MalformedLine, type SnapshotHeader, type SnapshotRecord, snapshotSchema } from '#model/record.ts'
+import { type MalformedLine, type NodeRecord, type SnapshotHeader, type SnapshotRecord, snapshotSchema } from '#model/record.ts'
 import { type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
+import { prune } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { merge } from './merge.ts'
 
@@ -47,15 +48,13 @@ export async function* kubeconfigFleet(endpoints: NamedEndpoint[], options: Live
 export async function* savedFleet(path: string, selection: Selection): AsyncGenerator<SnapshotRecord | MalformedLine> {
   for await (const record of readSnapshot(path)) {
     if (record.kind !== 'Snapshot' && record.kind !== 'Malformed' && !selectsCluster(selection, record.cluster)) continue
-    if (record.kind === 'Node' && !isSelectedNode(record.node, selection)) continue
+    if (record.kind === 'Node' && !isSelectedNode(record, selection)) continue
     yield record
   }
 }
 
-function isSelectedNode(node: Parameters<typeof nodeIdentity>[0], selection: Selection): boolean {
-  if (selection.nodes.length === 0 && selection.nodegroups.length === 0) return true
-  return selectsNode(selection, nodeIdentity(node))
-}
+const isSelectedNode = (record: NodeRecord, selection: Selection) =>
+  (selection.nodes.length === 0 && selection.nodegroups.length === 0) || selectsNode(selection, nodeIdentity(prune(record).node))
 
 function readAll(
   targets: AsyncIterable<ClusterTarget> | Iterable<ClusterTarget>,

@@ -194,7 +194,7 @@ describe('a live audit', () => {
     const { stdout, stderr } = await highwater(['collect', '--out', 'today.ndjson'], { cwd, env: environment })
     const written = stdout + stderr + readFileSync(join(cwd, 'today.ndjson'), 'utf8')
     expect(written).not.toContain('lab-secret')
-    expect(written).not.toContain(environment['AWS_SECRET_ACCESS_KEY'])
+    expect(written).not.toContain(environment.AWS_SECRET_ACCESS_KEY)
     expect(written).not.toContain('k8s-aws-v1.')
   })
 })

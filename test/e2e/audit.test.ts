@@ -115,6 +115,6 @@ describe('what the world says', () => {
 
 function changed(body: Record<string, unknown>, change: (configz: Record<string, unknown>) => void): Record<string, unknown> {
   const copy = structuredClone(body)
-  change(copy['kubeletconfig'] as Record<string, unknown>)
+  change(copy.kubeletconfig as Record<string, unknown>)
   return copy
 }

@@ -1,0 +1,75 @@
+/**
+ * What the eviction manager sees: the signals of one stats summary.
+ *
+ * Replays       pkg/kubelet/eviction/helpers.go  makeSignalObservations
+ * Read at       1.24 to 1.37; 1.29 brought containerfs, and imagefs.inodesFree where the bytes of imagefs are missing
+ * Kept exactly  a signal exists only if every field it needs does; the capacity of memory is available + working set
+ * Left out      hugepages, which a kubelet from 1.37 on has already taken off in its summary; pod statistics
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { Observation, Signal } from '#model/prediction.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
+
+export type Observations = Partial<Record<Signal, Observation>>
+
+/** Absent, malformed or wrapped statistics leave their signal out. */
+export function makeSignalObservations(summary: RawObject, features: KubeletFeatures): Observations {
+  const node = objectAt(summary, 'node')
+  const runtime = objectAt(node, 'runtime')
+  const nodefs = objectAt(node, 'fs')
+  const imagefs = objectAt(runtime, 'imageFs')
+  const containerfs = features.has('containerfsSignals') ? objectAt(runtime, 'containerFs') : null
+  const imagefsBytes = bytes(imagefs)
+  const seesImagefsInodes = imagefsBytes !== null || features.has('imagefsInodesWithoutBytes')
+
+  return withoutNulls({
+    'memory.available': memory(objectAt(node, 'memory')),
+    'allocatableMemory.available': memory(podsMemory(node)),
+    'nodefs.available': bytes(nodefs),
+    'nodefs.inodesFree': inodes(nodefs),
+    'imagefs.available': imagefsBytes,
+    'imagefs.inodesFree': seesImagefsInodes ? inodes(imagefs) : null,
+    'containerfs.available': bytes(containerfs),
+    'containerfs.inodesFree': inodes(containerfs),
+    'pid.available': pids(objectAt(node, 'rlimit')),
+  })
+}
+
+function withoutNulls(all: Record<Signal, Observation | null>): Observations {
+  const observed: Observations = {}
+  for (const [signal, observation] of Object.entries(all)) if (observation) observed[signal as Signal] = observation
+  return observed
+}
+
+function memory(stats: RawObject | null): Observation | null {
+  const available = countAt(stats, 'availableBytes')
+  const workingSet = countAt(stats, 'workingSetBytes')
+  return available === null || workingSet === null ? null : { available, capacity: available + workingSet, time: timeOf(stats) }
+}
+
+/** The kubepods cgroup, which stands among the system containers. */
+function podsMemory(node: RawObject | null): RawObject | null {
+  const pods = listAt(node, 'systemContainers').find(container => isRawObject(container) && container['name'] === 'pods')
+  return objectAt(pods, 'memory')
+}
+
+const bytes = (stats: RawObject | null) => pair(stats, 'availableBytes', 'capacityBytes')
+const inodes = (stats: RawObject | null) => pair(stats, 'inodesFree', 'inodes')
+
+function pair(stats: RawObject | null, availableKey: string, capacityKey: string): Observation | null {
+  const available = countAt(stats, availableKey)
+  const capacity = countAt(stats, capacityKey)
+  return available === null || capacity === null ? null : { available, capacity, time: timeOf(stats) }
+}
+
+function pids(rlimit: RawObject | null): Observation | null {
+  const capacity = countAt(rlimit, 'maxpid')
+  const running = countAt(rlimit, 'curproc')
+  return capacity === null || running === null ? null : { available: capacity - running, capacity, time: timeOf(rlimit) }
+}
+
+function timeOf(stats: RawObject | null): string | null {
+  const time = textAt(stats, 'time')
+  return time !== null && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(time) ? time : null
+}

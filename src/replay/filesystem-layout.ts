@@ -1,0 +1,75 @@
+/**
+ * The filesystems that matter, as the kubelet sees them, and how they lie: one for all, or one of the runtime's own.
+ *
+ * Replays       pkg/kubelet/stats/provider.go HasDedicatedImageFs, which compares devices
+ * Read at       1.24 to 1.37
+ * Kept exactly  usedPercent is that of image GC
+ * Left out      split filesystems from statistics: only CRI-O has them, and only the node itself can tell
+ *
+ * The API does not show devices. Where the node itself was not asked, equal sizes make one filesystem likely and unequal ones make two certain.
+ */
+import type { Filesystems, FilesystemState } from '#model/prediction.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { usagePercentOf } from '#replay/image-gc.ts'
+import { countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
+
+/** xfs makes inodes as it goes, and the two samples are seconds apart. */
+const inodesTolerance = 0.05
+const availableTolerance = 0.02
+
+/**
+ * @param summary the body of /stats/summary
+ * @param host what the node itself told
+ * @param isContainerd containerd keeps containers where it keeps images
+ */
+export function filesystemLayout(summary: RawObject | null, host: RawObject | null, isContainerd: boolean): Filesystems {
+  const runtime = objectAt(objectAt(summary, 'node'), 'runtime')
+  const nodefs = stateOf(objectAt(objectAt(summary, 'node'), 'fs')) ?? stateOf(byRole(host, 'nodefs'))
+  const imagefs = stateOf(objectAt(runtime, 'imageFs')) ?? stateOf(byRole(host, 'imagefs'))
+  const containerfs = stateOf(objectAt(runtime, 'containerFs')) ?? stateOf(byRole(host, 'containerfs'))
+  const layout = layoutByDevices(host) ?? layoutBySizes(nodefs, imagefs)
+  return { nodefs, imagefs, containerfs: containerfs ?? (isContainerd ? imagefs : null), ...layout }
+}
+
+const byRole = (host: RawObject | null, role: string): RawObject | null =>
+  listAt(host, 'filesystems')
+    .filter(isRawObject)
+    .find(filesystem => filesystem['role'] === role) ?? null
+
+function stateOf(stats: RawObject | null): FilesystemState | null {
+  if (!stats) return null
+  const capacityBytes = countAt(stats, 'capacityBytes')
+  const availableBytes = countAt(stats, 'availableBytes')
+  return {
+    capacityBytes,
+    availableBytes,
+    usedPercent: capacityBytes === null || capacityBytes === 0 || availableBytes === null ? null : usagePercentOf(capacityBytes, availableBytes),
+    inodes: countAt(stats, 'inodes'),
+    inodesFree: countAt(stats, 'inodesFree'),
+  }
+}
+
+type Layout = Pick<Filesystems, 'layout' | 'layoutCertainty'>
+
+function layoutByDevices(host: RawObject | null): Layout | null {
+  const device = (role: string) => textAt(byRole(host, role), 'device')
+  const nodefs = device('nodefs')
+  const imagefs = device('imagefs')
+  if (nodefs === null || imagefs === null) return null
+  const containerfs = device('containerfs') ?? imagefs
+  if (imagefs === nodefs) return { layout: 'shared', layoutCertainty: 'certain' }
+  return { layout: containerfs === nodefs ? 'split' : 'imagefs', layoutCertainty: 'certain' }
+}
+
+function layoutBySizes(nodefs: FilesystemState | null, imagefs: FilesystemState | null): Layout {
+  const unknown: Layout = { layout: null, layoutCertainty: null }
+  if (!nodefs || !imagefs || nodefs.capacityBytes === null || imagefs.capacityBytes === null) return unknown
+  if (nodefs.capacityBytes !== imagefs.capacityBytes) return { layout: 'imagefs', layoutCertainty: 'certain' }
+  if (nodefs.availableBytes === null || imagefs.availableBytes === null) return unknown
+  const isApart = Math.abs(nodefs.availableBytes - imagefs.availableBytes) > availableTolerance * nodefs.capacityBytes
+  return { layout: isApart || !haveLikeInodes(nodefs, imagefs) ? 'imagefs' : 'shared', layoutCertainty: 'likely' }
+}
+
+function haveLikeInodes({ inodes: a }: FilesystemState, { inodes: b }: FilesystemState): boolean {
+  return a === null || b === null || Math.abs(a - b) <= inodesTolerance * Math.max(a, b)
+}

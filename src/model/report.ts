@@ -28,3 +28,18 @@ export interface RenderedFile {
   contentType: string
   body: string
 }
+
+/** What became of one channel: `location` null when it failed, `error` says why in a paragraph. `link`: where a reader opens the report, if anywhere. */
+export interface Delivery {
+  channel: string
+  location: string | null
+  link: string | null
+  error: string | null
+}
+
+/** The e-mail of one run: what the channel `ses` sends and the folder keeps as `email.html` and `email.txt`. */
+export interface RenderedMail {
+  subject: string
+  html: string
+  text: string
+}

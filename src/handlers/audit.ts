@@ -1,0 +1,1 @@
+export async function handler(event: unknown) { return { event, v: process.version } }

@@ -1,0 +1,43 @@
+/**
+ * A plugin of the Serverless Framework: before the service is packaged or invoked locally, each function becomes one file in `.build/`.
+ * CommonJS on purpose: `invoke local` cannot load an ES module out of a package of ES modules, and hangs.
+ */
+const { execFileSync } = require('node:child_process')
+const { join } = require('node:path')
+
+const functions = ['audit']
+const root = join(__dirname, '..', '..')
+
+class Bundle {
+  constructor(serverless) {
+    this.serverless = serverless
+    const build = () => this.build()
+    this.hooks = {
+      'before:package:createDeploymentArtifacts': build,
+      'before:invoke:local:invoke': build,
+    }
+  }
+
+  async build() {
+    // The templates are compiled by a file that only a newer Node can run.
+    execFileSync(process.execPath, [join(root, 'src/cli/require-node.mjs'), join(root, 'templates/precompile.ts')], { stdio: 'inherit' })
+    const { build } = require('esbuild')
+    await build({
+      absWorkingDir: root,
+      entryPoints: Object.fromEntries(functions.map(name => [name, `src/handlers/${name}.ts`])),
+      outdir: '.build',
+      outExtension: { '.js': '.cjs' },
+      bundle: true,
+      minify: true,
+      keepNames: true,
+      sourcemap: 'external',
+      platform: 'node',
+      target: 'node24',
+      format: 'cjs',
+      legalComments: 'none',
+      logLevel: 'warning',
+    })
+  }
+}
+
+module.exports = Bundle

@@ -1,12 +1,12 @@
 /**
- * Turns report.hbs, partials/*.hbs and report.css into one module of plain functions (src/report/compiled-templates.js), so that nothing is
- * compiled when a report is made: where eval is forbidden, it still renders. Fails on what would only show in a reader's browser: an unknown
- * partial or helper, unescaped output, a syntax error.
+ * Turns report.hbs, email.hbs, email.txt.hbs, partials/*.hbs and the style sheets into one module of plain functions
+ * (src/report/compiled-templates.js), so that nothing is compiled when a report is made: where eval is forbidden, it still renders. Fails on what
+ * would only show in a reader's browser: an unknown variable, partial or helper, unescaped output, a syntax error.
  *
  *   node templates/precompile.ts [--from DIRECTORY] [--to FILE]
  */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -16,6 +16,10 @@ const helpers = ['each', 'if', 'unless', 'with']
 const knownHelpers = Object.fromEntries(
   ['helperMissing', 'blockHelperMissing', 'log', 'lookup', ...helpers].map(name => [name, helpers.includes(name)]),
 )
+
+/** What is rendered by itself. Only the text of the mail is no HTML: there nothing is escaped, so it may use no partial that is. */
+const pages = ['report', 'email', 'email.txt']
+const isText = (name: string) => name.endsWith('.txt')
 
 interface Template {
   name: string
@@ -30,7 +34,7 @@ function readTemplates(directory: string): Template[] {
   const partials = join(directory, 'partials')
   const files = existsSync(partials) ? readdirSync(partials).filter(file => file.endsWith('.hbs')) : []
   return [
-    { name: 'report', path: join(directory, 'report.hbs') },
+    ...pages.map(name => ({ name, path: join(directory, `${name}.hbs`) })),
     ...files.toSorted().map(file => ({ name: file.slice(0, -'.hbs'.length), path: join(partials, file) })),
   ].map(({ name, path }) => {
     const shownPath = relative(directory, path)
@@ -47,11 +51,13 @@ class Check extends Handlebars.Visitor {
   readonly mistakes: string[] = []
   readonly path: string
   readonly partials: Set<string>
+  readonly variables: Set<string>
 
-  constructor(path: string, partials: Set<string>) {
+  constructor(path: string, partials: Set<string>, variables: Set<string>) {
     super()
     this.path = path
     this.partials = partials
+    this.variables = variables
   }
 
   report(node: hbs.AST.Node, mistake: string): void {
@@ -69,13 +75,19 @@ class Check extends Handlebars.Visitor {
     super.BlockStatement(node)
   }
 
+  override PathExpression(node: hbs.AST.PathExpression): void {
+    if (node.data || helpers.includes(node.original)) return
+    for (const part of node.parts)
+      if (!this.variables.has(String(part))) this.report(node, `unknown variable "${node.original}": no view has it`)
+  }
+
   override SubExpression(node: hbs.AST.SubExpression): void {
     this.report(node, `unknown helper "${nameOf(node.path)}": templates compute nothing`)
   }
 
   override PartialStatement(node: hbs.AST.PartialStatement): void {
     if (!this.partials.has(nameOf(node.name))) this.report(node, `unknown partial "${nameOf(node.name)}"`)
-    super.PartialStatement(node)
+    this.acceptArray(node.params) // and not its name, which is no variable
   }
 
   override PartialBlockStatement(node: hbs.AST.PartialBlockStatement): void {
@@ -84,6 +96,20 @@ class Check extends Handlebars.Visitor {
 }
 
 const nameOf = (path: hbs.AST.Expression | hbs.AST.PathExpression) => ('original' in path ? String(path.original) : '')
+
+/**
+ * Every name that a view's type declares, so that a misspelt variable ends here. Whether the view at that very place has it,
+ * test/report asks by rendering.
+ */
+function viewVariables(): Set<string> {
+  const sources = globSync('src/report/{view.ts,views/*.ts}', { cwd: join(here, '..') })
+  return new Set(
+    sources.flatMap(source => {
+      const code = readFileSync(join(here, '..', source), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+      return [...code.matchAll(/(?<=[{;(]\s*|^\s+)(\w+)\??: /gm)].map(([, name]) => name!)
+    }),
+  )
+}
 
 /** A partial that is nothing but this text. */
 function literal(name: string, text: string): Template {
@@ -96,19 +122,22 @@ function precompile(directory: string): string {
   const templates = [
     ...readTemplates(directory),
     literal('style', css),
+    literal('email-style', readFileSync(join(directory, 'email.css'), 'utf8').trim()),
     // The page's policy admits this one style sheet by its digest, and no other.
     literal('style-digest', `sha256-${createHash('sha256').update(css).digest('base64')}`),
   ]
-  const names = new Set(templates.map(({ name }) => name))
-  const mistakes = templates.flatMap(({ path, program }) => {
-    const check = new Check(path, names)
+  const partials = templates.map(({ name }) => name).filter(name => !pages.includes(name))
+  const variables = viewVariables()
+  const mistakes = templates.flatMap(({ name, path, program }) => {
+    const check = new Check(path, new Set(isText(name) ? [] : partials), variables)
     check.accept(program)
     return check.mistakes
   })
   if (mistakes.length > 0) throw new TemplateError(mistakes.join('\n'))
   const specifications = templates.map(({ name, path, program }) => {
     try {
-      return `  ${JSON.stringify(name)}: ${Handlebars.precompile(program, { strict: true, knownHelpersOnly: true, knownHelpers })},`
+      const options = { strict: true, knownHelpersOnly: true, knownHelpers, noEscape: isText(name) }
+      return `  ${JSON.stringify(name)}: ${Handlebars.precompile(program, options)},`
     } catch (error) {
       throw new TemplateError(`${path}: ${error instanceof Error ? error.message : error}`)
     }
@@ -125,6 +154,8 @@ const templates = Object.fromEntries(Object.entries(specifications).map(([name, 
 runtime.registerPartial(templates)
 
 export const renderPage = view => templates.report(view)
+export const renderMailHtml = view => templates.email(view)
+export const renderMailText = view => templates['email.txt'](view)
 `
 }
 

@@ -7,8 +7,9 @@ import {
   paginateListNodegroups,
 } from '@aws-sdk/client-eks'
 import type { RawObject } from '#model/record.ts'
+import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
+import type { RequestFailure } from './failure.ts'
 
 /** What this file calls, for the function's role. */
 export const eksPermissions = ['eks:ListClusters', 'eks:DescribeCluster', 'eks:ListNodegroups', 'eks:DescribeNodegroup']
@@ -75,35 +76,10 @@ export class EksApi {
 
 const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
 
-/** What went wrong with an AWS call, said once: credentials, rights, names, network. */
-export function eksFailure(error: unknown, what: string, region: string): RequestFailure {
-  const name = error instanceof Error ? error.name : ''
-  const text = oneLine(error instanceof Error ? error.message : String(error))
-  const status = responseStatus(error)
-  const where = `EKS ${what} in ${region}`
-  const fail = (message: string) => new RequestFailure('http', message, { ...(status === null ? {} : { status }), cause: error })
-  if (name === 'CredentialsProviderError')
-    return fail(`${where}: no AWS credentials were found (${text}). Set a profile, log in, or run where a role is attached`)
-  if (/ExpiredToken|TokenExpired/.test(name)) return fail(`${where}: the AWS credentials have expired (${text}). Log in again`)
-  if (/UnrecognizedClient|InvalidClientTokenId|InvalidSignature|SignatureDoesNotMatch|IncompleteSignature/.test(name))
-    return fail(`${where}: AWS does not accept these credentials (${name}: ${text}). Check the keys, and this machine's clock`)
-  if (/AccessDenied/.test(name)) return fail(`${where}: not allowed (${text}). Grant ${eksPermissions.join(', ')} to this identity`)
-  if (name === 'ResourceNotFoundException') return fail(`${where}: there is no such thing (${text})`)
-  if (error instanceof SyntaxError) return fail(`${where}: the answer is no EKS answer. Check AWS_ENDPOINT_URL_EKS and AWS_ENDPOINT_URL`)
-  if (status !== null) return fail(`${where} was answered ${status} ${name}: ${text}`)
-  const failure = connectionFailure(error, endpointHost(error) ?? `the EKS endpoint of ${region}`)
-  return new RequestFailure(failure.kind, `${where}: ${failure.message}`, { cause: error })
-}
-
-function responseStatus(error: unknown): number | null {
-  if (typeof error !== 'object' || error === null || !('$metadata' in error)) return null
-  const metadata = error.$metadata
-  if (typeof metadata !== 'object' || metadata === null || !('httpStatusCode' in metadata)) return null
-  return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : null
-}
-
-function endpointHost(error: unknown): string | null {
-  return typeof error === 'object' && error !== null && 'hostname' in error && typeof error.hostname === 'string' ? error.hostname : null
+function eksFailure(error: unknown, what: string, region: string): RequestFailure {
+  const { name, text } = awsError(error)
+  if (name === 'ResourceNotFoundException') return requestFailure(error, `EKS ${what} in ${region}: there is no such thing (${text})`)
+  return awsFailure(error, { service: 'EKS', endpointVariable: 'AWS_ENDPOINT_URL_EKS', what, region, grant: eksPermissions.join(', ') })
 }
 
 /** The region that the SDK's standard settings name, or null. */

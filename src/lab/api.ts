@@ -35,8 +35,10 @@ export interface Route<Caller> {
 }
 
 export interface Api<Caller> {
-  /** `eks`, `sts`, `kubernetes/<cluster>` */
+  /** `eks`, `sts`, `s3`, `sesv2`, `kubernetes/<cluster>` */
   name: string
+  /** The largest request body it takes. Default 1 MiB. */
+  maxBodyBytes?: number
   routes: readonly Route<Caller>[]
   /** Who asks. @throws Refusal when the credentials are not good. */
   authenticate(request: LabRequest): Caller
@@ -62,15 +64,15 @@ export class Refusal extends Error {
   }
 }
 
-/** The code of what the lab does not know, in every protocol. */
-const notImplemented = 'NotImplemented'
+/** Of what the lab does not know: one code in every protocol. */
+export const notImplemented = (message: string) => new Refusal(501, 'NotImplemented', message)
 
 /** Finds the route, checks the caller, answers. `count` hears the route's id, `unknown` for none. */
 export async function answer<Caller>(api: Api<Caller>, request: LabRequest, count: (route: string) => void): Promise<Answer> {
   const found = findRoute(api, request)
   count(found?.route.id ?? 'unknown')
   try {
-    if (!found) throw new Refusal(501, notImplemented, `the lab's ${api.name} does not know ${request.method} ${request.path}`)
+    if (!found) throw notImplemented(`the lab's ${api.name} does not know ${request.method} ${request.path}`)
     const caller = api.authenticate(request)
     checkParameters(api, found.route, request)
     return await found.route.answer(request, found.params, caller)
@@ -93,7 +95,7 @@ function findRoute<Caller>(api: Api<Caller>, request: LabRequest) {
 function checkParameters<Caller>(api: Api<Caller>, route: Route<Caller>, request: LabRequest): void {
   const unknown = [...api.parametersOf(request).keys()].filter(name => !route.parameters.includes(name))
   if (unknown.length === 0) return
-  throw new Refusal(501, notImplemented, `the lab's ${api.name} ${route.id} does not know the parameter ${unknown.join(', ')}`)
+  throw notImplemented(`the lab's ${api.name} ${route.id} does not know the parameter ${unknown.join(', ')}`)
 }
 
 /** Matches a method and a path like `/clusters/{name}`; a parameter is one segment, decoded. */

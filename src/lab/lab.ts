@@ -1,6 +1,9 @@
-/** Starts the lab: EKS, STS and one API server a cluster, on free ports of 127.0.0.1. */
+/** Starts the lab: EKS, STS, S3, SES and one API server a cluster, on free ports of 127.0.0.1. */
 import { eksApi } from './apis/eks.ts'
 import { kubernetesApi } from './apis/kubernetes.ts'
+import { s3Api } from './apis/s3.ts'
+import type { Mail } from './apis/sesv2/mailbox.ts'
+import { sesApi } from './apis/sesv2.ts'
 import { stsApi } from './apis/sts.ts'
 import { issueServing } from './certificates.ts'
 import { kubeconfig } from './kubeconfig.ts'
@@ -14,6 +17,10 @@ export interface LabOptions {
   region?: string
   /** RFC 3339: "now" in the bodies of generated nodes. Default: when the lab starts. Signatures go by the real clock. */
   at?: string
+  /** S3's objects are kept there as files, `<bucket>/<key>`, and found again by the next lab. Default: in memory. */
+  storeFolder?: string
+  /** Each mail becomes a folder of openable files there. Default: none. */
+  mailFolder?: string
 }
 
 export interface Lab {
@@ -23,6 +30,8 @@ export interface Lab {
   kubeconfig: string
   /** What was asked so far. */
   requests(): Requests
+  /** What SES took since the lab started, oldest first. */
+  mails(): readonly Mail[]
   /** Every continue token handed out by that cluster so far has expired. @throws Error when there is no such cluster. */
   expireContinueTokens(cluster: string): void
   close(): Promise<void>
@@ -31,18 +40,22 @@ export interface Lab {
 /** @throws Error when two scenarios share a cluster name, or no port can be had. */
 export async function startLab(scenarios: Scenario | readonly Scenario[], options: LabOptions = {}): Promise<Lab> {
   const { region = 'us-east-1', at = new Date().toISOString() } = options
-  const world = createWorld([scenarios].flat(), { region, at })
+  const world = createWorld([scenarios].flat(), { ...options, region, at })
   const tally = createTally()
   const key = createKey(world, staticPrincipal)
-  const [eks, sts, ...apiServers] = await Promise.all([
+  const [eks, sts, s3, ses, ...apiServers] = await Promise.all([
     serve(eksApi(world), tally),
     serve(stsApi(world), tally),
+    world.s3.scenario.down ? null : serve(s3Api(world), tally),
+    world.ses.scenario.down ? null : serve(sesApi(world), tally),
     ...[...world.clusters.values()].map(cluster => standUp(cluster, world, tally)),
   ])
   return {
     environment: {
-      AWS_ENDPOINT_URL_EKS: `http://127.0.0.1:${eks.port}`,
-      AWS_ENDPOINT_URL_STS: `http://127.0.0.1:${sts.port}`,
+      AWS_ENDPOINT_URL_EKS: endpoint(eks),
+      AWS_ENDPOINT_URL_STS: endpoint(sts),
+      AWS_ENDPOINT_URL_S3: endpoint(s3),
+      AWS_ENDPOINT_URL_SESV2: endpoint(ses),
       AWS_ACCESS_KEY_ID: key.accessKeyId,
       AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
       AWS_REGION: region,
@@ -51,6 +64,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     },
     kubeconfig: kubeconfig(world),
     requests: tally.requests,
+    mails: world.ses.mailbox.mails,
     expireContinueTokens(name) {
       const cluster = world.clusters.get(name)
       if (!cluster) throw new Error(`the lab has no cluster named ${name}`)
@@ -58,18 +72,23 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       cluster.compactedRevision = cluster.revision
     },
     async close() {
-      await Promise.all([eks, sts, ...apiServers].map(server => server?.close()))
+      await Promise.all([eks, sts, s3, ses, ...apiServers].map(server => server?.close()))
     },
   }
 }
+
+/** Port 1 (tcpmux) is nobody's: a free port could be taken by the next server. */
+const closedPort = '127.0.0.1:1'
+
+const endpoint = (served: Served | null) => `http://${served ? `127.0.0.1:${served.port}` : closedPort}`
 
 /** Gives the cluster its endpoint, and a server there unless its fault says otherwise. */
 async function standUp(cluster: WorldCluster, world: World, tally: Tally): Promise<Served | null> {
   const { status, faults } = cluster.scenario
   if (status === 'CREATING') return null
   if (faults?.endpoint) {
-    // RFC 6761: a name under .invalid never resolves. Port 1 (tcpmux) is nobody's: a free port could be taken by the next server.
-    const host = faults.endpoint === 'unresolvable' ? 'lab.invalid:443' : '127.0.0.1:1'
+    // RFC 6761: a name under .invalid never resolves.
+    const host = faults.endpoint === 'unresolvable' ? 'lab.invalid:443' : closedPort
     cluster.endpoint = `https://${host}`
     return null
   }

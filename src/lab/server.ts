@@ -8,8 +8,7 @@ import type { Tally } from './tally.ts'
 
 const loopback = '127.0.0.1'
 
-/** Larger than any request that the emulated APIs take. */
-const maxBodyBytes = 1_048_576
+const defaultMaxBodyBytes = 1_048_576
 
 export interface Served {
   port: number
@@ -43,7 +42,7 @@ function close(server: ReturnType<typeof createServer> | ReturnType<typeof creat
 }
 
 async function take<Caller>(api: Api<Caller>, incoming: IncomingMessage, response: ServerResponse, tally: Tally): Promise<void> {
-  const body = await readBody(incoming)
+  const body = await readBody(incoming, api.maxBodyBytes ?? defaultMaxBodyBytes)
   const [path = '/', ...query] = (incoming.url ?? '/').split('?')
   const request: LabRequest = {
     method: incoming.method ?? 'GET',
@@ -55,7 +54,7 @@ async function take<Caller>(api: Api<Caller>, incoming: IncomingMessage, respons
   await send(await answer(api, request, route => tally.request(api.name, route)), response)
 }
 
-async function readBody(incoming: IncomingMessage): Promise<Buffer> {
+async function readBody(incoming: IncomingMessage, maxBodyBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of incoming as AsyncIterable<Buffer>) {

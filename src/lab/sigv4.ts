@@ -15,7 +15,7 @@ export interface CredentialScope {
 /** What was signed, already reduced to its canonical parts. `query` pairs are decoded. */
 export interface SignedRequest {
   method: string
-  /** As sent, so encoded once; every service but S3 signs it encoded twice. */
+  /** As sent, so encoded once: S3 signs that, every other service encodes it once more. */
   path: string
   query: [string, string][]
   /** Lower-case names in the order of SignedHeaders. */
@@ -28,17 +28,30 @@ export interface SignedRequest {
 export function signature(request: SignedRequest, scope: CredentialScope, secretAccessKey: string): string {
   const canonical = [
     request.method,
-    request.path.split('/').map(escapeUri).join('/'),
+    scope.service === 's3' ? request.path : request.path.split('/').map(escapeUri).join('/'),
     canonicalQuery(request.query),
     ...request.headers.map(([name, value]) => `${name}:${value.trim().replace(/ +/g, ' ')}`),
     '',
     request.headers.map(([name]) => name).join(';'),
     request.payloadSha256,
   ].join('\n')
-  const scopeText = `${scope.date}/${scope.region}/${scope.service}/aws4_request`
-  const toSign = ['AWS4-HMAC-SHA256', request.amzDate, scopeText, sha256Hex(canonical)].join('\n')
-  const key = [scope.date, scope.region, scope.service, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`)
-  return hmac(key, toSign).toString('hex')
+  return signText(['AWS4-HMAC-SHA256', request.amzDate, scopeText(scope), sha256Hex(canonical)], scope, secretAccessKey)
+}
+
+/**
+ * The signature of one chunk of an `aws-chunked` body, which follows from the one before; the first from the request's own.
+ * Source: Amazon S3 API reference, "Signature calculations … Transferring payload in multiple chunks".
+ */
+export function chunkSignature(chunk: Uint8Array, previous: string, amzDate: string, scope: CredentialScope, secret: string): string {
+  const lines = ['AWS4-HMAC-SHA256-PAYLOAD', amzDate, scopeText(scope), previous, sha256Hex(''), sha256Hex(chunk)]
+  return signText(lines, scope, secret)
+}
+
+const scopeText = ({ date, region, service }: CredentialScope) => `${date}/${region}/${service}/aws4_request`
+
+function signText(lines: string[], { date, region, service }: CredentialScope, secretAccessKey: string): string {
+  const key = [date, region, service, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`)
+  return hmac(key, lines.join('\n')).toString('hex')
 }
 
 export function sameSignature(one: string, other: string): boolean {

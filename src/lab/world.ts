@@ -1,9 +1,13 @@
 /** The lab's state: clusters, principals, access keys and the secrets that go with them. */
 import { randomBytes } from 'node:crypto'
+import { folderStore } from './apis/s3/folder-store.ts'
+import type { Upload } from './apis/s3/multipart.ts'
+import { memoryStore, type ObjectStore } from './apis/s3/object-store.ts'
+import { type Mailbox, openMailbox } from './apis/sesv2/mailbox.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
-import type { ClusterScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
+import type { ClusterScenario, RoleScenario, S3Scenario, Scenario, SesScenario } from './scenarios/scenario.ts'
 
-const labAccount = '111122223333'
+export const labAccount = '111122223333'
 
 /** The IAM user behind the lab's static credentials. */
 export const labPrincipal = `arn:aws:iam::${labAccount}:user/highwater`
@@ -45,6 +49,22 @@ export interface WorldCluster {
   refusalsLeft: number
 }
 
+export interface WorldS3 {
+  scenario: S3Scenario
+  objects: ObjectStore
+  /** Uploads in parts that are under way, by their id. */
+  uploads: Map<string, Upload>
+  slowDownsLeft: number
+}
+
+export interface WorldSes {
+  scenario: SesScenario
+  mailbox: Mailbox
+  refusalsLeft: number
+  /** Recipients so far. */
+  sent: number
+}
+
 export interface World {
   region: string
   /** "Now" in the bodies of generated nodes, RFC 3339. */
@@ -57,10 +77,21 @@ export interface World {
   keys: Map<string, AccessKey>
   /** The static token of the kubeconfig's user. */
   kubeconfigToken: string
+  s3: WorldS3
+  ses: WorldSes
+}
+
+export interface WorldOptions {
+  region: string
+  at: string
+  /** Where objects are kept as files. Default: in memory. */
+  storeFolder?: string
+  /** Where mails are kept as files, beside memory. */
+  mailFolder?: string
 }
 
 /** @throws Error when two scenarios have a cluster of the same name. */
-export function createWorld(scenarios: readonly Scenario[], { region, at }: { region: string; at: string }): World {
+export function createWorld(scenarios: readonly Scenario[], { region, at, storeFolder, mailFolder }: WorldOptions): World {
   const clusters = new Map<string, WorldCluster>()
   for (const scenario of scenarios.flatMap(each => each.clusters)) {
     if (clusters.has(scenario.name)) throw new Error(`two scenarios have a cluster named ${scenario.name}`)
@@ -75,7 +106,30 @@ export function createWorld(scenarios: readonly Scenario[], { region, at }: { re
     roles: new Map(scenarios.flatMap(scenario => scenario.roles ?? []).map(role => [role.arn, role])),
     keys: new Map(),
     kubeconfigToken: randomBytes(24).toString('hex'),
+    s3: createS3(scenarios, storeFolder),
+    ses: createSes(scenarios, mailFolder),
   }
+}
+
+/** Where several scenarios speak of S3 or SES, the last one holds. */
+function createS3(scenarios: readonly Scenario[], folder: string | undefined): WorldS3 {
+  const usual: S3Scenario = { buckets: ['highwater-lab'], down: false, denied: [], slowDownFirst: 0, full: false, kms: null }
+  const scenario = Object.assign(usual, ...scenarios.map(({ s3 }) => s3))
+  const objects = folder === undefined ? memoryStore() : folderStore(folder)
+  return { scenario, objects, uploads: new Map(), slowDownsLeft: scenario.slowDownFirst }
+}
+
+function createSes(scenarios: readonly Scenario[], folder: string | undefined): WorldSes {
+  const usual: SesScenario = {
+    identities: ['example.com'],
+    sandbox: false,
+    sendingPaused: false,
+    denied: false,
+    refuseFirst: null,
+    down: false,
+  }
+  const scenario = Object.assign(usual, ...scenarios.map(({ ses }) => ses))
+  return { scenario, mailbox: openMailbox(folder), refusalsLeft: scenario.refuseFirst?.count ?? 0, sent: 0 }
 }
 
 function createCluster(scenario: ClusterScenario, region: string): WorldCluster {

@@ -1,8 +1,37 @@
-/** What a channel is: a place that the report's files go to. */
-import type { RenderedFile } from '#model/report.ts'
+/** What a channel is: a place that the report's files go to, or the way that its mail goes. */
+import type { MailAttachment } from '#clients/sesv2.ts'
+import type { Delivery, RenderedFile, RenderedMail } from '#model/report.ts'
+
+/** A file that is too large to be held: the snapshot. */
+export interface FileOnDisk {
+  name: string
+  contentType: string
+  path: string
+}
+
+export type PublishedFile = RenderedFile | FileOnDisk
 
 export interface Channel {
   id: string
   /** Delivers every file and says where they lie. @throws Error with a message for people. */
-  deliver(files: RenderedFile[]): Promise<string>
+  deliver(files: PublishedFile[]): Promise<Pick<Delivery, 'location' | 'link'>>
+}
+
+/**
+ * `sent`; `sent-before`: an earlier delivery of this run has sent it; `being-sent`: another one is at it, or was killed a moment ago; `failed`.
+ * With all but `failed`, `error` is null and `location` a sentence for people.
+ */
+export type MailState = 'sent' | 'sent-before' | 'being-sent' | 'failed'
+
+export interface MailDelivery extends Delivery {
+  state: MailState
+  messageId: string | null
+  /** Why the mail may come twice; null where it does not. */
+  doubt: string | null
+}
+
+export interface MailChannel {
+  id: string
+  /** Never throws. */
+  send(mail: RenderedMail, attachments: MailAttachment[]): Promise<MailDelivery>
 }

@@ -1,22 +1,20 @@
 /** Files → places. One channel that fails does not cost the others. */
-import type { RenderedFile } from '#model/report.ts'
-import type { Channel } from './channel.ts'
+import type { Delivery } from '#model/report.ts'
+import type { Channel, PublishedFile } from './channel.ts'
 
-export interface Delivery {
-  channel: string
-  /** Where the files lie; null when the channel failed. */
-  location: string | null
-  error: string | null
-}
-
-export async function publish(files: RenderedFile[], channels: Channel[]): Promise<Delivery[]> {
+/** In the order of the channels. */
+export async function publish(files: PublishedFile[], channels: Channel[]): Promise<Delivery[]> {
   return Promise.all(
     channels.map(async channel => {
       try {
-        return { channel: channel.id, location: await channel.deliver(files), error: null }
+        return { channel: channel.id, ...(await channel.deliver(files)), error: null }
       } catch (error) {
-        return { channel: channel.id, location: null, error: error instanceof Error ? error.message : String(error) }
+        return { channel: channel.id, location: null, link: null, error: error instanceof Error ? error.message : String(error) }
       }
     }),
   )
 }
+
+/** A channel that took the files of one step and not those of another has failed: the first error stays. */
+export const mergeDeliveries = (earlier: Delivery[], later: Delivery[]): Delivery[] =>
+  earlier.map((delivery, index) => (delivery.error === null ? (later[index] ?? delivery) : delivery))

@@ -9,9 +9,3 @@ export interface Format {
   contentType: string
   render(report: AuditReport): string
 }
-
-export interface RenderedFile {
-  name: string
-  contentType: string
-  body: string
-}

@@ -1,6 +1,6 @@
 /** Runs the formats: one file each, in the order of the list. */
-import type { AuditReport } from '#model/report.ts'
-import type { Format, RenderedFile } from './format.ts'
+import type { AuditReport, RenderedFile } from '#model/report.ts'
+import type { Format } from './format.ts'
 
 /** Equal reports give equal bytes. */
 export function renderReport(report: AuditReport, formats: Format[]): RenderedFile[] {

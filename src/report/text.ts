@@ -4,6 +4,8 @@ import { formatCount } from './numbers.ts'
 /** Control and format characters (bidi overrides, zero-width blanks), line separators and lone surrogates; not the joiner that emoji are made with. */
 const invisible = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d]]/gv
 const invisibleButLineBreaks = /[[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]--[\u200d\n\t]]/gv
+/** Blanks, too: a run of them becomes one. */
+const foldable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gv
 
 const named = (character: string) => `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`
 
@@ -14,9 +16,42 @@ export function shownLine(text: string, limit: number): string {
     .replace(invisible, named)
 }
 
+/** `foldedLine`, with its limits already chosen. */
+export type Fold = (text: string, limit: number) => string
+
+/** One line of at most `limit` characters, for where a text must not grow by being shown: what is invisible becomes a blank. */
+export function foldedLine(text: string, limit: number): string {
+  return cut(text, limit).replace(foldable, ' ').trim()
+}
+
 /** Lines of at most `limit` characters together, with a mark where they were cut. */
 export function shownBlock(text: string, limit: number): string {
   return cut(text, limit).replace(/\r\n?/g, '\n').replace(invisibleButLineBreaks, named)
+}
+
+/**
+ * Breaks lines at blanks, each continued as deep as it began; a list's item (`- `, `[`) deeper. A word that is too long for a line stays whole, so that
+ * a name can be copied. Blank lines never follow each other.
+ */
+export function wrapText(text: string, columns: number): string {
+  const lines = text.split('\n').flatMap(line => wrapLine(line.trimEnd(), columns))
+  return `${lines
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .replace(/^\n+|\n+$/g, '')}\n`
+}
+
+function wrapLine(line: string, columns: number): string[] {
+  const [, indent, text] = /^( *)(.*)$/.exec(line)!
+  const deeper = `${indent}${/^(?:- |\[)/.test(text!) ? '  ' : ''}`
+  const lines: string[] = []
+  for (const word of text!.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined) lines.push(`${indent}${word}`)
+    else if (last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(`${deeper}${word}`)
+  }
+  return lines.map(wrapped => wrapped.replaceAll('\u00a0', ' '))
 }
 
 function cut(text: string, limit: number): string {

@@ -10,6 +10,7 @@ import {
   auditedNode,
   clusterResult,
   dedicatedDisks,
+  everyString,
   filesystem,
   finding,
   findingsDocument,
@@ -20,6 +21,7 @@ import {
   sharedDisk,
   unreadNode,
 } from '#test/report-builder.ts'
+import { watched } from '#test/watched.ts'
 
 const page = (report: AuditReport) => renderPage(pageView(report))
 const text = (html: string) =>
@@ -31,14 +33,6 @@ const text = (html: string) =>
 /** The page of one morning, rendered once. */
 const morning = morningReport()
 const html = page(morning)
-
-/** Every string of a value replaced. */
-function everyString(value: unknown, replace: (text: string) => string): unknown {
-  if (typeof value === 'string') return replace(value)
-  if (Array.isArray(value)) return value.map(item => everyString(item, replace))
-  if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, everyString(item, replace)]))
-}
 
 describe('the files', () => {
   it('are the page and the document of the contract', () => {
@@ -331,16 +325,6 @@ describe('the picture of a node', () => {
 })
 
 describe('the variables of the templates', () => {
-  /** Throws where a template names what the view does not have; strict mode alone overlooks the conditions. */
-  function watched<T>(value: T, path = 'view'): T {
-    if (typeof value !== 'object' || value === null) return value
-    return new Proxy(value as object, {
-      get(target, key) {
-        if (typeof key === 'string' && !(key in target)) throw new Error(`${path}.${key} is not in the view`)
-        return watched(Reflect.get(target, key), `${path}.${String(key)}`)
-      },
-    }) as T
-  }
   const full = structuredClone(morning)
   full.document.run.inputErrors = ['line 7: not JSON']
   full.document.findings.push(...Array.from({ length: 1200 }, () => finding('info')))

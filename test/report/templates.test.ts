@@ -3,6 +3,8 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { severities } from '#model/finding.ts'
+import { severityMark } from '#report/views/mail-palette.ts'
 
 const precompile = 'templates/precompile.ts'
 const compiled = 'src/report/compiled-templates.js'
@@ -48,6 +50,30 @@ describe('templates/precompile.ts', () => {
     },
     { mistake: 'unescaped output', file: 'report.hbs', source: 'x\n\n{{{title}}}', says: /report\.hbs:3: unescaped output/ },
     { mistake: 'an ampersand for it', file: 'report.hbs', source: '{{&title}}', says: /report\.hbs:1: unescaped output/ },
+    {
+      mistake: 'an unknown variable, in a condition too',
+      file: 'email.hbs',
+      source: '<p>\n{{#if verdikt.worst}}x{{/if}}',
+      says: /email\.hbs:2: unknown variable "verdikt\.worst"/,
+    },
+    {
+      mistake: 'an unknown variable handed to a partial',
+      file: 'report.hbs',
+      source: '{{> verdict verdikt}}',
+      says: /report\.hbs:1: unknown variable "verdikt"/,
+    },
+    {
+      mistake: 'an unknown variable in the text of the mail',
+      file: 'email.txt.hbs',
+      source: 'a\n\n{{headlin}}',
+      says: /email\.txt\.hbs:3: unknown variable "headlin"/,
+    },
+    {
+      mistake: 'escaped HTML in the text of the mail',
+      file: 'email.txt.hbs',
+      source: '{{> severity this}}',
+      says: /email\.txt\.hbs:1: unknown partial "severity"/,
+    },
     { mistake: 'a partial chosen by data', file: 'report.hbs', source: '{{> (which)}}', says: /report\.hbs:1: unknown/ },
   ])('refuses $mistake, says where, and leaves no file', ({ file, source, says }) => {
     cpSync('templates', folder, { recursive: true })
@@ -74,12 +100,12 @@ function contrast(one: string, other: string): number {
   return (light! + 0.05) / (dark! + 0.05)
 }
 
-describe('templates/report.css', () => {
-  const css = readFileSync('templates/report.css', 'utf8')
-  const themes = [...css.matchAll(/:root \{([^}]*)\}/g)].map(([, body]) =>
-    Object.fromEntries([...body!.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map(([, name, colour]) => [name!, colour!])),
-  )
+const pageStyle = readFileSync('templates/report.css', 'utf8')
+const themes = [...pageStyle.matchAll(/:root \{([^}]*)\}/g)].map(([, body]) =>
+  Object.fromEntries([...body!.matchAll(/--([\w-]+): (#[0-9a-f]{6})/g)].map(([, name, colour]) => [name!, colour!])),
+)
 
+describe('templates/report.css', () => {
   it('has three themes: light, dark and paper', () => expect(themes).toHaveLength(3))
   it.each(['ink', 'muted', 'link', 'critical', 'high', 'medium', 'low', 'info', 'none', 'unread'])(
     'keeps the text colour %s readable on every ground (WCAG AA)',
@@ -91,5 +117,27 @@ describe('templates/report.css', () => {
   it.each(['used', 'used-image-gc', 'used-pressure', 'column'])('keeps the shape colour %s apart from its card (WCAG AA)', name => {
     for (const theme of themes) expect(contrast(theme[name]!, theme.card!)).toBeGreaterThanOrEqual(2.8)
   })
-  it('fetches nothing', () => expect(css).not.toMatch(/@import|url\(/))
+  it('fetches nothing', () => expect(pageStyle).not.toMatch(/@import|url\(/))
+})
+
+describe('the colours of the mail', () => {
+  const [light, dark] = themes
+  const tones = [...severities, 'none', 'unread'] as const
+  const mailStyle = readFileSync('templates/email.css', 'utf8')
+  const sources = ['email.hbs', 'partials/email-finding.hbs', 'partials/email-severity.hbs'].map(file =>
+    readFileSync(`templates/${file}`, 'utf8'),
+  )
+
+  it('are those of the page, in the light', () => {
+    for (const tone of tones) expect(severityMark(tone).tone).toBe(light![tone])
+    for (const [, colour] of sources.join('').matchAll(/(#[0-9a-f]{6})/g)) expect(Object.values(light!)).toContain(colour)
+  })
+  it('are those of the page, in the dark', () => {
+    for (const [, colour] of mailStyle.matchAll(/(#[0-9a-f]{6})/g)) expect(Object.values(dark!)).toContain(colour)
+    for (const name of [...tones, 'ink', 'muted', 'link'])
+      expect(mailStyle).toMatch(new RegExp(`\\.${name}\\b[^}]*\\{ color: ${dark![name]} !important`))
+  })
+  it('have a shape each, so that nobody needs them', () => {
+    expect(new Set(tones.map(tone => severityMark(tone).glyph)).size).toBe(tones.length)
+  })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shownBlock, shownLine } from '#report/text.ts'
+import { foldedLine, shownBlock, shownLine, wrapText } from '#report/text.ts'
 
 describe('shownLine', () => {
   it('leaves alone what people write', () => {
@@ -18,4 +18,24 @@ describe('shownLine', () => {
 
 it('keeps the lines of a block', () => {
   expect(shownBlock('a:\r\n\tb\u2066', 80)).toBe('a:\n\tb<U+2066>')
+})
+
+describe('foldedLine', () => {
+  it('is one line without anything invisible, never longer than its text', () => {
+    expect(foldedLine(' a\r\n\tb\u202e\u0000c\u2028\ud800 \u00a0d\u001b[31m', 80)).toBe('a b c d [31m')
+  })
+  it('is cut with a mark and a count', () =>
+    expect(foldedLine('x'.repeat(1200), 10)).toBe(`${'x'.repeat(10)}… (cut: 1,200 characters in all)`))
+})
+
+describe('wrapText', () => {
+  it.each([
+    ['aaa bbb ccc', 'aaa bbb\nccc\n'],
+    ['  aaa bbb ccc', '  aaa\n  bbb\n  ccc\n'],
+    ['x\n  - aaa b c', 'x\n  - aaa\n    b c\n'],
+    ['x\n  [A] aa b c', 'x\n  [A] aa\n    b c\n'],
+    ['a name-that-is-too-long b', 'a\nname-that-is-too-long\nb\n'],
+    ['84\u00a0% ab cd', '84 % ab\ncd\n'],
+    ['a\n\n\n\nb   \n\n', 'a\n\nb\n'],
+  ])('breaks %j after at most eight columns', (text, wrapped) => expect(wrapText(text, 8)).toBe(wrapped))
 })

@@ -512,3 +512,11 @@ export function morningReport(): AuditReport {
     }),
   }
 }
+
+/** Every string of a value replaced. */
+export function everyString(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (Array.isArray(value)) return value.map(item => everyString(item, replace))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, everyString(item, replace)]))
+}

@@ -1,4 +1,4 @@
-/** Limits of EKS and of its bearer tokens that the product keeps to. */
+/** Limits of AWS services and of EKS bearer tokens that the product keeps to. */
 
 /** Source: kubernetes-sigs/aws-iam-authenticator pkg/token/token.go: the server accepts a token until X-Amz-Date + 15 min; clients plan for less. */
 export const eksTokenRenewMs = 10 * 60_000
@@ -6,3 +6,10 @@ export const eksTokenRenewMs = 10 * 60_000
 export const eksTokenUrlExpiresSeconds = 60
 /** Source: aws-iam-authenticator pkg/token/token.go maxTokenLenBytes ("token is too large"). */
 export const eksTokenMaxBytes = 4096
+
+/** A message with its attachments, after base64. Source: Amazon SES developer guide, Service quotas (SES API v2). */
+export const sesMessageMaxBytes = 40_000_000
+/** To, Cc and Bcc together. Source: SES API v2 reference, Destination. */
+export const sesRecipientsMax = 50
+/** One PutObject. Source: Amazon S3 user guide, Uploading objects. */
+export const s3PutObjectMaxBytes = 5 * 1024 ** 3

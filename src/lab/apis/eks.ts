@@ -1,17 +1,9 @@
 /** EKS as an auditor reads it: restJson1, API 2017-11-01. Source: the service model `eks`, and the EKS API reference. */
-import { type Api, atPath, type LabRequest, Refusal, type Reply, type Route } from '#lab/api.ts'
-import { type Caller, type CredentialProblem, checkAuthorization } from '#lab/credentials.ts'
+import { type Api, atPath, type LabRequest, Refusal, type Route } from '#lab/api.ts'
+import type { Caller } from '#lab/credentials.ts'
 import type { World, WorldCluster } from '#lab/world.ts'
 import { describeCluster, describeNodegroup } from './eks-shapes.ts'
-
-const problems: Record<CredentialProblem, [code: string, message: string]> = {
-  missing: ['MissingAuthenticationTokenException', 'Missing Authentication Token'],
-  malformed: ['IncompleteSignatureException', 'Authorization header is not of the form that Signature Version 4 has.'],
-  'unknown-key': ['UnrecognizedClientException', 'The security token included in the request is invalid.'],
-  'expired-session': ['ExpiredTokenException', 'The security token included in the request is expired'],
-  clock: ['InvalidSignatureException', 'Signature expired or not yet current: check the clock.'],
-  signature: ['InvalidSignatureException', 'The request signature we calculated does not match the signature you provided.'],
-}
+import { authenticated, json, jsonError } from './rest-json.ts'
 
 const paging = ['maxResults', 'nextToken']
 
@@ -55,8 +47,7 @@ export function eksApi(world: World): Api<Caller> {
     routes,
     parametersOf: request => request.query,
     authenticate(request) {
-      const caller = checkAuthorization(request, world, 'eks')
-      if (typeof caller === 'string') throw new Refusal(403, ...problems[caller])
+      const caller = authenticated(request, world, 'eks')
       if (!caller.principal.mayReadEks) {
         throw new Refusal(403, 'AccessDeniedException', `User: ${caller.principal.arn} is not authorized to perform this action`)
       }
@@ -66,7 +57,7 @@ export function eksApi(world: World): Api<Caller> {
       }
       return caller
     },
-    error: ({ status, code, message }) => json({ __type: code, message }, status, { 'x-amzn-errortype': code }),
+    error: jsonError,
   }
 }
 
@@ -103,9 +94,3 @@ function startOf(token: string | null, key: string): number {
   if (list !== key || !/^\d+$/.test(start)) throw new Refusal(400, 'InvalidParameterException', 'nextToken is not valid')
   return Number(start)
 }
-
-const json = (body: object, status = 200, headers: Record<string, string> = {}): Reply => ({
-  status,
-  headers: { 'content-type': 'application/json', ...headers },
-  body: JSON.stringify(body),
-})

@@ -2,6 +2,7 @@
 import { type Api, type LabRequest, Refusal, type Reply, type Route } from '#lab/api.ts'
 import { type Caller, type CredentialProblem, checkAuthorization } from '#lab/credentials.ts'
 import { createKey, type Principal, type World } from '#lab/world.ts'
+import { type Elements, elements } from '#lab/xml.ts'
 
 const version = '2011-06-15'
 const namespace = `https://sts.amazonaws.com/doc/${version}/`
@@ -102,18 +103,9 @@ function isAction(action: string): Route<Caller>['match'] {
   }
 }
 
-type Fields = { [name: string]: string | Fields }
-
-const elements = (fields: Fields): string =>
-  Object.entries(fields)
-    .map(([name, value]) => `<${name}>${typeof value === 'string' ? escapeXml(value) : elements(value)}</${name}>`)
-    .join('')
-
-const escapeXml = (text: string) => text.replace(/[&<>"']/g, char => `&#${char.charCodeAt(0)};`)
-
 const requestId = (name: string) => elements({ [name]: crypto.randomUUID() })
 
-const result = (action: string, fields: Fields): Reply =>
+const result = (action: string, fields: Elements): Reply =>
   xml(
     200,
     `<${action}Response xmlns="${namespace}"><${action}Result>${elements(fields)}</${action}Result><ResponseMetadata>${requestId('RequestId')}</ResponseMetadata></${action}Response>`,

@@ -14,7 +14,42 @@ export interface Scenario {
   eksPageSize?: number
   /** EKS answers so many requests with ThrottlingException before it answers any. */
   eksThrottlesFirst?: number
+  s3?: Partial<S3Scenario>
+  ses?: Partial<SesScenario>
   expect(): Expectation
+}
+
+/** S3 and how it fails. All buckets are the lab account's, in the lab's region. */
+export interface S3Scenario {
+  /** Default: `highwater-lab`. */
+  buckets: readonly string[]
+  /** Nothing listens at S3's address. */
+  down: boolean
+  /** What the lab's principal may not do. */
+  denied: readonly S3Action[]
+  /** The first so many requests are answered 503 SlowDown. */
+  slowDownFirst: number
+  /** Every write is answered 503 ServiceUnavailable. */
+  full: boolean
+  /** What KMS answers when an object is to be written or read under a key. Default: it lends every key. */
+  kms: 'denied' | 'disabled' | 'missing' | null
+}
+
+export type S3Action = 's3:PutObject' | 's3:GetObject' | 's3:DeleteObject' | 's3:ListBucket' | 's3:AbortMultipartUpload'
+
+/** SES of the lab's account in the lab's region, and how it fails. */
+export interface SesScenario {
+  /** Verified addresses and domains, a domain with its subdomains. Default: `example.com`. */
+  identities: readonly string[]
+  /** Recipients have to be verified, too; 200 messages a day. */
+  sandbox: boolean
+  sendingPaused: boolean
+  /** The lab's principal may not call ses:SendEmail. */
+  denied: boolean
+  /** The first so many SendEmail are answered with that error. */
+  refuseFirst: { count: number; error: 'TooManyRequestsException' | 'LimitExceededException' } | null
+  /** Nothing listens at SES's address. */
+  down: boolean
 }
 
 /** Rules that an expectation may name. */

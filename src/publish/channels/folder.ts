@@ -1,20 +1,16 @@
-/** A folder on this machine. */
-import { mkdir, rename, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+/** A folder on this machine: the files lie plainly in it. */
+import { folderStore } from '#clients/folder-store.ts'
 import type { Channel } from '#publish/channel.ts'
+import { intoStore } from './into-store.ts'
 
-/** Each file appears whole: written beside its place, then renamed. */
+/** Each file appears whole. One that lies there already, as the snapshot does, stays as it is. */
 export function folder(path: string): Channel {
+  const store = folderStore(path)
   return {
     id: 'folder',
     async deliver(files) {
-      await mkdir(path, { recursive: true })
-      for (const { name, body } of files) {
-        const target = join(path, name)
-        await writeFile(`${target}.partial`, body)
-        await rename(`${target}.partial`, target)
-      }
-      return path
+      await intoStore(store, name => name, files)
+      return { location: path, link: null }
     },
   }
 }

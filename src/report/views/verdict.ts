@@ -1,5 +1,5 @@
 /** The first thing read: how bad it is, how much of the fleet that is known of, and what was not looked at. */
-import type { ClusterResult, FindingsDocument } from '#model/finding.ts'
+import type { ClusterResult, FindingsDocument, Severity } from '#model/finding.ts'
 import { counted, formatCount, formatPercent } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
 import { nodeCountText, severityWords, subjectText, tally, worstFirst } from './findings.ts'
@@ -15,7 +15,7 @@ interface ClusterView {
 }
 
 export interface VerdictView {
-  severity: string
+  severity: Severity | 'none' | 'unread'
   headline: string
   /** The worst finding and where it is; null without findings. */
   worst: string | null
@@ -66,7 +66,8 @@ export function verdictView({ clusters, findings, unknowns, notAudited, run }: F
     tally: tally(findings),
     scope: `${counted(clusters.length, 'cluster')}, ${formatCount(seen - partly)} of ${counted(nodes, 'node')} read${partly > 0 ? `, ${formatCount(partly)} partly` : ''}`,
     gaps: named,
-    complete: named.length > 0 ? null : 'Nothing was left out: every node was read, every rule decided.',
+    complete:
+      named.length > 0 ? null : nodes === 0 ? 'No node is known.' : 'Nothing was left out: every node was read, every rule decided.',
     clusters: clusters.slice(0, shownClusters).map(clusterView),
     clustersLeftOut:
       clusters.length > shownClusters ? `${counted(clusters.length - shownClusters, 'more cluster')} in findings.json` : null,

@@ -1,0 +1,225 @@
+/** A store in an S3 bucket. Everything written is encrypted at rest, and no cache keeps it. */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { pipeline } from 'node:stream/promises'
+import { GetObjectCommand, PutObjectCommand, type PutObjectCommandInput, paginateListObjectsV2, S3Client } from '@aws-sdk/client-s3'
+import { s3PutObjectMaxBytes } from '#facts/aws/limits.ts'
+import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
+import type { CredentialSource } from './credentials.ts'
+import { RequestFailure } from './failure.ts'
+import { sleep } from './pace.ts'
+import { checkKey, type Store } from './store.ts'
+
+/** What this file calls, for the function's role: the object rights on the prefix, ListBucket (without it a missing key looks forbidden) on the bucket. */
+export const s3Permissions = ['s3:GetObject', 's3:ListBucket', 's3:PutObject']
+/** Asked by S3 on our behalf where the bucket or the policy names a KMS key. Source: S3 user guide, Using server-side encryption with KMS keys. */
+export const s3KmsPermissions = ['kms:Decrypt', 'kms:GenerateDataKey']
+
+export interface S3StoreOptions {
+  bucket: string
+  /** Empty, or ends in `/`. */
+  prefix: string
+  region: string
+  /** Absent: the SDK's own chain. */
+  credentials?: CredentialSource
+  /** Id or ARN. Null or absent: S3's own key (AES256). */
+  kmsKeyId?: string | null
+  /** Ends whatever is under way. */
+  signal?: AbortSignal
+  /** How long a connection may stay silent; default 20 s. */
+  idleTimeoutMs?: number
+  /** First wait before a try again that the SDK does not make; longer each time. Default 200 ms. */
+  backoffMs?: number
+}
+
+const connectionTimeoutMs = 5_000
+const defaultIdleTimeoutMs = 20_000
+const tries = 3
+const defaultBackoffMs = 200
+
+// What goes wrong is thrown: the SDK need not tell the console that it does not repeat a stream.
+const nothing = () => undefined
+const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+
+type Write = Pick<PutObjectCommandInput, 'Body' | 'ContentType' | 'ContentLength' | 'ChecksumSHA256' | 'IfNoneMatch' | 'IfMatch'>
+
+/** All methods throw RequestFailure with a message for people, or the signal's reason. */
+export function s3Store(options: S3StoreOptions): Store {
+  const {
+    bucket,
+    prefix,
+    region,
+    credentials,
+    kmsKeyId = null,
+    signal = new AbortController().signal,
+    backoffMs = defaultBackoffMs,
+  } = options
+  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env
+  const client = new S3Client({
+    region,
+    credentials,
+    maxAttempts: AWS_MAX_ATTEMPTS ? undefined : tries,
+    // An endpoint of one's own seldom has a name for every bucket.
+    forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL),
+    logger: silent,
+    requestHandler: { connectionTimeout: connectionTimeoutMs, socketTimeout: options.idleTimeoutMs ?? defaultIdleTimeoutMs },
+  })
+
+  async function call<T>(what: string, permission: string, run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (error) {
+      signal.throwIfAborted()
+      throw s3Failure(error, { what, permission, bucket, region, kmsKeyId })
+    }
+  }
+
+  const full = (key: string) => prefix + checkKey(key)
+
+  const put = (at: string, write: Write) =>
+    client.send(
+      new PutObjectCommand({
+        Bucket: bucket,
+        Key: at,
+        CacheControl: 'no-store',
+        ...(kmsKeyId === null ? { ServerSideEncryption: 'AES256' } : { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
+        ...write,
+      }),
+      { abortSignal: signal },
+    )
+
+  /** False when the condition does not hold. */
+  const putIf = (at: string, write: Write): Promise<boolean> =>
+    call(`PutObject ${at}`, 's3:PutObject', async () => {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await put(at, write)
+          return true
+        } catch (error) {
+          const { name, status } = awsError(error)
+          if (status === 412 || (write.IfMatch !== undefined && name === 'NoSuchKey')) return false
+          // Another conditional write of the same key is under way: only after it is it known who was first.
+          if (status !== 409 || attempt > tries) throw error
+          await sleep(backoffMs * attempt, signal)
+        }
+      }
+    })
+
+  /** One try; the SDK does not repeat a stream. With the checksum known before, the body goes as it is. */
+  const putFile = async (at: string, path: string, write: Write): Promise<void> => {
+    const body = createReadStream(path)
+    try {
+      await call(`PutObject ${at}`, 's3:PutObject', () => put(at, { ...write, Body: body }))
+    } finally {
+      body.destroy()
+    }
+  }
+
+  return {
+    location: `s3://${bucket}/${prefix}`,
+    async read(key) {
+      const at = full(key)
+      return call(`GetObject ${at}`, 's3:GetObject', async () => {
+        try {
+          const { Body, ETag } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: at }), { abortSignal: signal })
+          return { body: Buffer.from((await Body?.transformToByteArray()) ?? []), version: ETag ?? '' }
+        } catch (error) {
+          if (awsError(error).name === 'NoSuchKey') return null
+          throw error
+        }
+      })
+    },
+    async write(key, body, contentType) {
+      const at = full(key)
+      await call(`PutObject ${at}`, 's3:PutObject', () => put(at, { Body: body, ContentType: contentType }))
+    },
+    create: async (key, body, contentType) => putIf(full(key), { Body: body, ContentType: contentType, IfNoneMatch: '*' }),
+    replace: async (key, body, contentType, version) => putIf(full(key), { Body: body, ContentType: contentType, IfMatch: version }),
+    async writeFile(key, path, contentType) {
+      const at = full(key)
+      const { bytes, sha256 } = await digest(path)
+      if (bytes > s3PutObjectMaxBytes)
+        throw new Error(`${path} has ${bytes} bytes, more than the ${s3PutObjectMaxBytes} that S3 takes at once`)
+      for (let attempt = 1; ; attempt++) {
+        try {
+          await putFile(at, path, { ContentType: contentType, ContentLength: bytes, ChecksumSHA256: sha256 })
+          return
+        } catch (error) {
+          if (attempt >= tries || !isPassing(error)) throw error
+          await sleep(backoffMs * 2 ** attempt, signal)
+        }
+      }
+    },
+    async *list(keyPrefix) {
+      const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix + keyPrefix }, { abortSignal: signal })
+      for (;;) {
+        const page = await call(`ListObjectsV2 ${prefix}${keyPrefix}`, 's3:ListBucket', () => pages.next())
+        if (page.done) return
+        for (const { Key } of page.value.Contents ?? []) if (Key !== undefined) yield Key.slice(prefix.length)
+      }
+    },
+  }
+}
+
+async function digest(path: string): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash)
+  return { bytes: (await stat(path)).size, sha256: hash.digest('base64') }
+}
+
+/** Whether the same request may be taken a moment later. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof RequestFailure)) return false
+  return error.status === null ? error.kind !== 'tls' && error.kind !== 'name' : error.status >= 500 || isThrottling(error.cause)
+}
+
+interface S3Call {
+  what: string
+  permission: string
+  bucket: string
+  region: string
+  kmsKeyId: string | null
+}
+
+function s3Failure(error: unknown, { what, permission, bucket, region, kmsKeyId }: S3Call): RequestFailure {
+  const { name, text, status } = awsError(error)
+  const fail = (message: string) => requestFailure(error, `S3 ${what} in ${region}: ${message}`)
+  if (name === 'NoSuchBucket')
+    return fail(`there is no bucket ${bucket} (${text}). Deploy the service, which makes it, or correct the name in its settings`)
+  if (/^KMS\.|^KMS[A-Z]\w*Exception$/.test(name) || (/AccessDenied/.test(name) && /\bkms:/i.test(text)))
+    return fail(
+      `the KMS key ${kmsKeyId ?? `of the bucket ${bucket}`} was refused (${text}). It has to be enabled, in ${region}, and its policy ` +
+        `has to let this identity ${s3KmsPermissions.join(' and ')}`,
+    )
+  if (
+    status === 301 ||
+    name === 'PermanentRedirect' ||
+    name === 'AuthorizationHeaderMalformed' ||
+    name === 'IllegalLocationConstraintException'
+  ) {
+    const home = bucketRegion(error)
+    return fail(`the bucket ${bucket} lies in ${home ?? 'another region'} (${text}). Correct the region, or take a bucket in ${region}`)
+  }
+  if (status === 507 || /Quota|StorageFull/i.test(name))
+    return fail(`the bucket ${bucket} is full (${text}). Make room in it or raise its quota`)
+  if (status !== null && status >= 500 && !isThrottling(error))
+    return fail(`S3 could not do it at any try (${status} ${name}: ${text}). It is overloaded or out of room: try again later`)
+  return awsFailure(error, {
+    service: 'S3',
+    endpointVariable: 'AWS_ENDPOINT_URL_S3',
+    what,
+    region,
+    grant: `${permission} on the bucket ${bucket} (and see that its policy does not deny it)`,
+  })
+}
+
+/** Where S3 says that the bucket is: in a header, or in the error's own element. */
+function bucketRegion(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null) return null
+  if ('Region' in error && typeof error.Region === 'string') return error.Region
+  const response = '$response' in error && typeof error.$response === 'object' ? error.$response : null
+  const headers = response !== null && 'headers' in response && typeof response.headers === 'object' ? response.headers : null
+  const region = headers !== null && 'x-amz-bucket-region' in headers ? headers['x-amz-bucket-region'] : null
+  return typeof region === 'string' ? region : null
+}

@@ -1,0 +1,33 @@
+/** What a store is: files by key, in a bucket or a folder. Its conditional writes are what lets a run publish and mail once. */
+
+/** All methods throw an Error with one paragraph for people when the store cannot be read or written. */
+export interface Store {
+  /** For people: `s3://bucket/prefix`, or a folder's path. */
+  readonly location: string
+  /** Null: there is no such key. `version` is opaque: only for `replace`. */
+  read(key: string): Promise<{ body: Buffer; version: string } | null>
+  /** Over whatever was there. */
+  write(key: string, body: Buffer | string, contentType: string): Promise<void>
+  /** False: the key exists already, and nothing was written. */
+  create(key: string, body: Buffer | string, contentType: string): Promise<boolean>
+  /** False: what lies there is no longer `version`, and nothing was written. */
+  replace(key: string, body: Buffer | string, contentType: string, version: string): Promise<boolean>
+  /** Streamed from disk. */
+  writeFile(key: string, path: string, contentType: string): Promise<void>
+  /** Every key that begins with the prefix, sorted. */
+  list(prefix: string): AsyncGenerator<string>
+}
+
+const maxKeyBytes = 800
+
+/**
+ * The key itself, when it names a place inside a store on every kind of it: segments between single slashes, none of them `.` or `..`.
+ * @throws Error otherwise
+ */
+export function checkKey(key: string): string {
+  const segments = key.split('/')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
+  const isWrong = segments.some(segment => /^\.{0,2}$|[\u0000-\u001f\u007f\\:]/.test(segment))
+  if (isWrong || Buffer.byteLength(key) > maxKeyBytes) throw new Error(`${JSON.stringify(key)} is no key of a store`)
+  return key
+}

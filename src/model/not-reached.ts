@@ -1,0 +1,9 @@
+/** The words that a run which had to end early leaves in its reasons, from the snapshot to the mail: a saved snapshot tells it, too. */
+
+const notReachedWords = /\bnot reached before the [^;:()<>\n]+/
+
+/** For the signal that ends a run: `run's deadline of 840 s`, `run was interrupted`. */
+export const notReached = (end: string) => `not reached before the ${end}`
+
+/** The part of a reason that says so, null where it says something else. */
+export const notReachedIn = (reason: string): string | null => notReachedWords.exec(reason)?.[0].trim() ?? null

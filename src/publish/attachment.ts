@@ -1,0 +1,21 @@
+/** The report as an attachment of its mail. */
+import { gzipSync } from 'node:zlib'
+import { type MailAttachment, mailBytes } from '#clients/sesv2.ts'
+import { sesMessageMaxBytes } from '#facts/aws/limits.ts'
+import type { RenderedFile } from '#model/report.ts'
+
+/** A larger page is gzipped: phones open a page but no archive, and many mail servers take no more than 10 MB. */
+const plainMaxBytes = 5 * 1024 ** 2
+/** What HTML and text of the mail itself may need. */
+const mailRoomBytes = 512 * 1024
+
+/** Equal reports give equal bytes. Null when SES would not take it even gzipped: then only a link helps. */
+export function reportAttachment({ name, contentType, body }: RenderedFile): MailAttachment | null {
+  const plain = Buffer.from(body)
+  const attachment =
+    plain.length <= plainMaxBytes
+      ? // Its charset stands in the page.
+        { fileName: name, contentType: contentType.replace(/;.*/, ''), body: plain }
+      : { fileName: `${name}.gz`, contentType: 'application/gzip', body: gzipSync(plain) }
+  return mailBytes({ html: '', text: '', attachments: [attachment] }) + mailRoomBytes <= sesMessageMaxBytes ? attachment : null
+}

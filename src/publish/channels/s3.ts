@@ -1,0 +1,31 @@
+/** A run's own place in a bucket. */
+import type { Store } from '#clients/store.ts'
+import type { Channel } from '#publish/channel.ts'
+import { runKey } from '#publish/run.ts'
+import { intoStore } from './into-store.ts'
+
+export interface S3Options {
+  /** An S3 store; the lab and the tests take a folder's. */
+  store: Store
+  runId: string
+  /**
+   * A site that serves the store to readers, `https://reports.example.com`; null: nobody does. Never a presigned address: it dies with the credentials
+   * that signed it, those of a function's role within hours.
+   */
+  reportBaseUrl: string | null
+}
+
+const reportName = 'report.html'
+
+export function s3({ store, runId, reportBaseUrl }: S3Options): Channel {
+  return {
+    id: 's3',
+    async deliver(files) {
+      await intoStore(store, name => runKey(runId, name), files)
+      return {
+        location: `${store.location.replace(/\/$/, '')}/${runKey(runId, '')}`,
+        link: reportBaseUrl === null ? null : `${reportBaseUrl.replace(/\/$/, '')}/${runKey(encodeURIComponent(runId), reportName)}`,
+      }
+    },
+  }
+}

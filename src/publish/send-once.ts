@@ -1,0 +1,144 @@
+/**
+ * Sends once for a run, however often and at the same time the run is delivered: a marker in the store is taken before and settled after. One whose
+ * holder was killed expires. Where the store cannot be asked it is sent all the same: twice is better than never, and the doubt is said.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Store } from '#clients/store.ts'
+
+export type SendOutcome =
+  /** `doubt`: why it may come twice; null where it does not. */
+  | { state: 'sent'; messageId: string; doubt: string | null }
+  | { state: 'sent-before'; messageId: string; at: string }
+  /** By another delivery of the run; `until` its marker holds at the latest. */
+  | { state: 'being-sent'; until: string }
+
+export interface SendOnceOptions {
+  /** Null: nothing keeps it from being sent twice. */
+  store: Store | null
+  key: string
+  now: () => Date
+  /** Longer than `send` can take. */
+  leaseMs: number
+}
+
+interface Marker {
+  schema: 'highwater.send/1'
+  state: 'sending' | 'sent' | 'failed'
+  /** Who wrote it: our own marker is known even where the answer to its write was lost. */
+  holder: string
+  /** RFC 3339, like `expiresAt`. */
+  at: string
+  expiresAt?: string
+  messageId?: string
+  error?: string
+}
+
+type Taken = { state: 'taken'; doubt: string | null }
+
+const rounds = 5
+// No lease is that long: the clock was wrong when it was written, or is now.
+const longestLeaseMs = 3_600_000
+
+/**
+ * @param send  answers the message id
+ * @throws what `send` throws; the marker then says so, and the next delivery sends
+ */
+export async function sendOnce(send: () => Promise<string>, options: SendOnceOptions): Promise<SendOutcome> {
+  const holder = randomUUID()
+  const taken = await take(options, holder)
+  if (taken.state !== 'taken') return taken
+  let messageId: string
+  try {
+    messageId = await send()
+  } catch (error) {
+    // A marker that cannot be settled now expires; the failure to send is what counts.
+    await settle(options, holder, { state: 'failed', error: messageOf(error) })
+    throw error
+  }
+  const unsettled = await settle(options, holder, { state: 'sent', messageId })
+  return { state: 'sent', messageId, doubt: taken.doubt ?? unsettled }
+}
+
+/** Creates the marker, or takes over one that is expired, failed or not to be understood. */
+async function take({ store, key, now, leaseMs }: SendOnceOptions, holder: string): Promise<Taken | SendOutcome> {
+  if (store === null) return { state: 'taken', doubt: 'there is no store that remembers what was sent' }
+  let doubt: string | null = null
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const mine = written({ state: 'sending', holder, at: now().toISOString(), expiresAt: after(now(), leaseMs) })
+      if (await store.create(key, mine, 'application/json')) return { state: 'taken', doubt }
+      const found = await store.read(key)
+      if (found === null) continue
+      const marker = parseMarker(found.body)
+      if (marker?.holder === holder) return { state: 'taken', doubt }
+      if (marker?.state === 'sent') return { state: 'sent-before', messageId: marker.messageId ?? '', at: marker.at }
+      if (marker?.state === 'sending' && isHeld(marker, now())) return { state: 'being-sent', until: marker.expiresAt ?? '' }
+      doubt = doubtAfter(marker)
+      if (await store.replace(key, mine, 'application/json', found.version)) return { state: 'taken', doubt }
+    }
+    // Whoever is that fast is at work.
+    return { state: 'being-sent', until: after(now(), leaseMs) }
+  } catch (error) {
+    return { state: 'taken', doubt: `${store.location} could not be asked whether it went before: ${messageOf(error)}` }
+  }
+}
+
+/** Says in the marker how it ended, if it is still ours. Why it could not, else null. */
+async function settle(
+  { store, key, now }: SendOnceOptions,
+  holder: string,
+  end: Pick<Marker, 'state' | 'messageId' | 'error'>,
+): Promise<string | null> {
+  if (store === null) return null
+  const settled = written({ holder, at: now().toISOString(), ...end })
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const found = await store.read(key)
+      if (found === null) {
+        if (await store.create(key, settled, 'application/json')) return null
+        continue
+      }
+      const marker = parseMarker(found.body)
+      if (marker?.holder !== holder) return 'another delivery of this run has taken over in the meantime'
+      // Also where the answer to our own write was lost.
+      if (marker.state === end.state) return null
+      if (await store.replace(key, settled, 'application/json', found.version)) return null
+    }
+    return `the marker ${key} was changed again and again`
+  } catch (error) {
+    return `${store.location} could not keep that it went: ${messageOf(error)}`
+  }
+}
+
+const written = (marker: Omit<Marker, 'schema'>) => `${JSON.stringify({ schema: 'highwater.send/1', ...marker })}\n`
+
+const after = (now: Date, leaseMs: number) => new Date(now.getTime() + leaseMs).toISOString()
+
+function isHeld({ expiresAt }: Marker, now: Date): boolean {
+  const leftMs = Date.parse(expiresAt ?? '') - now.getTime()
+  return leftMs > 0 && leftMs <= longestLeaseMs
+}
+
+function doubtAfter(marker: Marker | null): string | null {
+  if (marker === null) return 'what an earlier delivery of this run has left cannot be read'
+  return marker.state === 'sending' ? 'an earlier delivery of this run ended in the middle of sending it' : null
+}
+
+/** Null: not of ours, or of another version. */
+function parseMarker(body: Buffer): Marker | null {
+  try {
+    const marker: unknown = JSON.parse(body.toString('utf8'))
+    return isMarker(marker) ? marker : null
+  } catch {
+    return null
+  }
+}
+
+function isMarker(value: unknown): value is Marker {
+  if (typeof value !== 'object' || value === null) return false
+  const { schema, state, holder, at } = value as Partial<Record<keyof Marker, unknown>>
+  const isState = state === 'sending' || state === 'sent' || state === 'failed'
+  return schema === 'highwater.send/1' && isState && typeof holder === 'string' && typeof at === 'string'
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,25 @@
+/** Severity in a mail: a shape and a colour beside the word. No style sheet is sure to arrive, so the colour travels with each mark. */
+import type { Severity } from '#model/finding.ts'
+
+/** `none`: nothing found; `unread`: nothing could be read. */
+type Tone = Severity | 'none' | 'unread'
+
+export interface SeverityMark {
+  severity: Tone
+  /** The colour of the light theme of report.css; in the dark, email.css replaces it where it is honoured. */
+  tone: string
+  /** Of the block "Geometric Shapes", which every font has and no mail program makes an emoji of. */
+  glyph: string
+}
+
+const marks: Record<Tone, Omit<SeverityMark, 'severity'>> = {
+  critical: { tone: '#a3122f', glyph: '\u25a0' },
+  high: { tone: '#a8480a', glyph: '\u25b2' },
+  medium: { tone: '#796000', glyph: '\u25c6' },
+  low: { tone: '#2b5d8c', glyph: '\u25c7' },
+  info: { tone: '#545f6c', glyph: '\u25cb' },
+  none: { tone: '#26694a', glyph: '\u2713' },
+  unread: { tone: '#545f6c', glyph: '\u25a1' },
+}
+
+export const severityMark = (severity: Tone): SeverityMark => ({ severity, ...marks[severity] })

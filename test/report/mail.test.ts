@@ -1,0 +1,403 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import type { Severity } from '#model/finding.ts'
+import { notReached } from '#model/not-reached.ts'
+import type { AuditReport, Delivery } from '#model/report.ts'
+import { renderMailHtml, renderMailText } from '#report/compiled-templates.js'
+import { renderMail, reportLink } from '#report/mail.ts'
+import { type MailView, mailView } from '#report/views/mail.ts'
+import {
+  auditedNode,
+  clusterResult,
+  everyString,
+  finding,
+  findingsDocument,
+  morningReport,
+  quietReport,
+  sharedDisk,
+  unreadNode,
+} from '#test/report-builder.ts'
+import { watched } from '#test/watched.ts'
+
+const morning = morningReport()
+const link = 'https://reports.example.com/runs/2026-11-21T05-00-00Z/report.html'
+const stored: Delivery = { channel: 's3', location: 's3://audits/runs/2026-11-21T05-00-00Z', link: null, error: null }
+const linked: Delivery = { ...stored, link }
+const down: Delivery = {
+  channel: 's3',
+  location: null,
+  link: null,
+  error: 'The bucket audits does not exist in eu-central-1. Create it, or name another one.',
+}
+const mail = renderMail(morning, [linked])
+const deadline = notReached("run's deadline of 840 s")
+
+/** What a reader of the HTML sees, in one line. */
+const seen = (html: string) =>
+  html
+    .replace(/<(style|head)>[\s\S]*?<\/\1>|<!--[\s\S]*?-->/g, '')
+    .replace(/<div aria-hidden[^>]*>[^<]*<\/div>/, '')
+    .replace(/<\/?(?:span|b)\b[^>]*>/g, '')
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('&nbsp;', ' ')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replace(/&#x([0-9A-F]+);/gi, (_, code: string) => String.fromCodePoint(Number.parseInt(code, 16)))
+    .replaceAll('&amp;', '&')
+    .replace(/\s+/g, ' ')
+const flat = (text: string) => text.replace(/\s+/g, ' ')
+
+function cutShort(): AuditReport {
+  const report = structuredClone(morning)
+  const late = Array.from({ length: 12 }, (_, index) => ({
+    cluster: 'staging',
+    node: `late-${index}`,
+    reason: `configz: ${deadline}; summary: ${deadline}`,
+  }))
+  report.document.notAudited.push(...late, {
+    cluster: 'prod-ap',
+    node: null,
+    reason: `nodes: the list of nodes could not be read to its end: ${deadline}`,
+  })
+  report.nodes.find(({ coverage }) => coverage === 'partlyRead')!.errors = [{ what: 'summary', message: deadline }]
+  return report
+}
+
+/** Every string of a report as somebody hostile would write it. */
+function hostileReport(text: string): AuditReport {
+  const kept = /^(critical|high|medium|low|info|certain|likely|possible|read|partlyRead|notRead|Nodegroup|nodeadm)$/
+  const findings = Array.from({ length: 300 }, (_, index) =>
+    finding((['critical', 'high', 'low'] as Severity[])[index % 3]!, {
+      nodes: { count: 5000, sample: Array(20).fill(text) },
+      fix: {
+        config: Object.fromEntries(Array.from({ length: 30 }, (_, key) => [`${text}${key}`, { [text]: text }])),
+        durable: [{ target: 'nodeadm', snippet: text }],
+        commands: [text],
+      },
+      since: text,
+    }),
+  )
+  const nodes = Array.from({ length: 5000 }, (_, index) => unreadNode(`n${index}`, [{ what: 'configz', message: text }]))
+  const document = findingsDocument({
+    clusters: Array.from({ length: 200 }, () => clusterResult(text)),
+    findings,
+    waived: findings,
+    notAudited: Array.from({ length: 5000 }, (_, index) => ({
+      cluster: text,
+      node: index % 2 === 0 ? null : `${index}${text}`,
+      reason: `${index}${text}`,
+    })),
+  })
+  const replaced = everyString({ document, nodes }, value => (kept.test(value) ? value : text)) as Pick<AuditReport, 'document' | 'nodes'>
+  replaced.document.notAudited.forEach((entry, index) => {
+    entry.reason = `${index}${text}`
+  })
+  return { ...replaced, alertPercent: 80 }
+}
+
+describe('the mail of a morning', () => {
+  const shown = flat(mail.text)
+  it('says first how bad it is, and where', () => {
+    expect(mail.subject).toBe('Critical: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21')
+    expect(shown.slice(0, 420)).toContain(
+      'VERDICT Critical: 8 findings The kubelet is evicting pods now: Nodegroup general of prod-eu, 1 node 3 clusters, 40 of 44 nodes read, 1 partly 1 Critical, 4 High, 2 Medium, 1 Low',
+    )
+    expect(shown).toContain('Not in this verdict: 3 nodes and 1 whole cluster not audited; 1 node only partly read; 2 questions undecided')
+    expect(shown).toContain('1 finding waived by policy, not counted here')
+  })
+  it('has the worst five findings with their nodes and what to do, and counts the rest', () => {
+    expect(mail.text.match(/^ {2}\[.*/gm)!.map(line => line.slice(2))).toEqual([
+      '[Critical] The kubelet is evicting pods now',
+      '[High] Pods are evicted before image GC can start',
+      '[High] Nothing watches the image filesystem',
+      '[High] A node could not be read',
+      '[High] A default eviction threshold was lost',
+    ])
+    expect(shown).toContain('The worst 5 of 8 findings')
+    expect(shown).toContain(
+      '37 nodes: ip-10-0-1-10.eu-central-1.compute.internal, ip-10-0-1-11.eu-central-1.compute.internal, ip-10-0-1-12.eu-central-1.compute.internal and 34 more',
+    )
+    expect(shown).toContain('What to do: Lower imageGCHighThresholdPercent until at least what grows')
+    expect(mail.text).toContain('    In KubeletConfiguration:\n      evictionHard:\n        imagefs.available: 15%\n')
+    expect(shown).toContain('In the report: the text that makes it last (nodeadm, eksctl).')
+    expect(shown).toContain('and 3 more findings in the report: 2 medium, 1 low.')
+  })
+  it('says what was not audited, equal reasons together', () => {
+    expect(shown).toContain(
+      'NOT AUDITED 3 nodes and 1 whole cluster not audited - Cluster prod-us The API server of prod-us did not answer',
+    )
+    const late = flat(renderMail(cutShort(), []).text)
+    expect(late).toContain(`- 12 nodes of staging: late-0, late-1 and 10 more configz: ${deadline}; summary: ${deadline}`)
+    expect(late).toContain('and 1 more reason (1 node or cluster) in the report.')
+  })
+  it('says where the report is', () => {
+    expect(shown).toContain(`Open the report: ${link} - S3: s3://audits/runs/2026-11-21T05-00-00Z`)
+    expect(shown).not.toContain('attached')
+  })
+  it('is the same bytes for the same report, in whatever order it lists things', () => {
+    const again = structuredClone(morning)
+    again.nodes.reverse()
+    again.document.findings.reverse()
+    again.document.notAudited.reverse()
+    expect(renderMail(again, [linked])).toEqual(mail)
+  })
+  it('has no line of more than 78 columns but for a name', () => {
+    for (const line of renderMail(cutShort(), [down]).text.split('\n'))
+      if (/\S .*\S/.test(line.trim())) expect(line.length).toBeLessThanOrEqual(78)
+  })
+  it('renders where nothing may be compiled at run time', () => {
+    const script = `
+      const { renderMail } = await import('#report/mail.ts')
+      const { morningReport } = await import('./test/support/report-builder.ts')
+      process.stdout.write(renderMail(morningReport(), ${JSON.stringify([linked])}).html)`
+    const options = ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', script]
+    expect(execFileSync(process.execPath, options, { encoding: 'utf8' })).toBe(mail.html)
+  })
+})
+
+describe('a run that was cut short', () => {
+  const report = cutShort()
+  const { subject, html, text } = renderMail(report, [stored])
+  const said =
+    "12 nodes not read, 1 node read only in part, 1 cluster not read to the end: not reached before the run's deadline of 840 s. What follows does not cover them."
+
+  it('says so first, everywhere', () => {
+    expect(subject).toMatch(/^Cut short\. Critical: /)
+    expect(flat(text)).toContain(`UTC THIS RUN WAS CUT SHORT ${said} VERDICT`)
+    expect(seen(html)).toContain(`UTC This run was cut short ${said} `)
+    expect(seen(html).indexOf(said)).toBeLessThan(seen(html).indexOf('Critical: 8 findings'))
+  })
+  it('says so although every node was at least partly read', () => {
+    const node = auditedNode('n1', sharedDisk(50), {
+      coverage: 'partlyRead',
+      errors: [{ what: 'summary', message: notReached('run was interrupted') }],
+    })
+    expect(flat(renderMail(quietReport([node]), []).text)).toContain(
+      'THIS RUN WAS CUT SHORT 1 node read only in part: not reached before the run was interrupted.',
+    )
+  })
+  it('is no run whose nodes failed by themselves', () => {
+    const node = unreadNode('n1', [{ what: 'configz', message: 'context deadline exceeded' }])
+    const quiet = quietReport([node], { notAudited: [{ cluster: 'prod-eu', node: 'n1', reason: 'configz: context deadline exceeded' }] })
+    expect(renderMail(quiet, []).text).not.toMatch(/cut short/i)
+    expect(mail.text).not.toMatch(/cut short/i)
+  })
+})
+
+describe('where the report is', () => {
+  it('is in the mail itself without a link', () => {
+    expect(flat(renderMail(morning, [stored]).text)).toContain('It is attached to this mail: report.html. - S3: s3://audits')
+    expect(flat(renderMail(morning, []).text)).toContain('It is attached to this mail: report.html. No store keeps it.')
+  })
+  it('names every channel that failed, and why, and says at the top that there is one', () => {
+    const deliveries: Delivery[] = [
+      down,
+      { channel: 'folder', location: '/var/reports', link: null, error: null },
+      { channel: 'sns', location: null, link: null, error: null },
+    ]
+    const { html, text } = renderMail(morning, deliveries)
+    for (const shown of [flat(text), seen(html)]) {
+      expect(shown).toContain('Not delivered: S3, sns. The end of this mail says why.')
+      expect(shown).toContain(`Not delivered: S3 ${down.error}`)
+      expect(shown).toContain('Not delivered: sns It failed, and no reason was recorded.')
+      expect(shown).toContain('Folder: /var/reports')
+      expect(shown).not.toContain('No store keeps it')
+    }
+  })
+  it('counts channels beyond six', () => {
+    const { text } = renderMail(morning, Array(9).fill(down))
+    expect(text.match(/Not delivered: S3\n/g)).toHaveLength(6)
+    expect(text).toContain('and 3 more channels')
+  })
+  it.each([
+    [link, link],
+    ['http://reports.example.com/a?b=1&c="2"', 'http://reports.example.com/a?b=1&c=%222%22'],
+    ['javascript:alert(1)', null],
+    ['data:text/html,x', null],
+    ['file:///etc/passwd', null],
+    ['//reports.example.com', null],
+    ['https://user:secret@reports.example.com/', null],
+    [`https://reports.example.com/${'x'.repeat(1000)}`, null],
+    ['', null],
+  ])('is linked by %s as %s', (given, accepted) => {
+    const deliveries = [down, { ...stored, link: given }]
+    expect(reportLink(deliveries)).toBe(accepted)
+    const { html } = renderMail(morning, deliveries)
+    const addresses = [...html.matchAll(/\shref="([^"]*)"/g)].map(([, address]) => seen(address!))
+    expect(new Set(addresses)).toEqual(new Set(accepted === null ? [] : [accepted]))
+  })
+})
+
+describe('the subject', () => {
+  const subject = (overrides: Parameters<typeof findingsDocument>[0]) =>
+    renderMail({ document: findingsDocument(overrides), nodes: [], alertPercent: 80 }, []).subject
+  const clusters = ['a', 'b', 'c'].map(name => clusterResult(name))
+  const unread = clusterResult('a', { grade: null, coverage: { nodes: 7, read: 0, partlyRead: 0, notRead: 7 } })
+
+  it.each([
+    [{ findings: [finding('high')] }, 'High: 1 high in prod-eu - highwater 2026-11-21'],
+    [{ clusters, findings: [finding('info', { cluster: 'b' })] }, 'Info: 1 info in b - highwater 2026-11-21'],
+    [
+      { clusters, findings: clusters.flatMap(({ name }) => Array.from({ length: 500 }, () => finding('low', { cluster: name }))) },
+      'Low: 1,500 low in 3 clusters - highwater 2026-11-21',
+    ],
+    [{ findings: [finding('high', { cluster: 'x'.repeat(41) })] }, 'High: 1 high in 1 cluster - highwater 2026-11-21'],
+    [
+      { findings: [finding('high', { cluster: 'a\r\nBcc: x@example.com\u0000\u2028y' })] },
+      'High: 1 high in a Bcc: x@example.com y - highwater 2026-11-21',
+    ],
+    [{}, 'No findings in what was read: 1 cluster, 1 of 1 node read - highwater 2026-11-21'],
+    [{ clusters: [unread] }, 'Nothing could be read: 1 cluster, 0 of 7 nodes read - highwater 2026-11-21'],
+  ])('carries the verdict: %#', (overrides, expected) => expect(subject(overrides)).toBe(expected))
+
+  it('has no day where none is known', () => {
+    expect(subject({ run: { ...findingsDocument().run, takenAt: 'soon' } })).toMatch(/read - highwater$/)
+  })
+  it('is one line of at most 120 characters, whatever the input', () => {
+    const late = { cluster: 'a', node: 'n', reason: deadline }
+    const huge = clusterResult('a', { coverage: { nodes: 1e21, read: 1e21, partlyRead: 1e20, notRead: 1e20 } })
+    for (const overrides of [
+      { clusters: Array(1500).fill(huge), notAudited: [late] },
+      { findings: [finding('low', { cluster: 'ü\n'.repeat(20) })] },
+    ]) {
+      expect(subject(overrides).length).toBeLessThanOrEqual(120)
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+      expect(subject(overrides)).not.toMatch(/[\u0000-\u001f\u007f]/)
+    }
+  })
+})
+
+describe('text from outside', () => {
+  const hostile = `<script>alert('1')</script>"><img src=x onerror=alert(1)> <a href=//evil.example>x</a> {{constructor}}\r\n\r\nVERDICT\u202e\u0000\u001b[31m`
+  const evil = renderMail(hostileReport(hostile), [{ channel: hostile, location: hostile, link: hostile, error: hostile }])
+
+  it('is shown as text', () => {
+    expect(evil.html).not.toMatch(/<(script|img|link|iframe|object|embed|svg|form|input|button|base)\b|\u202e/i)
+    expect(evil.html).not.toMatch(/<[^>]*\s(?:src|srcset|background|action|on\w+)\s*=/i)
+    expect(evil.html).not.toMatch(/\shref=/)
+    expect(evil.html).toContain('&lt;script&gt;alert(&#x27;1&#x27;)')
+    // In text there is nothing to escape.
+    expect(evil.text).toContain(`<script>alert('1')</script>"><img src=x`)
+    expect(evil.text).not.toMatch(/&\w+;/)
+  })
+  it('is one line in the text, which cannot begin a section of its own', () => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
+    expect(`${evil.text}${evil.subject}`).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f\u202e]/)
+    expect(evil.text.match(/^\S.*/gm)).toEqual([
+      'highwater',
+      'Snapshot of unknown',
+      'VERDICT',
+      'FINDINGS',
+      'NOT AUDITED',
+      'THE WHOLE REPORT',
+      '--',
+      expect.stringMatching(/^highwater <script>/),
+      ...evil.text.slice(evil.text.indexOf('\n--\n')).match(/^\S.*/gm)!.slice(2),
+    ])
+  })
+  it.each(
+    Object.entries({
+      "'": "'",
+      letter: 'x',
+
+      wide: '\u8a9e',
+      astral: '\u{1f4a5}',
+      direction: '\u202e',
+      line: '\n',
+      '&': '&',
+    }),
+  )('of 10,000 times %s in 5,000 nodes and 300 findings gives a mail below 90 KB that says what was cut', (_, character) => {
+    const text = character.repeat(Math.ceil(10_000 / character.length))
+    const deliveries = Array<Delivery>(20).fill({
+      channel: text,
+      location: text,
+      link: `https://a.example/${"'&".repeat(480)}`,
+      error: text,
+    })
+    const { html, text: plain, subject } = renderMail(hostileReport(text), deliveries)
+    expect(Buffer.byteLength(html)).toBeLessThan(90_000)
+    expect(Buffer.byteLength(plain)).toBeLessThan(90_000)
+    expect(subject.length).toBeLessThanOrEqual(120)
+    for (const shown of [seen(html), flat(plain)]) {
+      expect(shown).toMatch(/… \(cut: 10,0\d\d characters in all\)/)
+      expect(shown).toContain('and 295 more findings in the report: 95 critical, 100 high, 100 low.')
+      expect(shown).toContain('and 4,997 more')
+      expect(shown).toContain('and 4,995 more reasons (4,995 nodes or clusters) in the report.')
+    }
+  })
+  it('keeps all its room in an ordinary fleet', () => {
+    expect(Buffer.byteLength(mail.html)).toBeLessThan(30_000)
+    expect(mail.html).not.toContain('(cut: ')
+  })
+})
+
+describe('a mail that stands alone', () => {
+  it('asks nobody for anything and runs nothing', () => {
+    expect(mail.html).not.toMatch(/<(script|link|iframe|object|embed|img|svg|base|form|input|button)\b/i)
+    expect(mail.html).not.toMatch(/\s(?:src|srcset|background|action|on\w+)\s*=|@import|url\(/i)
+    expect(mail.html.match(/<style/g)).toHaveLength(1)
+  })
+  it('closes every element it opens', () => {
+    const open: string[] = []
+    for (const [, slash, name] of mail.html
+      .replace(/<style>[\s\S]*?<\/style>|<!--[\s\S]*?-->/g, '')
+      .matchAll(/<(\/?)([a-z!][\w-]*)\b[^>]*>/gi)) {
+      if (slash) expect(open.pop()).toBe(name)
+      else if (!/^(?:meta|br|!doctype)$/i.test(name!)) open.push(name!)
+    }
+    expect(open).toEqual([])
+  })
+  it('gives each text its own colour, so that it reads without the style sheet', () => {
+    for (const [element] of mail.html
+      .replace(/<div aria-hidden[^>]*>/, '')
+      .matchAll(/<(?:p|h[1-6]|pre|a)\b[^>]*>(?!\s*<(?:span|a) class)/g))
+      expect(element).toMatch(/;?color:#/)
+  })
+})
+
+describe('the two parts', () => {
+  /** What only one of them has: looks, and what the mail program shows beside the mail. */
+  const isLooks = (path: string) => /\.(severity|tone|glyph|subject|preview)$/.test(path)
+  function facts(value: unknown, path = ''): string[] {
+    if (typeof value === 'string') return isLooks(path) ? [] : [value]
+    if (typeof value !== 'object' || value === null) return []
+    return Object.entries(value).flatMap(([key, item]) => facts(item, `${path}.${key}`))
+  }
+
+  it.each(
+    Object.entries({
+      morning: [morning, [linked, down]],
+      cutShort: [cutShort(), Array(9).fill(stored)],
+      quiet: [quietReport([]), [stored]],
+      hostile: [hostileReport('a"<b>&\'c\n'), [down]],
+    } as Record<string, [AuditReport, Delivery[]]>),
+  )('say the same: %s', (_, [report, deliveries]) => {
+    const { html, text } = renderMail(report, deliveries)
+    const said = facts(mailView(report, deliveries, 1))
+    expect(said.length).toBeGreaterThan(5)
+    for (const fact of said) {
+      // Its title is written in the text's own template.
+      if (fact !== 'This run was cut short') expect(flat(text)).toContain(flat(fact).trim())
+      expect(seen(html)).toContain(flat(fact).trim())
+    }
+  })
+})
+
+describe('the variables of the templates', () => {
+  it.each(
+    Object.entries({ morning: [morning, [linked]], cutShort: [cutShort(), Array(9).fill(down)], quiet: [quietReport([]), []] } as Record<
+      string,
+      [AuditReport, Delivery[]]
+    >),
+  )('are all in the view: %s', (_, [report, deliveries]) => {
+    const view = mailView(report, deliveries, 1)
+    expect(renderMailHtml(watched(view))).toBe(renderMailHtml(view))
+    expect(renderMailText(watched(view))).toBe(renderMailText(view))
+  })
+  it('fail loudly when one is missing', () => {
+    const { footer: _, ...view } = mailView(morning, [], 1)
+    expect(() => renderMailHtml(view as MailView)).toThrow('"footer" not defined')
+    expect(() => renderMailText(view as MailView)).toThrow('"footer" not defined')
+  })
+})

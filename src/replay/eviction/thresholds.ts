@@ -42,7 +42,9 @@ export function parseThresholdConfig(configuration: ThresholdConfiguration, feat
   const hardStatements = parseThresholdStatements(evictionHard, features)
   const softStatements = parseThresholdStatements(evictionSoft, features)
   const gracePeriods = new Map(entriesOf(evictionSoftGracePeriod, features).map(([signal, text]) => [signal, parseGracePeriod(text)]))
-  const minReclaims = new Map(entriesOf(evictionMinimumReclaim, features).map(([signal, text]) => [signal, parseMinimumReclaim(signal, text)]))
+  const minReclaims = new Map(
+    entriesOf(evictionMinimumReclaim, features).map(([signal, text]) => [signal, parseMinimumReclaim(signal, text)]),
+  )
 
   const hard = hardStatements.map(({ signal, value }) => threshold(signal, value, 0))
   const soft = softStatements.map(({ signal, value }) => {

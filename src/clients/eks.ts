@@ -76,7 +76,7 @@ export class EksApi {
 const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ?? {}))
 
 /** What went wrong with an AWS call, said once: credentials, rights, names, network. */
-export function eksFailure(error: unknown, what: string, region: string): RequestFailure {
+function eksFailure(error: unknown, what: string, region: string): RequestFailure {
   const name = error instanceof Error ? error.name : ''
   const text = oneLine(error instanceof Error ? error.message : String(error))
   const status = responseStatus(error)

@@ -8,7 +8,6 @@
  */
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { RawObject } from '#model/record.ts'
-import { featureGateError, LoadError, type LoadedConfiguration, LoadPanic, loadConfiguration } from '#replay/configuration-file.ts'
 import { choiceErrors } from '#replay/validation/choices.ts'
 import { enforcementErrors } from '#replay/validation/enforcement.ts'
 import { gatedErrors, shutdownErrors } from '#replay/validation/gated.ts'
@@ -17,6 +16,7 @@ import { logErrors } from '#replay/validation/logs.ts'
 import { numberErrors } from '#replay/validation/numbers.ts'
 import { reservationErrors } from '#replay/validation/reservations.ts'
 import { type StartupErrors, startupErrors } from '#replay/validation/startup.ts'
+import { featureGateError, LoadError, type LoadedConfiguration, LoadPanic, loadConfiguration } from './configuration-file.ts'
 
 export interface ConfigurationVerdict {
   /** Why the file would not load: then nothing else is known. */
@@ -26,7 +26,7 @@ export interface ConfigurationVerdict {
   startup: StartupErrors | null
 }
 
-/** @param raw the file's content. The operating system is Linux. */
+/** @param raw the file's content. The operating system is Linux. A feature gate that feature-gates.ts does not list counts as unknown to the kubelet, too. */
 export function validateKubeletConfiguration(raw: RawObject, kubeletVersion: string | null): ConfigurationVerdict {
   try {
     const configuration = loadConfiguration(raw, kubeletVersion, { operatingSystem: 'linux' })

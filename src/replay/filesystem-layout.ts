@@ -10,8 +10,8 @@
  */
 import type { FilesystemState, Filesystems } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { usagePercentOf } from '#replay/image-gc.ts'
-import { countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { usagePercentOf } from './image-gc.ts'
+import { countAt, listAt, objectAt, textAt } from './untrusted.ts'
 
 /** xfs makes inodes as it goes, and the two samples are seconds apart. */
 const inodesTolerance = 0.05

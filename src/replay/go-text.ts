@@ -6,7 +6,7 @@
  */
 
 /** `message` is Go's text. */
-export class NumberError extends Error {}
+class NumberError extends Error {}
 
 const number = '\\d(?:_?\\d)*'
 const hexNumber = '[\\da-f](?:_?[\\da-f])*'

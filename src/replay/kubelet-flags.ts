@@ -8,8 +8,8 @@
  * Left out      every other flag; numbers that are not decimal
  */
 import type { RawObject } from '#model/record.ts'
-import { goQuote } from '#replay/go-text.ts'
-import { objectAt } from '#replay/untrusted.ts'
+import { goQuote } from './go-text.ts'
+import { objectAt } from './untrusted.ts'
 
 type FlagKind = 'less-than' | 'equals' | 'percent' | 'gates'
 

@@ -12,11 +12,11 @@ import { isGate } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { validationErrors } from '#replay/config-validation.ts'
-import { LoadError, type LoadedConfiguration, LoadPanic, loadConfiguration } from '#replay/configuration-file.ts'
-import { withFlags } from '#replay/kubelet-flags.ts'
-import { listAt, objectAt } from '#replay/untrusted.ts'
 import { startupErrors } from '#replay/validation/startup.ts'
+import { validationErrors } from './config-validation.ts'
+import { LoadError, type LoadedConfiguration, LoadPanic, loadConfiguration } from './configuration-file.ts'
+import { withFlags } from './kubelet-flags.ts'
+import { listAt, objectAt } from './untrusted.ts'
 
 interface KubeletFile {
   path: string
@@ -175,8 +175,11 @@ function kindErrorOf({ apiVersion, kind }: RawObject): string | null {
   return isRight ? null : `unknown apiVersion/kind: ${apiVersion}, Kind=${kind}`
 }
 
+/** No field of the configuration lies deeper; below it a patch takes the place of what was there. */
+const deepestField = 8
+
 /** RFC 7386; where nulls do not remove they say nothing. */
-function mergePatch(target: RawObject, patch: RawObject, nullRemoves: boolean): RawObject {
+function mergePatch(target: RawObject, patch: RawObject, nullRemoves: boolean, depth = 1): RawObject {
   const merged = new Map(Object.entries(target))
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) {
@@ -184,7 +187,8 @@ function mergePatch(target: RawObject, patch: RawObject, nullRemoves: boolean): 
       continue
     }
     const before = merged.get(key)
-    merged.set(key, isRawObject(value) ? mergePatch(isRawObject(before) ? before : {}, value, nullRemoves) : value)
+    const isMerged = isRawObject(value) && depth < deepestField
+    merged.set(key, isMerged ? mergePatch(isRawObject(before) ? before : {}, value, nullRemoves, depth + 1) : value)
   }
   return Object.fromEntries(merged)
 }

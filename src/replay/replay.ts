@@ -16,13 +16,13 @@ import type {
 } from '#model/prediction.ts'
 import { quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
-import { isGateOn } from '#replay/configuration-file.ts'
 import { makeSignalObservations, type Observations } from '#replay/eviction/observations.ts'
 import { getThresholdQuantity, isHardThreshold, isThresholdMet, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
-import { filesystemLayout } from '#replay/filesystem-layout.ts'
-import { predictImageGc } from '#replay/image-gc.ts'
-import { predictNextStart } from '#replay/next-start.ts'
-import { countAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { isGateOn } from './configuration-file.ts'
+import { filesystemLayout } from './filesystem-layout.ts'
+import { predictImageGc } from './image-gc.ts'
+import { predictNextStart } from './next-start.ts'
+import { countAt, objectAt, textAt } from './untrusted.ts'
 
 /**
  * Never throws, whatever the record holds: what is missing or malformed is null in the answer, and named in its `unknowns`.

@@ -5,7 +5,9 @@ const disk = { capacityBytes: 1000, availableBytes: 500, inodes: 100, inodesFree
 const summaryOf = (nodefs: object | null, imagefs: object | null, containerfs: object | null = null) => ({
   node: { fs: nodefs, runtime: { imageFs: imagefs, containerFs: containerfs } },
 })
-const hostOf = (devices: Record<string, string | undefined>) => ({ filesystems: Object.entries(devices).map(([role, device]) => ({ role, device })) })
+const hostOf = (devices: Record<string, string | undefined>) => ({
+  filesystems: Object.entries(devices).map(([role, device]) => ({ role, device })),
+})
 const verdict = (summary: object | null, host: object | null = null) => {
   const { layout, layoutCertainty } = filesystemLayout(
     summary as Record<string, unknown> | null,

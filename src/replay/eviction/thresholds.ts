@@ -18,7 +18,7 @@ import { addQuantities, binaryQuantity, canonical, compareQuantities, parseQuant
 import { parseFloat32 } from '#replay/go-text.ts'
 
 /** `message` is upstream's text: the kubelet would not start. */
-export class ThresholdError extends Error {}
+class ThresholdError extends Error {}
 
 const signals: ReadonlySet<string> = new Set<Signal>([
   'memory.available',
@@ -142,7 +142,7 @@ export function getThresholdQuantity(value: ThresholdValue, capacity: number): Q
 }
 
 /** What must be available for the threshold not to be met, with the minimum reclaim on top where it is enforced. */
-export function requiredQuantity({ value, minReclaim }: Threshold, capacity: number, enforceMinReclaim: boolean): Quantity {
+function requiredQuantity({ value, minReclaim }: Threshold, capacity: number, enforceMinReclaim: boolean): Quantity {
   const required = getThresholdQuantity(value, capacity)
   return enforceMinReclaim && minReclaim ? addQuantities(required, getThresholdQuantity(minReclaim, capacity)) : required
 }

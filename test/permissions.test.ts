@@ -14,7 +14,7 @@ it('the README names every right that the code uses', () => {
 
 it('the README’s ClusterRole grants those rights and no more', () => {
   const role = /kind: ClusterRole\n[\s\S]*?```/.exec(readme)?.[0] ?? ''
-  const granted = [...role.matchAll(/resources: \[([^\]]+)\]\s+verbs: \[([^\]]+)\]/g)].flatMap(([, resources = '', verbs = '']) =>
+  const granted = [...role.matchAll(/resources: \[([^\]]+)\],\s+verbs: \[([^\]]+)\]/g)].flatMap(([, resources = '', verbs = '']) =>
     resources.split(', ').flatMap(resource => verbs.split(', ').map(verb => `${verb} ${resource}`)),
   )
   const used = [listNodesPermission, ...collectors.flatMap(({ permissions }) => permissions.kubernetes)]

@@ -89,6 +89,10 @@ export async function auditInto(options: AuditOptions): Promise<AuditResult> {
       onNode: isSaved ? undefined : () => progress.nodeRead(),
     })
     rejectUnknownNames(options, result)
+    if (isSaved && result.nodes.length === 0)
+      process.stderr.write(
+        `${options.snapshot} has no node that could be audited${options.cluster.length > 0 ? ' in the chosen clusters' : ''}\n`,
+      )
     return result
   } finally {
     progress.end()

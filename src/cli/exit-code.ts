@@ -7,7 +7,7 @@ export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 
 /** @param failOn the least severity that makes the run fail; `none`: no finding does */
 export function auditExitCode({ document, nodes, deliveries, ruleErrors }: AuditResult, failOn: Severity | 'none'): number {
   if (deliveries.length > 0 && deliveries.every(({ error }) => error !== null)) return exitCode.failed
-  if (document.run.inputErrors.length > 0 && nodes.length === 0) return exitCode.badInput
+  if (document.run.source === 'snapshot' && nodes.length === 0) return exitCode.badInput
   if (hasFindings(document, failOn)) return exitCode.findings
   // A Fargate node cannot be read by anyone: it is listed, but it is no trouble of this run.
   const isUnread = nodes.some(({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate')

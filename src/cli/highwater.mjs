@@ -7,6 +7,10 @@ import { isNodeRight, runOnNode24 } from './require-node.mjs'
 
 const path = relative => fileURLToPath(new URL(relative, import.meta.url))
 
+if (!existsSync(path('../../node_modules/commander'))) {
+  process.stderr.write(`Nothing is installed yet: run "npm ci" in ${path('../..')}\n`)
+  process.exit(2)
+}
 if (isNodeRight) {
   // "npm ci --ignore-scripts" leaves out the one thing that is built.
   if (!existsSync(path('../report/compiled-templates.js')))

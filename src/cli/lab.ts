@@ -27,7 +27,7 @@ export function labCommand(): Command {
     )
     .option('--nodes <count>', 'nodes of scenario fleet', parseCount, 200)
     .option('--seed <number>', 'seed of scenario fleet', parseCount, 1)
-    .addHelpText('after', '\nThe environment and the kubeconfig that it prints lead the AWS CLI, kubectl and highwater audit into it.')
+    .addHelpText('after', '\nThe environment and the kubeconfig that it prints lead the AWS CLI, kubectl\nand highwater audit into it.')
     .action(async (options: LabOptions) => {
       const lab = await startLab(options.scenario.map(name => (name === 'fleet' ? fleet(options) : scenarioNamed(name))))
       const kubeconfig = join(mkdtempSync(join(tmpdir(), 'highwater-lab-')), 'kubeconfig')

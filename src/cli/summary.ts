@@ -57,7 +57,7 @@ const worst = (findings: Finding[]) =>
 function findingLines(finding: Finding, paint: (style: Style, text: string) => string): string[] {
   const { severity, title, rule, cluster, subject, nodes, consequence } = finding
   const head = wrap(`${severity.toUpperCase().padEnd(8)}  ${clean(title)}`, '', '          ')
-  const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}${subject.kind === 'Node' ? '' : `: ${nodeNames(nodes)}`}  (${rule})`
+  const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}${subject.kind === 'Node' ? '' : `: ${nodeNames(nodes)}`} (${rule})`
   return [
     ...head.map((line, index) => (index === 0 ? paint(styles[severity], line) : line)),
     ...wrap(where, '          '),

@@ -102,11 +102,11 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const subject = nodeSubject(record, prediction)
     const { cluster, identity, unread } = subject
     const isFargate = identity.owner === 'fargate'
-    const coverage = isFargate ? 'notRead' : subject.coverage
+    const { coverage } = subject
     const state = clusterState(cluster)
     state.coverage.nodes++
     state.coverage[coverage]++
-    if (coverage === 'notRead') leaveOut(cluster, identity.name, isFargate ? fargateReason : reasonOf(unread))
+    if (coverage === 'notRead' || isFargate) leaveOut(cluster, identity.name, isFargate ? fargateReason : reasonOf(unread))
     for (const rule of rules) {
       if (isFargate) count(rule, subject, { state: 'notApplicable' })
       else if (rule.kind === 'node') count(rule, subject, outcomeOf(rule, subject, policy))
@@ -134,7 +134,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
         .toSorted((a, b) => byText(a.name, b.name))
         .map(({ name, coverage, outcomes }) => {
           const own = open.filter(({ cluster }) => cluster === name).map(({ finding }) => finding)
-          return { name: bounded(name), grade: gradeOf(own, coverage), coverage, outcomes }
+          return { name: bounded(name), grade: gradeOf(own, coverage, outcomes), coverage, outcomes }
         }),
       findings: open.map(({ finding }) => finding),
       waived: all.filter(({ finding }) => finding.waived !== null).map(({ finding }) => finding),

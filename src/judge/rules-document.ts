@@ -25,7 +25,7 @@ export function rulesDocument(rules: readonly Rule[]): string {
     '',
     'On every node each rule comes to one outcome: *pass*, *fail*, *unknown*, *not applicable* or *error*. What a rule could not see is unknown, never a pass, and stands in the report with its reason. The same failing on the nodes of one nodegroup or nodepool is one finding on it; nodes of none are their own subject.',
     '',
-    `A node is *read* when all of ${promisedSources.map(source => `\`${source}\``).join(', ')} were read, *partly read* with \`node\` and at least one more, else *not read*. Fargate nodes are not read: nothing reaches their kubelet.`,
+    `A node is *read* when all of ${promisedSources.map(source => `\`${source}\``).join(', ')} were read, *partly read* with \`node\` and at least one more, else *not read*. Of a Fargate node nothing but its object and its pods can be read: it is listed as not audited, and no rule applies to it.`,
     '',
     `A cluster's grade is that of its worst open finding: ${severities.map(severity => `${severity} ${gradeBySeverity[severity]}`).join(', ')}; A where there is none. A finding on less than ${smallShare * 100} % of the cluster's nodes costs one step less, but at least a B above info. Waived findings do not count. There is no grade where nothing was read; coverage stands beside every grade.`,
     '',

@@ -1,11 +1,9 @@
 /** The lab's state: clusters, principals, access keys and the secrets that go with them. */
 import { randomBytes } from 'node:crypto'
-import { folderStore } from './apis/s3/folder-store.ts'
-import type { Upload } from './apis/s3/multipart.ts'
-import { memoryStore, type ObjectStore } from './apis/s3/object-store.ts'
-import { type Mailbox, openMailbox } from './apis/sesv2/mailbox.ts'
+import { createS3, type WorldS3 } from './apis/s3/state.ts'
+import { createSes, type WorldSes } from './apis/sesv2/state.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
-import type { ClusterScenario, RoleScenario, S3Scenario, Scenario, SesScenario } from './scenarios/scenario.ts'
+import type { ClusterScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
 
 export const labAccount = '111122223333'
 
@@ -47,22 +45,6 @@ export interface WorldCluster {
   compactedRevision: number
   /** Requests still to be answered 429. */
   refusalsLeft: number
-}
-
-export interface WorldS3 {
-  scenario: S3Scenario
-  objects: ObjectStore
-  /** Uploads in parts that are under way, by their id. */
-  uploads: Map<string, Upload>
-  slowDownsLeft: number
-}
-
-export interface WorldSes {
-  scenario: SesScenario
-  mailbox: Mailbox
-  refusalsLeft: number
-  /** Recipients so far. */
-  sent: number
 }
 
 export interface World {
@@ -109,27 +91,6 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     s3: createS3(scenarios, storeFolder),
     ses: createSes(scenarios, mailFolder),
   }
-}
-
-/** Where several scenarios speak of S3 or SES, the last one holds. */
-function createS3(scenarios: readonly Scenario[], folder: string | undefined): WorldS3 {
-  const usual: S3Scenario = { buckets: ['highwater-lab'], down: false, denied: [], slowDownFirst: 0, full: false, kms: null }
-  const scenario = Object.assign(usual, ...scenarios.map(({ s3 }) => s3))
-  const objects = folder === undefined ? memoryStore() : folderStore(folder)
-  return { scenario, objects, uploads: new Map(), slowDownsLeft: scenario.slowDownFirst }
-}
-
-function createSes(scenarios: readonly Scenario[], folder: string | undefined): WorldSes {
-  const usual: SesScenario = {
-    identities: ['example.com'],
-    sandbox: false,
-    sendingPaused: false,
-    denied: false,
-    refuseFirst: null,
-    down: false,
-  }
-  const scenario = Object.assign(usual, ...scenarios.map(({ ses }) => ses))
-  return { scenario, mailbox: openMailbox(folder), refusalsLeft: scenario.refuseFirst?.count ?? 0, sent: 0 }
 }
 
 function createCluster(scenario: ClusterScenario, region: string): WorldCluster {

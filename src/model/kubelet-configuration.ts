@@ -80,7 +80,7 @@ export function parseConfigz(body: unknown): KubeletConfiguration {
 }
 
 /** The fields above of a raw KubeletConfiguration; null counts as absent, as for upstream's decoder. @throws Error naming the field of a wrong type. */
-export function pickConfiguration(raw: Record<string, unknown>, source: string): KubeletConfiguration {
+function pickConfiguration(raw: Record<string, unknown>, source: string): KubeletConfiguration {
   const picked: Record<string, unknown> = {}
   for (const [field, kind] of Object.entries(kinds)) {
     const value = raw[field]

@@ -198,7 +198,7 @@ function scaledValue({ held, unscaled, exponent }: Quantity, digits: number): bi
   const shift = exponent + digits
   if (held === 'fast') return shift < 0 ? awayFromZero(unscaled, -shift) : wrapped(unscaled, shift)
   if (held === 'capped') return BigInt.asIntN(64, unscaled * 10n ** BigInt(digits))
-  if (unscaled >= 0n) return shift < 0 ? awayFromZero(unscaled, -shift) : BigInt.asIntN(64, timesPowerOfTen(unscaled, shift))
+  if (unscaled >= 0n) return BigInt.asIntN(64, shift < 0 ? awayFromZero(unscaled, -shift) : timesPowerOfTen(unscaled, shift))
   // Upstream cuts a negative decimal to 64 bits of nanos before it divides, and then rounds up.
   const nanos = BigInt.asIntN(64, timesPowerOfTen(unscaled, exponent - nanoExponent))
   const divisor = 10n ** BigInt(-nanoExponent - digits)
@@ -213,7 +213,7 @@ function awayFromZero(value: bigint, power: number): bigint {
   const truncated = value / divisor
   const rest = value % divisor
   if (rest === 0n) return truncated
-  return BigInt.asIntN(64, rest > 0n ? truncated + 1n : truncated - 1n)
+  return rest > 0n ? truncated + 1n : truncated - 1n
 }
 
 /** Upstream: positiveScaleInt64, which multiplies at once for these powers (and wraps), step by step for the others (and gives 0). */
@@ -223,6 +223,14 @@ function wrapped(value: bigint, power: number): bigint {
   const isAtOnce = power <= 3 || power === 6 || power === 9
   if (isAtOnce) return BigInt.asIntN(64, product)
   return power <= fastDigits && BigInt.asIntN(64, product) === product ? product : 0n
+}
+
+/** The whole number, rounded away from zero, as the nearest double; infinite where there is none. */
+export function quantityNumber({ safeInteger, unscaled, exponent }: Quantity): number {
+  if (safeInteger !== null) return safeInteger
+  if (exponent < 0) return Number(awayFromZero(unscaled, -exponent))
+  if (exponent > 400) return unscaled < 0n ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  return Number(unscaled * 10n ** BigInt(exponent))
 }
 
 export const signOf = ({ unscaled }: Quantity): -1 | 0 | 1 => (unscaled === 0n ? 0 : unscaled < 0n ? -1 : 1)

@@ -56,7 +56,7 @@ export interface LoadOptions {
 export function loadConfiguration(raw: RawObject, kubeletVersion: string | null, options: LoadOptions): LoadedConfiguration {
   const features = featuresOf(kubeletVersion)
   const decoded = decode(raw, features)
-  const gateError = features.has('gatesReadWhileDefaulting') ? featureGateError(decoded['featureGates'], features) : null
+  const gateError = features.has('gatesReadWhileDefaulting') ? featureGateError(decoded.featureGates, features) : null
   if (gateError !== null) {
     throw new LoadPanic(`panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: ${gateError}`)
   }
@@ -65,7 +65,7 @@ export function loadConfiguration(raw: RawObject, kubeletVersion: string | null,
   configuration.failCgroupV1 ??= features.has('cgroupV1Refused')
   if (options.defaultsEvictionHard !== false) {
     const isMerged = features.has('mergeDefaultEvictionSettings') && configuration.mergeDefaultEvictionSettings
-    if (!decoded['evictionHard'] || isMerged) {
+    if (!decoded.evictionHard || isMerged) {
       configuration.evictionHard = { ...evictionHardDefaults(kubeletVersion, options.operatingSystem), ...configuration.evictionHard }
     }
   }
@@ -150,7 +150,7 @@ class Decoder {
     }
     return value.map(item => {
       const { numaNode } = this.structure(item, { numaNode: 'int32' }, 'MemoryReservation', 'reservedMemory')
-      const limits = isRawObject(item) && isRawObject(item['limits']) ? Object.entries(item['limits']) : []
+      const limits = isRawObject(item) && isRawObject(item.limits) ? Object.entries(item.limits) : []
       return {
         numaNode: typeof numaNode === 'number' ? numaNode : 0,
         limits: new Map(limits.map(([resource, quantity]) => [resource, this.quantity(quantity)])),
@@ -185,7 +185,6 @@ class Decoder {
   private scalar(value: unknown, type: keyof FieldValues, path: string): unknown {
     if (value === null) return undefined
     const wanted = type === 'string' ? 'string' : type === 'bool' ? 'boolean' : 'number'
-    // biome-ignore format: one condition
     if (typeof value !== wanted) return this.refuse(value, type, path)
     if (typeof value === 'number' && !fits(value, type)) return this.refuse(value, type, path, `number ${value}`)
     return value
@@ -211,17 +210,17 @@ function kindOf(value: unknown): string {
 
 function defaulted(decoded: RawObject, { undefaulted }: LoadOptions): LoadedConfiguration {
   const configuration: RawObject = {
-    memorySwap: decoded['memorySwap'] ?? { swapBehavior: '' },
-    crashLoopBackOff: decoded['crashLoopBackOff'] ?? { maxContainerRestartPeriod: null },
-    reservedMemory: decoded['reservedMemory'] ?? [],
-    shutdownGracePeriodByPodPriority: decoded['shutdownGracePeriodByPodPriority'] ?? [],
+    memorySwap: decoded.memorySwap ?? { swapBehavior: '' },
+    crashLoopBackOff: decoded.crashLoopBackOff ?? { maxContainerRestartPeriod: null },
+    reservedMemory: decoded.reservedMemory ?? [],
+    shutdownGracePeriodByPodPriority: decoded.shutdownGracePeriodByPodPriority ?? [],
   }
   for (const [name, facts] of Object.entries<FieldFacts>(configurationFields)) {
     const value = decoded[name]
     const isKept = value !== undefined && (facts.isPointer === true || undefaulted?.has(name) === true || !isZero(value))
     configuration[name] = isKept ? value : defaultOf(facts)
   }
-  return { ...configuration, evictionHard: configuration['evictionHard'] ?? {} } as unknown as LoadedConfiguration
+  return { ...configuration, evictionHard: configuration.evictionHard ?? {} } as LoadedConfiguration
 }
 
 const isZero = (value: unknown): boolean => value === 0 || value === '' || value === 0n

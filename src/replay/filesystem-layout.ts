@@ -8,10 +8,10 @@
  *
  * The API does not show devices. Where the node itself was not asked, equal sizes make one filesystem likely and unequal ones make two certain.
  */
-import type { Filesystems, FilesystemState } from '#model/prediction.ts'
+import type { FilesystemState, Filesystems } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { usagePercentOf } from '#replay/image-gc.ts'
-import { countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { usagePercentOf } from './image-gc.ts'
+import { countAt, listAt, objectAt, textAt } from './untrusted.ts'
 
 /** xfs makes inodes as it goes, and the two samples are seconds apart. */
 const inodesTolerance = 0.05
@@ -34,7 +34,7 @@ export function filesystemLayout(summary: RawObject | null, host: RawObject | nu
 const byRole = (host: RawObject | null, role: string): RawObject | null =>
   listAt(host, 'filesystems')
     .filter(isRawObject)
-    .find(filesystem => filesystem['role'] === role) ?? null
+    .find(filesystem => filesystem.role === role) ?? null
 
 function stateOf(stats: RawObject | null): FilesystemState | null {
   if (!stats) return null
@@ -43,7 +43,8 @@ function stateOf(stats: RawObject | null): FilesystemState | null {
   return {
     capacityBytes,
     availableBytes,
-    usedPercent: capacityBytes === null || capacityBytes === 0 || availableBytes === null ? null : usagePercentOf(capacityBytes, availableBytes),
+    usedPercent:
+      capacityBytes === null || capacityBytes === 0 || availableBytes === null ? null : usagePercentOf(capacityBytes, availableBytes),
     inodes: countAt(stats, 'inodes'),
     inodesFree: countAt(stats, 'inodesFree'),
   }

@@ -6,7 +6,7 @@
  */
 
 /** `message` is Go's text. */
-export class NumberError extends Error {}
+class NumberError extends Error {}
 
 const number = '\\d(?:_?\\d)*'
 const hexNumber = '[\\da-f](?:_?[\\da-f])*'
@@ -40,7 +40,7 @@ const withoutUnderscores = (text: string) => text.replaceAll('_', '')
 
 function scaledToFloat32(mantissa: bigint, base: bigint, exponent: number): number {
   if (mantissa === 0n) return 0
-  const order = (String(mantissa).length - 1) + exponent * Math.log10(Number(base))
+  const order = String(mantissa).length - 1 + exponent * Math.log10(Number(base))
   if (order > greatestOrder) return Number.POSITIVE_INFINITY
   if (order < -greatestOrder) return 0
   const power = base ** BigInt(Math.abs(exponent))

@@ -19,8 +19,10 @@ export interface ImageGcPolicy {
 
 /** Upstream's text where it would not even construct the manager; else null. */
 export function imageGcPolicyError({ highThresholdPercent, lowThresholdPercent }: Omit<ImageGcPolicy, 'hasMaximumAge'>): string | null {
-  if (highThresholdPercent < 0 || highThresholdPercent > 100) return `invalid HighThresholdPercent ${highThresholdPercent}, must be in range [0-100]`
-  if (lowThresholdPercent < 0 || lowThresholdPercent > 100) return `invalid LowThresholdPercent ${lowThresholdPercent}, must be in range [0-100]`
+  if (highThresholdPercent < 0 || highThresholdPercent > 100)
+    return `invalid HighThresholdPercent ${highThresholdPercent}, must be in range [0-100]`
+  if (lowThresholdPercent < 0 || lowThresholdPercent > 100)
+    return `invalid LowThresholdPercent ${lowThresholdPercent}, must be in range [0-100]`
   if (lowThresholdPercent <= highThresholdPercent) return null
   return `LowThresholdPercent ${lowThresholdPercent} can not be higher than HighThresholdPercent ${highThresholdPercent}`
 }

@@ -58,7 +58,7 @@ describe('a mail', () => {
     const server = await ses(sent)
     await send({ attachments: [{ fileName: 'report.html', contentType: 'text/html', body: Buffer.from('<p>ü</p>') }] })
     const [attachment] = bodyOf(server).Content.Simple.Attachments
-    expect(attachment).toMatchObject({ FileName: 'report.html', ContentType: 'text/html', ContentDisposition: 'ATTACHMENT' })
+    expect(attachment).toMatchObject({ FileName: 'report.html', ContentType: 'text/html', ContentTransferEncoding: 'BASE64' })
     expect(Buffer.from(attachment.RawContent, 'base64').toString()).toBe('<p>ü</p>')
   })
 

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest'
 import { gradeOf } from '#judge/grade.ts'
 import type { Severity } from '#model/finding.ts'
 
+const judged = { pass: 1, fail: 1 }
+
 const coverage = { nodes: 100, read: 90, partlyRead: 0, notRead: 10 }
 const finding = (severity: Severity, count: number) => ({ severity, nodes: { count, sample: [] } })
 
@@ -20,13 +22,17 @@ it.each([
   ['F', [finding('critical', 0)]],
   ['D', [finding('critical', 1), finding('low', 100), finding('medium', 50)]],
 ] as const)('is %s for %j in a cluster of 100 nodes', (grade, findings) => {
-  expect(gradeOf([...findings], coverage)).toBe(grade)
+  expect(gradeOf([...findings], coverage, judged)).toBe(grade)
 })
 
 it('is none where nothing was read, whatever is known to be wrong', () => {
-  expect(gradeOf([finding('critical', 100)], { nodes: 100, read: 0, partlyRead: 0, notRead: 100 })).toBeNull()
+  expect(gradeOf([finding('critical', 100)], { nodes: 100, read: 0, partlyRead: 0, notRead: 100 }, judged)).toBeNull()
 })
 
 it('is given where nodes were read in part', () => {
-  expect(gradeOf([], { nodes: 1, read: 0, partlyRead: 1, notRead: 0 })).toBe('A')
+  expect(gradeOf([], { nodes: 1, read: 0, partlyRead: 1, notRead: 0 }, judged)).toBe('A')
+})
+
+it('gives no grade where no rule applied: a cluster of Fargate nodes', () => {
+  expect(gradeOf([], { nodes: 1, read: 0, partlyRead: 1, notRead: 0 }, { pass: 0, fail: 0 })).toBeNull()
 })

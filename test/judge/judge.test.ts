@@ -345,7 +345,7 @@ describe('coverage', () => {
       record: { configz: null, summary: null },
     })
     const { audited, clusters, findings, notAudited } = judged(rules, [fargate])
-    expect(audited[0]?.coverage).toBe('notRead')
+    expect(audited[0]?.coverage).toBe('partlyRead')
     expect(clusters[0]).toMatchObject({ grade: null, outcomes: outcomes({ notApplicable: rules.length }) })
     expect(notAudited[0]?.reason).toContain('Fargate')
     expect(findings).toEqual([])

@@ -5,7 +5,9 @@
  */
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 
-export const configurationDefaults: KubeletConfiguration = {
+type ImageGcPercentages = Pick<KubeletConfiguration, 'imageGCHighThresholdPercent' | 'imageGCLowThresholdPercent'>
+
+export const configurationDefaults: KubeletConfiguration & Required<ImageGcPercentages> = {
   imageMinimumGCAge: '2m0s',
   imageMaximumGCAge: '0s',
   imageGCHighThresholdPercent: 85,

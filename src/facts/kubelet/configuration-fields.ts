@@ -73,9 +73,9 @@ export const configurationFields = {
   kubeReserved: { type: 'map[string]string' },
   kubeReservedCgroup: { type: 'string', default: configurationDefaults.kubeReservedCgroup },
   maxOpenFiles: { type: 'int64', default: 1_000_000 },
-  maxParallelImagePulls: { type: 'int32', since: 'maxParallelImagePulls' },
+  maxParallelImagePulls: { type: 'int32', isPointer: true, since: 'maxParallelImagePulls' },
   maxPods: { type: 'int32', default: configurationDefaults.maxPods },
-  memoryThrottlingFactor: { type: 'float64' },
+  memoryThrottlingFactor: { type: 'float64', isPointer: true },
   mergeDefaultEvictionSettings: {
     type: 'bool',
     default: configurationDefaults.mergeDefaultEvictionSettings,

@@ -15,6 +15,8 @@ const sinceMinor = {
   imagefsInodesDefault: 30,
   containerLogWorkers: 30,
   podLogsDir: 30,
+  /** `memorySwap.swapBehavior` is NoSwap or LimitedSwap. Before, LimitedSwap or UnlimitedSwap. */
+  noSwapBehavior: 30,
   /** With high threshold 100 a maximum age keeps image GC running. */
   maximumAgeKeepsImageGc: 30,
   /** The error about a missing `ImageMaximumGCAge` gate names the field, no longer the gate. */

@@ -50,7 +50,7 @@ function memory(stats: RawObject | null): Observation | null {
 
 /** The kubepods cgroup, which stands among the system containers. */
 function podsMemory(node: RawObject | null): RawObject | null {
-  const pods = listAt(node, 'systemContainers').find(container => isRawObject(container) && container['name'] === 'pods')
+  const pods = listAt(node, 'systemContainers').find(container => isRawObject(container) && container.name === 'pods')
   return objectAt(pods, 'memory')
 }
 

@@ -18,7 +18,7 @@ import { addQuantities, binaryQuantity, canonical, compareQuantities, parseQuant
 import { parseFloat32 } from '#replay/go-text.ts'
 
 /** `message` is upstream's text: the kubelet would not start. */
-export class ThresholdError extends Error {}
+class ThresholdError extends Error {}
 
 const signals: ReadonlySet<string> = new Set<Signal>([
   'memory.available',
@@ -42,7 +42,9 @@ export function parseThresholdConfig(configuration: ThresholdConfiguration, feat
   const hardStatements = parseThresholdStatements(evictionHard, features)
   const softStatements = parseThresholdStatements(evictionSoft, features)
   const gracePeriods = new Map(entriesOf(evictionSoftGracePeriod, features).map(([signal, text]) => [signal, parseGracePeriod(text)]))
-  const minReclaims = new Map(entriesOf(evictionMinimumReclaim, features).map(([signal, text]) => [signal, parseMinimumReclaim(signal, text)]))
+  const minReclaims = new Map(
+    entriesOf(evictionMinimumReclaim, features).map(([signal, text]) => [signal, parseMinimumReclaim(signal, text)]),
+  )
 
   const hard = hardStatements.map(({ signal, value }) => threshold(signal, value, 0))
   const soft = softStatements.map(({ signal, value }) => {
@@ -140,7 +142,7 @@ export function getThresholdQuantity(value: ThresholdValue, capacity: number): Q
 }
 
 /** What must be available for the threshold not to be met, with the minimum reclaim on top where it is enforced. */
-export function requiredQuantity({ value, minReclaim }: Threshold, capacity: number, enforceMinReclaim: boolean): Quantity {
+function requiredQuantity({ value, minReclaim }: Threshold, capacity: number, enforceMinReclaim: boolean): Quantity {
   const required = getThresholdQuantity(value, capacity)
   return enforceMinReclaim && minReclaim ? addQuantities(required, getThresholdQuantity(minReclaim, capacity)) : required
 }

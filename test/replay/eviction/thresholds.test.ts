@@ -173,7 +173,9 @@ describe('thresholdsMet', () => {
 
   it('never meets a signal that is not observed, nor a threshold that is not a number', () => {
     expect(thresholdsMet(hard('pid.available', '10%'), {}, false)).toEqual([])
-    expect(thresholdsMet(hard('pid.available', 'nan%'), { 'pid.available': { available: 0, capacity: 100, time: null } }, false)).toEqual([])
+    expect(thresholdsMet(hard('pid.available', 'nan%'), { 'pid.available': { available: 0, capacity: 100, time: null } }, false)).toEqual(
+      [],
+    )
   })
 
   it('adds fractions before it compares, not after rounding each', () => {

@@ -31,6 +31,7 @@ export const evictionBeforeImageGc = nodeRule({
     bad: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 }, thresholds: [hard('imagefs.available', 15)] },
     good: { imageGC: { highThresholdPercent: 70, lowThresholdPercent: 50 }, thresholds: [hard('imagefs.available', 10)] },
   },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject, policy) {
     const { layout, layoutCertainty } = subject.filesystems

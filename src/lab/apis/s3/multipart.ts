@@ -84,7 +84,11 @@ export function abortUpload(request: S3Request): Reply {
 function findUpload({ world, bucket, key, query }: S3Request): Upload {
   const upload = world.s3.uploads.get(query.get('uploadId') ?? '')
   if (upload?.bucket === bucket && upload.key === key) return upload
-  throw new Refusal(404, 'NoSuchUpload', 'The specified upload does not exist. The upload ID may be invalid, or aborted or completed.')
+  throw new Refusal(
+    404,
+    'NoSuchUpload',
+    'The specified upload does not exist. The upload ID may be invalid, or the upload may have been aborted or completed.',
+  )
 }
 
 interface NamedPart {

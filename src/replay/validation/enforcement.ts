@@ -5,8 +5,8 @@
  * Read at       1.24 to 1.37; 1.31 checks each entry, 1.32 brought the compressible ones
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { goQuote } from '#replay/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration-file.ts'
+import { goQuote } from '#replay/go-text.ts'
 
 type Enforcement = Pick<LoadedConfiguration, 'enforceNodeAllocatable' | 'cgroupsPerQOS' | 'systemReservedCgroup' | 'kubeReservedCgroup'>
 
@@ -44,7 +44,8 @@ export function* enforcementErrors(configuration: Enforcement, features: Kubelet
         ? `${missing} must be specified when ${goQuote(base)} or ${goQuote(`${base}-compressible`)} included in ${flag}`
         : `${missing} must be specified when ${goQuote(base)} contained in ${flag}`
     }
-    if (isByEntry && !cgroupsPerQOS) yield `cgroupsPerQOS (--cgroups-per-qos) must be set to true when ${goQuote(entry)} contained in ${flag}`
+    if (isByEntry && !cgroupsPerQOS)
+      yield `cgroupsPerQOS (--cgroups-per-qos) must be set to true when ${goQuote(entry)} contained in ${flag}`
   }
 }
 

@@ -1,0 +1,45 @@
+import { nodeRule, type Source } from '#judge/rule.ts'
+
+/** What stays open where a source was not read. */
+const unsaid: Record<Source, string> = {
+  node: 'what it is',
+  pods: 'which pods would be evicted',
+  configz: 'which thresholds it runs with',
+  summary: 'how full its disks are',
+}
+
+const refused = /:10250\b.*connection refused|connection refused.*:10250\b/s
+
+export const unreadNode = nodeRule({
+  id: 'unread-node',
+  family: 'coverage',
+  severity: 'high',
+  needs: [],
+  docs: {
+    title: 'A node could not be read in full',
+    why: 'What was not read was not judged. Each rule that needed it is unknown here, which is not a pass.',
+    fix: 'Look at the reason: grant get nodes/proxy where it is forbidden; where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
+    sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
+  },
+  examples: {
+    bad: { unread: { summary: 'HTTP 503: dial tcp 10.0.1.2:10250: connect: connection refused' } },
+    good: {},
+  },
+
+  *judge({ identity, unread }) {
+    const sources = Object.entries(unread) as [Source, string][]
+    if (sources.length === 0) return
+    const open = `Not known of this node: ${sources.map(([source]) => unsaid[source]).join(', ')}.`
+    const isDown = sources.some(([, reason]) => refused.test(reason))
+    yield {
+      ...(isDown && { title: 'A kubelet does not answer: nothing listens on port 10250' }),
+      consequence: isDown
+        ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`
+        : open,
+      evidence: [
+        ...sources.map(([source, reason]) => ({ what: source, value: reason })),
+        { what: 'node condition Ready', value: identity.ready ?? 'not reported' },
+      ],
+    }
+  },
+})

@@ -1,0 +1,21 @@
+/** What the lab's S3 knows from one request to the next. */
+import type { S3Scenario, Scenario } from '#lab/scenarios/scenario.ts'
+import { folderStore } from './folder-store.ts'
+import type { Upload } from './multipart.ts'
+import { memoryStore, type ObjectStore } from './object-store.ts'
+
+export interface WorldS3 {
+  scenario: S3Scenario
+  objects: ObjectStore
+  /** Uploads in parts that are under way, by their id. */
+  uploads: Map<string, Upload>
+  slowDownsLeft: number
+}
+
+/** Where several scenarios speak of S3, the last one holds. */
+export function createS3(scenarios: readonly Scenario[], folder: string | undefined): WorldS3 {
+  const usual: S3Scenario = { buckets: ['highwater-lab'], down: false, denied: [], slowDownFirst: 0, full: false, kms: null }
+  const scenario: S3Scenario = Object.assign(usual, ...scenarios.map(({ s3 }) => s3))
+  const objects = folder === undefined ? memoryStore() : folderStore(folder)
+  return { scenario, objects, uploads: new Map(), slowDownsLeft: scenario.slowDownFirst }
+}

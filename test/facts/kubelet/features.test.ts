@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { gateState, isGate } from '#facts/kubelet/feature-gates.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+
+describe('featuresOf', () => {
+  it.each([
+    { version: 'v1.34.1-eks-abcd', minor: 34, rulesOfMinor: 34, exact: true },
+    { version: 'v1.29', minor: 29, rulesOfMinor: 29, exact: true },
+    { version: '1.30.0+k3s1', minor: 30, rulesOfMinor: 30, exact: true },
+    { version: 'v1.24.0', minor: 24, rulesOfMinor: 24, exact: true },
+    { version: 'v1.23.17', minor: 23, rulesOfMinor: 24, exact: false },
+    { version: 'v1.38.0', minor: 38, rulesOfMinor: 37, exact: false },
+    { version: 'v2.0.0', minor: null, rulesOfMinor: 37, exact: false },
+    { version: 'v1.3x', minor: null, rulesOfMinor: 37, exact: false },
+    { version: '', minor: null, rulesOfMinor: 37, exact: false },
+    { version: null, minor: null, rulesOfMinor: 37, exact: false },
+  ])('takes $version for 1.$rulesOfMinor, exact: $exact', ({ version, ...expected }) => {
+    expect(featuresOf(version)).toMatchObject(expected)
+  })
+
+  it('has a feature from the minor that brought it', () => {
+    expect(featuresOf('v1.28.15').has('imageMaximumGCAge')).toBe(false)
+    expect(featuresOf('v1.29.0').has('imageMaximumGCAge')).toBe(true)
+    expect(featuresOf('v1.29.0').has('maximumAgeKeepsImageGc')).toBe(false)
+    expect(featuresOf('v1.30.0').has('maximumAgeKeepsImageGc')).toBe(true)
+  })
+})
+
+describe('gateState', () => {
+  it.each([
+    { version: 'v1.28.0', state: null },
+    { version: 'v1.29.0', state: { isOn: false, isLocked: false } },
+    { version: 'v1.30.0', state: { isOn: true, isLocked: false } },
+    { version: 'v1.35.0', state: { isOn: true, isLocked: true } },
+  ])('knows what ImageMaximumGCAge was in $version', ({ version, state }) => {
+    const found = gateState('ImageMaximumGCAge', featuresOf(version))
+    expect(found && { isOn: found.isOn, isLocked: found.isLocked }).toEqual(state)
+  })
+
+  it('takes no name of the language itself for a gate', () => {
+    expect(isGate('constructor')).toBe(false)
+    expect(isGate('NodeSwap')).toBe(true)
+  })
+})
+
+describe('evictionHardDefaults', () => {
+  const linux = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%', 'imagefs.available': '15%' }
+  const windows = { 'memory.available': '500Mi', 'nodefs.available': '10%', 'imagefs.available': '15%' }
+
+  it.each([
+    { version: 'v1.24.17', operatingSystem: 'linux', defaults: linux },
+    { version: 'v1.29.15', operatingSystem: 'linux', defaults: linux },
+    { version: 'v1.30.0', operatingSystem: 'linux', defaults: { ...linux, 'imagefs.inodesFree': '5%' } },
+    { version: null, operatingSystem: 'linux', defaults: { ...linux, 'imagefs.inodesFree': '5%' } },
+    { version: 'v1.30.14', operatingSystem: 'windows', defaults: { ...windows, 'memory.available': '100Mi' } },
+    { version: 'v1.31.0', operatingSystem: 'windows', defaults: windows },
+  ] as const)('of $version on $operatingSystem', ({ version, operatingSystem, defaults }) => {
+    expect(evictionHardDefaults(version, operatingSystem)).toEqual(defaults)
+  })
+})

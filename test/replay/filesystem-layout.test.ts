@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { filesystemLayout } from '#replay/filesystem-layout.ts'
+
+const disk = { capacityBytes: 1000, availableBytes: 500, inodes: 100, inodesFree: 50 }
+const summaryOf = (nodefs: object | null, imagefs: object | null, containerfs: object | null = null) => ({
+  node: { fs: nodefs, runtime: { imageFs: imagefs, containerFs: containerfs } },
+})
+const hostOf = (devices: Record<string, string | undefined>) => ({
+  filesystems: Object.entries(devices).map(([role, device]) => ({ role, device })),
+})
+const verdict = (summary: object | null, host: object | null = null) => {
+  const { layout, layoutCertainty } = filesystemLayout(
+    summary as Record<string, unknown> | null,
+    host as Record<string, unknown> | null,
+    true,
+  )
+  return [layout, layoutCertainty]
+}
+
+describe('filesystemLayout', () => {
+  it.each([
+    { imagefs: disk, is: ['shared', 'likely'] },
+    { imagefs: { ...disk, capacityBytes: 1001 }, is: ['imagefs', 'certain'] },
+    { imagefs: { ...disk, availableBytes: 520 }, is: ['shared', 'likely'] },
+    { imagefs: { ...disk, availableBytes: 521 }, is: ['imagefs', 'likely'] },
+    { imagefs: { ...disk, inodes: 95 }, is: ['shared', 'likely'] },
+    { imagefs: { ...disk, inodes: 94 }, is: ['imagefs', 'likely'] },
+    { imagefs: { capacityBytes: 1000, availableBytes: 500 }, is: ['shared', 'likely'] },
+    { imagefs: { capacityBytes: 1000 }, is: [null, null] },
+    { imagefs: null, is: [null, null] },
+  ])('from sizes alone: $imagefs is $is', ({ imagefs, is }) => {
+    expect(verdict(summaryOf(disk, imagefs))).toEqual(is)
+  })
+
+  it.each([
+    { devices: { nodefs: '259:1', imagefs: '259:1' }, is: ['shared', 'certain'] },
+    { devices: { nodefs: '259:1', imagefs: '259:2' }, is: ['imagefs', 'certain'] },
+    { devices: { nodefs: '259:1', imagefs: '259:2', containerfs: '259:2' }, is: ['imagefs', 'certain'] },
+    { devices: { nodefs: '259:1', imagefs: '259:2', containerfs: '259:1' }, is: ['split', 'certain'] },
+    { devices: { nodefs: '259:1', logs: '259:2' }, is: ['shared', 'likely'] },
+  ])('devices are certain: $devices is $is', ({ devices, is }) => {
+    expect(verdict(summaryOf(disk, disk), hostOf(devices))).toEqual(is)
+  })
+
+  it('takes the sizes that the node told where there is no summary', () => {
+    const host = { filesystems: [{ role: 'nodefs', device: 'a', ...disk }] }
+    expect(filesystemLayout(null, host, true).nodefs).toEqual({ ...disk, usedPercent: 50 })
+  })
+
+  it('counts use as image GC does: what is available, floored', () => {
+    const { nodefs } = filesystemLayout(summaryOf({ capacityBytes: 1000, availableBytes: 159 }, null), null, true)
+    expect(nodefs?.usedPercent).toBe(85)
+  })
+
+  it('keeps what is not observed apart from 0', () => {
+    expect(filesystemLayout(summaryOf({ capacityBytes: 0, availableBytes: 0 }, { inodes: 3 }), null, true)).toMatchObject({
+      nodefs: { capacityBytes: 0, usedPercent: null },
+      imagefs: { capacityBytes: null, availableBytes: null, usedPercent: null, inodes: 3, inodesFree: null },
+    })
+  })
+
+  it.each([
+    { isContainerd: true, containerfs: 500 },
+    { isContainerd: false, containerfs: undefined },
+  ])('without statistics of containerfs, containerd $isContainerd: $containerfs', ({ isContainerd, containerfs }) => {
+    expect(filesystemLayout(summaryOf(disk, disk), null, isContainerd).containerfs?.availableBytes).toBe(containerfs)
+  })
+})

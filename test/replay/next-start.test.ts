@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import { predictNextStart } from '#replay/next-start.ts'
+
+const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
+const main = (content: object) => ({ path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { ...kind, ...content } })
+const dropIn = (name: string, content: object) => ({
+  path: `/etc/kubernetes/kubelet/config.json.d/${name}`,
+  role: 'drop-in',
+  content: { ...kind, ...content },
+})
+const predict = (files: object[], version = 'v1.34.4', more: object = {}, kernel: object = {}) =>
+  predictNextStart({ kubelet: { files, ...more }, kernel }, version, 'linux')
+const errorsOf = (...given: Parameters<typeof predict>) => predict(...given).prediction?.errors
+
+describe('predictNextStart', () => {
+  it('would start with a sound file, and says what its image GC comes to', () => {
+    expect(predict([main({ imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 })])).toEqual({
+      prediction: {
+        files: ['/etc/kubernetes/kubelet/config.json'],
+        errors: [],
+        imageGCHighThresholdPercent: 70,
+        imageGCLowThresholdPercent: 60,
+      },
+      unknowns: [],
+    })
+  })
+
+  it('merges drop-ins by path and leaves other files in their folder alone', () => {
+    const files = [
+      dropIn('90-late.conf', { imageGCHighThresholdPercent: 60 }),
+      main({ imageGCLowThresholdPercent: 50 }),
+      dropIn('notes.txt', { imageGCHighThresholdPercent: 1 }),
+      dropIn('40-nodeadm.conf', { imageGCHighThresholdPercent: 75 }),
+    ]
+    expect(predict(files).prediction).toMatchObject({
+      files: [
+        '/etc/kubernetes/kubelet/config.json',
+        '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf',
+        '/etc/kubernetes/kubelet/config.json.d/90-late.conf',
+      ],
+      imageGCHighThresholdPercent: 60,
+      imageGCLowThresholdPercent: 50,
+    })
+  })
+
+  it('finds a low threshold that a drop-in has left above the high one', () => {
+    expect(errorsOf([main({}), dropIn('50-gc.conf', { imageGCHighThresholdPercent: 75 })])).toEqual([
+      'invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 80 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 75',
+    ])
+  })
+
+  it('finds what validation passes and the start does not', () => {
+    expect(
+      errorsOf([main({ evictionSoft: { 'memory.available': '1Gi' }, systemReserved: { disk: '1Gi' }, containerLogMaxSize: '1.5Gi' })]),
+    ).toEqual([
+      'grace period must be specified for the soft eviction threshold memory.available',
+      '--system-reserved value failed to parse: cannot reserve "disk" resource',
+      'failed to initialize container log manager: failed to parse container log max size "1.5Gi": invalid max log size',
+    ])
+  })
+
+  it('says once what validation and start both refuse', () => {
+    expect(errorsOf([main({ containerLogMaxFiles: 1 })])).toEqual(['invalid configuration: containerLogMaxFiles must be greater than 1'])
+    expect(errorsOf([main({ containerLogMaxFiles: 1 })], 'v1.32.0')).toEqual([
+      'failed to initialize container log manager: invalid MaxFiles 1, must be > 1',
+    ])
+  })
+
+  it('lets a drop-in add a soft threshold to maps of the main file', () => {
+    const files = [
+      main({ evictionSoftGracePeriod: { 'memory.available': '90s' } }),
+      dropIn('50.conf', { evictionSoft: { 'memory.available': '1Gi' } }),
+    ]
+    expect(errorsOf(files)).toEqual([])
+  })
+
+  it('takes null in a drop-in away from 1.32 on, and passes it over before', () => {
+    const files = [
+      main({ imageGCHighThresholdPercent: 60, imageGCLowThresholdPercent: 50 }),
+      dropIn('50.conf', { imageGCHighThresholdPercent: null }),
+    ]
+    expect(predict(files, 'v1.32.0').prediction?.imageGCHighThresholdPercent).toBe(85)
+    expect(predict(files, 'v1.31.0').prediction?.imageGCHighThresholdPercent).toBe(60)
+  })
+
+  it('defaults a zero of a drop-in from 1.32 on, and leaves it before', () => {
+    const files = [main({ imageMaximumGCAge: '1m' }), dropIn('50.conf', { imageMinimumGCAge: '0s' })]
+    expect(errorsOf(files, 'v1.31.0')).toEqual([])
+    expect(errorsOf(files, 'v1.32.0')).toEqual([
+      'invalid configuration: imageMaximumGCAge 1m0s must be greater than imageMinimumGCAge 2m0s',
+    ])
+  })
+
+  it.each([
+    { content: {}, is: 'no apiVersion/kind' },
+    {
+      content: { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'KubeletConfiguration' },
+      is: 'unknown apiVersion/kind: kubelet.config.k8s.io/v1, Kind=KubeletConfiguration',
+    },
+  ])('asks a drop-in for its kind from 1.32 on: $is', ({ content, is }) => {
+    const files = [main({}), { path: '/d/50.conf', role: 'drop-in', content }]
+    expect(errorsOf(files, 'v1.32.0')).toEqual([`failed to load kubelet dropin file, path: /d/50.conf, ${is}`])
+    expect(errorsOf(files, 'v1.31.0')).toEqual([])
+  })
+
+  it('lets flags have the last word', () => {
+    const commandLine = ['kubelet', '--eviction-hard=memory.available<lots', '--image-gc-high-threshold', '79']
+    const { prediction } = predict([main({})], 'v1.34.4', { commandLine })
+    expect(prediction?.imageGCHighThresholdPercent).toBe(79)
+    expect(prediction?.errors).toHaveLength(2)
+  })
+
+  it('names the file that does not load', () => {
+    expect(predict([main({ maxPods: 'many' })]).prediction).toEqual({
+      files: ['/etc/kubernetes/kubelet/config.json'],
+      errors: [
+        'failed to load Kubelet config file /etc/kubernetes/kubelet/config.json, error failed to decode: json: cannot unmarshal string into Go struct field KubeletConfiguration.maxPods of type int32',
+      ],
+      imageGCHighThresholdPercent: null,
+      imageGCLowThresholdPercent: null,
+    })
+  })
+
+  it('does not call a gate unknown to the kubelet because it is unknown here', () => {
+    const { prediction, unknowns } = predict([main({ featureGates: { InPlacePodVerticalScaling: true, NodeSwap: true } })])
+    expect(prediction?.errors).toEqual([])
+    expect(unknowns.map(({ what }) => what)).toEqual(['feature gate InPlacePodVerticalScaling'])
+  })
+
+  it('refuses cgroup v1 from 1.35 on', () => {
+    expect(errorsOf([main({})], 'v1.35.0', {}, { cgroupVersion: 1 })).toHaveLength(1)
+    expect(errorsOf([main({})], 'v1.35.0', {}, { cgroupVersion: 2 })).toEqual([])
+  })
+
+  it.each([
+    { why: 'the node was not asked', files: [], version: 'v1.34.4' },
+    { why: 'there is no main file', files: [dropIn('50.conf', {})], version: 'v1.34.4' },
+    { why: 'each drop-in of 1.28 brings all its defaults', files: [main({}), dropIn('50.conf', {})], version: 'v1.28.15' },
+  ])('does not decide where $why', ({ files, version }) => {
+    const { prediction, unknowns } = predict(files, version)
+    expect(prediction).toBeNull()
+    expect(unknowns).toHaveLength(1)
+  })
+
+  it('says that environment files were not followed', () => {
+    const { prediction, unknowns } = predict([main({}), { path: '/etc/sysconfig/kubelet', role: 'environment', content: {} }])
+    expect(prediction?.errors).toEqual([])
+    expect(unknowns).toHaveLength(1)
+  })
+})

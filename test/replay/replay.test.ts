@@ -1,0 +1,216 @@
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { NodeRecord } from '#model/record.ts'
+import { replay } from '#replay/replay.ts'
+
+const takenAt = '2026-11-21T00:00:00Z'
+const recorded = (name: string) =>
+  JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8')) as Record<string, unknown>
+const real = (disk: string): NodeRecord => ({
+  kind: 'Node',
+  cluster: 'prod',
+  node: recorded(`${disk}-node`),
+  configz: recorded(`${disk}-configz`),
+  summary: recorded(`${disk}-stats-summary`),
+})
+const sound = real('single-disk')
+const withConfiguration = (fields: object): NodeRecord => ({ ...sound, configz: { kubeletconfig: fields } })
+const whatOf = ({ unknowns }: ReturnType<typeof replay>) => unknowns.map(({ what }) => what)
+
+describe('a recorded node', () => {
+  it.each([
+    { disk: 'single-disk', layout: 'shared', layoutCertainty: 'likely', usagePercent: 11 },
+    { disk: 'split-disk', layout: 'imagefs', layoutCertainty: 'certain', usagePercent: 10 },
+  ])('$disk is calm, as it said itself', ({ disk, layout, layoutCertainty, usagePercent }) => {
+    const prediction = replay(real(disk), takenAt)
+    expect(prediction).toMatchObject({
+      cluster: 'prod',
+      kubeletVersion: 'v1.34.4',
+      at: takenAt,
+      filesystems: { layout, layoutCertainty },
+      imageGC: { enabled: true, triggered: false, usagePercent, bytesToFree: 0, error: null },
+      eviction: { error: null },
+      nextStart: null,
+    })
+    expect(prediction.eviction?.thresholds.map(({ signal, met }) => [signal, met])).toEqual([
+      ['memory.available', false],
+      ['nodefs.available', false],
+      ['nodefs.inodesFree', false],
+      ['allocatableMemory.available', false],
+    ])
+  })
+})
+
+describe('replay', () => {
+  it('has the margin negative exactly where the threshold is met', () => {
+    const { eviction } = replay(
+      withConfiguration({ evictionHard: { 'nodefs.available': '3707879424', 'imagefs.available': '3707879425' } }),
+      takenAt,
+    )
+    expect(eviction?.thresholds.map(({ met, margin }) => ({ met, margin }))).toEqual([
+      { met: true, margin: -1 },
+      { met: false, margin: 0 },
+    ])
+  })
+
+  it('takes a configz without evictionHard for a node without hard thresholds, not for the defaults', () => {
+    expect(replay(withConfiguration({ maxPods: 5 }), takenAt).eviction?.thresholds).toEqual([])
+  })
+
+  it('keeps what is configured as text, and says 0 where there is no minimum reclaim', () => {
+    const { eviction } = replay(
+      withConfiguration({
+        evictionSoft: { 'nodefs.available': '1.5Gi', 'memory.available': '5%' },
+        evictionSoftGracePeriod: { 'nodefs.available': '1m30s', 'memory.available': '0s' },
+        evictionMinimumReclaim: { 'nodefs.available': '500Mi' },
+      }),
+      takenAt,
+    )
+    expect(eviction?.thresholds).toMatchObject([
+      { signal: 'memory.available', value: '5%', hard: true, gracePeriodMs: 0, minReclaim: '0' },
+      { signal: 'nodefs.available', value: '1.5Gi', resolved: 1_610_612_736, hard: false, gracePeriodMs: 90_000, minReclaim: '500Mi' },
+    ])
+  })
+
+  it('without a summary resolves quantities, and nothing else', () => {
+    const prediction = replay(
+      { ...withConfiguration({ evictionHard: { 'nodefs.available': '10%', 'memory.available': '1Gi' } }), summary: null },
+      takenAt,
+    )
+    expect(prediction.eviction?.thresholds).toMatchObject([
+      { signal: 'memory.available', resolved: 1024 ** 3, met: null, margin: null },
+      { signal: 'nodefs.available', resolved: null, met: null, margin: null },
+    ])
+    expect(prediction.imageGC).toMatchObject({
+      triggered: null,
+      usagePercent: null,
+      bytesUntilTrigger: null,
+      bytesToFree: null,
+      error: null,
+    })
+    expect(prediction.filesystems).toMatchObject({ nodefs: null, imagefs: null, containerfs: null, layout: null, layoutCertainty: null })
+    expect(whatOf(prediction)).toContain('summary')
+  })
+
+  it('without configz knows the disks, and neither thresholds nor image GC', () => {
+    const prediction = replay({ ...sound, configz: null }, takenAt)
+    expect(prediction).toMatchObject({ eviction: null, imageGC: null, filesystems: { layout: 'shared' } })
+    expect(whatOf(prediction)).toContain('configz')
+  })
+
+  it('says with upstream why the running thresholds would not parse', () => {
+    expect(replay(withConfiguration({ evictionHard: { 'disk.available': '10%' } }), takenAt).eviction).toMatchObject({
+      thresholds: [],
+      error: 'unsupported eviction signal disk.available',
+    })
+  })
+
+  it('names a signal that has a threshold and no statistics', () => {
+    const prediction = replay({ ...withConfiguration({ evictionHard: { 'pid.available': '10%' } }), summary: { node: {} } }, takenAt)
+    expect(prediction.eviction?.thresholds).toMatchObject([{ resolved: null, met: null, margin: null }])
+    expect(whatOf(prediction)).toContain('summary: pid.available')
+  })
+
+  it('does not take a wrapped statistic of the image filesystem for an empty one', () => {
+    const imageFs = { capacityBytes: 2 ** 64 - 1, availableBytes: 5 }
+    expect(replay({ ...sound, summary: { node: { runtime: { imageFs } } } }, takenAt).imageGC).toMatchObject({
+      triggered: null,
+      error: null,
+    })
+  })
+
+  it('says what the kubelet says of an image filesystem without a size', () => {
+    expect(replay({ ...sound, summary: { node: { runtime: { imageFs: {} } } } }, takenAt).imageGC).toMatchObject({
+      triggered: false,
+      error: 'invalid capacity 0 on image filesystem',
+    })
+  })
+
+  it.each([
+    { gates: {}, enabled: true },
+    { gates: { ImageMaximumGCAge: false }, enabled: false },
+  ])('keeps image GC running at 100 for a maximum age, unless its gate is off: $gates', ({ gates, enabled }) => {
+    const fields = { imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 80, imageMaximumGCAge: '168h0m0s', featureGates: gates }
+    expect(replay(withConfiguration(fields), takenAt).imageGC?.enabled).toBe(enabled)
+  })
+
+  it('says whose rules it applied to a version that it does not know', () => {
+    const prediction = replay({ ...sound, node: {} }, takenAt)
+    expect(prediction.kubeletVersion).toBeNull()
+    expect(prediction.unknowns).toContainEqual({ what: 'node.status.nodeInfo.kubeletVersion', effect: 'the rules of 1.37 were applied' })
+  })
+
+  it("takes the record's own time before the snapshot's", () => {
+    expect(replay({ ...sound, at: '2026-11-20T23:59:00Z' }, takenAt).at).toBe('2026-11-20T23:59:00Z')
+  })
+})
+
+describe('whatever stands in a record', () => {
+  const isPlain = (value: unknown): boolean =>
+    typeof value === 'object' && value !== null ? Object.values(value).every(isPlain) : typeof value !== 'number' || Number.isFinite(value)
+
+  const anything = fc.oneof(fc.jsonValue(), fc.constant(undefined))
+  const number = fc.oneof(fc.double(), fc.maxSafeInteger(), fc.constantFrom(0, 1, 2 ** 53, 2 ** 63, 2 ** 64 - 1))
+  const filesystem = fc.record({ capacityBytes: number, availableBytes: number, inodes: number, inodesFree: number }, { requiredKeys: [] })
+  const threshold = fc.oneof(fc.string(), fc.constantFrom('10%', 'nan%', '1e500', '1e-400', '8Ei', '0.0%', '1.5'))
+  const signal = fc.constantFrom('nodefs.available', 'imagefs.inodesFree', 'memory.available', 'pid.available')
+  const thresholds = fc.dictionary(signal, threshold)
+
+  it.each(['node', 'configz', 'summary', 'host', 'pods', 'runtime', 'known', 'at'] as const)(
+    '%s: any JSON gives an answer without NaN',
+    source => {
+      fc.assert(
+        fc.property(anything, value => {
+          expect(isPlain(replay({ ...sound, [source]: value } as NodeRecord, takenAt))).toBe(true)
+        }),
+      )
+    },
+  )
+
+  it('any numbers and any thresholds give an answer without NaN', () => {
+    const configuration = fc.record(
+      {
+        evictionHard: thresholds,
+        evictionMinimumReclaim: thresholds,
+        imageGCHighThresholdPercent: number,
+        imageGCLowThresholdPercent: number,
+        imageMaximumGCAge: fc.string(),
+        enforceNodeAllocatable: fc.constant(['pods']),
+      },
+      { requiredKeys: [] },
+    )
+    const node = fc.record({
+      fs: filesystem,
+      runtime: fc.record({ imageFs: filesystem }),
+      memory: fc.record({ availableBytes: number, workingSetBytes: number }),
+    })
+    fc.assert(
+      fc.property(configuration, node, (kubeletconfig, summary) => {
+        expect(isPlain(replay({ ...sound, configz: { kubeletconfig }, summary: { node: summary } }, takenAt))).toBe(true)
+      }),
+    )
+  })
+
+  it("any files on the node's disk give an answer", () => {
+    const name = fc.constantFrom(
+      'maxPods',
+      'imageGCHighThresholdPercent',
+      'evictionHard',
+      'reservedMemory',
+      'memorySwap',
+      'featureGates',
+      'imageMinimumGCAge',
+    )
+    const file = fc.record({
+      path: fc.constantFrom('/a.conf', '/b/c.conf'),
+      role: fc.constantFrom('config', 'drop-in'),
+      content: fc.dictionary(name, fc.jsonValue()),
+    })
+    fc.assert(
+      fc.property(fc.array(file), anything, (files, commandLine) => {
+        expect(isPlain(replay({ ...sound, host: { kubelet: { files, commandLine } } }, takenAt))).toBe(true)
+      }),
+    )
+  })
+})

@@ -32,12 +32,15 @@ export function parseSettings(environment: Record<string, string | undefined>): 
   const parsed = schema.safeParse(given)
   const recipients = (given['HIGHWATER_RECIPIENTS'] ?? '').split(',').flatMap(entry => entry.trim() || [])
   const mistakes = parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
-  for (const recipient of recipients) if (!address.safeParse(recipient).success) mistakes.push(`HIGHWATER_RECIPIENTS: ${recipient} is no e-mail address`)
+  for (const recipient of recipients)
+    if (!address.safeParse(recipient).success) mistakes.push(`HIGHWATER_RECIPIENTS: ${recipient} is no e-mail address`)
   // Source: SES API reference, Destination: 50 recipients in all.
-  if (recipients.length > 50) mistakes.push(`HIGHWATER_RECIPIENTS: ${recipients.length} addresses, SES takes 50 in one mail: use a distribution list`)
+  if (recipients.length > 50)
+    mistakes.push(`HIGHWATER_RECIPIENTS: ${recipients.length} addresses, SES takes 50 in one mail: use a distribution list`)
   if (recipients.length > 0 && !given['HIGHWATER_SENDER']) mistakes.push('HIGHWATER_SENDER: recipients without a sender')
   if (recipients.length === 0 && given['HIGHWATER_SENDER']) mistakes.push('HIGHWATER_RECIPIENTS: a sender without recipients')
-  if (recipients.length === 0 && !given['HIGHWATER_BUCKET']) mistakes.push('HIGHWATER_BUCKET or HIGHWATER_RECIPIENTS: a report would reach nobody')
+  if (recipients.length === 0 && !given['HIGHWATER_BUCKET'])
+    mistakes.push('HIGHWATER_BUCKET or HIGHWATER_RECIPIENTS: a report would reach nobody')
   if (!parsed.success || mistakes.length > 0) throw new OperatorError(`The settings of the function are wrong: ${mistakes.join('; ')}`)
   const data = parsed.data
   return {

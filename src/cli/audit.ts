@@ -28,7 +28,11 @@ export function auditCommand(): Command {
   const command = new Command('audit')
     .description('read every node, replay what its kubelet would do, and report what is wrong')
     .option('--snapshot <file>', 'audit a saved snapshot instead of a live fleet')
-    .option('--out <dir>', `folder for ${formats.map(({ name }) => name).join(', ')} and ${snapshotName}`, 'highwater-out')
+    .option(
+      '--out <dir>',
+      `folder for ${formats.map(({ name }) => name).join(', ')}, email.html, email.txt, ${snapshotName}`,
+      'highwater-out',
+    )
     .addOption(new Option('--format <format>', 'what to print').choices(['text', ...formats.map(({ id }) => id)]).default('text'))
     .addOption(
       new Option('--fail-on <severity>', 'exit 1 when a finding is at least this severe').choices([...severities, 'none']).default('none'),
@@ -84,6 +88,7 @@ export async function auditInto(options: AuditOptions): Promise<AuditResult> {
       rules,
       formats,
       channels: [folder(options.out)],
+      mail: null,
       snapshot: snapshotWriter(options),
       options: { allNodes: options.allNodes },
       onNode: isSaved ? undefined : () => progress.nodeRead(),

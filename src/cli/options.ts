@@ -1,6 +1,7 @@
 /** The options that several commands share, parsed and checked. */
 import { existsSync, readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError } from 'commander'
+import { notReached } from '#model/not-reached.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { Selection } from '#model/selection.ts'
@@ -83,10 +84,10 @@ function policyFile(file: string | undefined): Policy {
 /** An abort signal for the run's deadline and for Ctrl-C; its reason says which, in the words that unread nodes will carry. */
 export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(new Error(`not reached before the run's deadline of ${deadlineMs / 1000} s`)), deadlineMs)
+  const timer = setTimeout(() => controller.abort(new Error(notReached(`run's deadline of ${deadlineMs / 1000} s`))), deadlineMs)
   const interrupt = () => {
     process.stderr.write('\nStopping: the report will have what was read so far. Press Ctrl-C again to leave at once.\n')
-    controller.abort(new Error('not reached before the run was interrupted'))
+    controller.abort(new Error(notReached('run was interrupted')))
   }
   process.once('SIGINT', interrupt)
   return {

@@ -117,7 +117,7 @@ export function s3Store(options: S3StoreOptions): Store {
   }
 
   return {
-    location: `s3://${bucket}/${prefix}`,
+    location: `s3://${bucket}/${prefix}`.replace(/\/$/, ''),
     async read(key) {
       const at = full(key)
       return call(`GetObject ${at}`, 's3:GetObject', async () => {

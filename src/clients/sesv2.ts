@@ -75,7 +75,7 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   }
 }
 
-/** Whether a mail of that content is small enough for SES. */
+/** What SES counts of a mail with that content against its limit, at most. */
 export const mailBytes = ({ html, text, attachments }: Pick<Mail, 'html' | 'text' | 'attachments'>) =>
   [html, text, ...attachments.map(({ body }) => body)].reduce((sum, part) => sum + encodedBytes(part), headerBytes)
 

@@ -2,7 +2,7 @@
 
 /** All methods throw an Error with one paragraph for people when the store cannot be read or written. */
 export interface Store {
-  /** For people: `s3://bucket/prefix`, or a folder's path. */
+  /** For people: `s3://bucket/prefix`, or a folder's path; without a slash at the end. */
   readonly location: string
   /** Null: there is no such key. `version` is opaque: only for `replace`. */
   read(key: string): Promise<{ body: Buffer; version: string } | null>

@@ -1,22 +1,15 @@
 /** What invokes the audit: the schedule, or a person. All mistakes of an event are named at once. */
 import * as z from 'zod/mini'
 import { OperatorError } from '#model/operator-error.ts'
-import { everything, type Selection } from '#model/selection.ts'
-
-export interface AuditRequest {
-  /** The tick's time, which names the run; null: on demand. */
-  scheduledTime: string | null
-  selection: Selection
-  /** Read and judge, publish nothing. */
-  isDryRun: boolean
-  /** Whether the mail goes out: always on schedule, on demand only when asked for. */
-  isMailed: boolean
-}
+import type { AuditRequest } from '#model/run.ts'
+import { everything } from '#model/selection.ts'
 
 // A Kubernetes node name is a DNS subdomain, an EKS cluster name letters, digits, - and _; * stands for any characters.
 const nodeName = z.string().check(z.regex(/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/, 'a node name, as kubectl get nodes shows it'))
 const clusterName = z.string().check(z.regex(/^[0-9A-Za-z*][A-Za-z0-9_*-]{0,99}$/, 'an EKS cluster name; * stands for any characters'))
-const nodegroupName = z.string().check(z.regex(/^[0-9A-Za-z*][A-Za-z0-9_.*-]{0,252}$/, 'a nodegroup or nodepool name; * stands for any characters'))
+const nodegroupName = z
+  .string()
+  .check(z.regex(/^[0-9A-Za-z*][A-Za-z0-9_.*-]{0,252}$/, 'a nodegroup or nodepool name; * stands for any characters'))
 const names = <Name extends z.core.$ZodType>(name: Name) => z._default(z.array(name).check(z.maxLength(1000)), [])
 
 const scheduled = z.strictObject({

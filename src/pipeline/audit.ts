@@ -5,21 +5,25 @@ import type { FindingsDocument, RunInfo } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
 import type { AuditedNode, Delivery, RenderedFile } from '#model/report.ts'
-import type { Channel } from '#publish/channel.ts'
-import { publish } from '#publish/publish.ts'
+import type { Channel, MailChannel } from '#publish/channel.ts'
 import { replay } from '#replay/replay.ts'
 import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
+import { publishReport } from './publication.ts'
 
 export interface AuditContext {
+  /** What was wrong with the input before the first record: it stands in the report. */
+  inputErrors?: string[]
   source: RunInfo['source']
   version: string
   policy: Policy
   rules: readonly Rule[]
   formats: Format[]
   channels: Channel[]
+  /** How the mail goes; null: it is only kept as a file. */
+  mail: MailChannel | null
   /** Where the records are kept; null: nowhere. */
   snapshot: SnapshotWriter | null
   options?: JudgementOptions
@@ -37,10 +41,10 @@ export interface AuditResult {
 
 /** @throws whatever the source throws when it has nothing at all to read. */
 export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine>, context: AuditContext): Promise<AuditResult> {
-  const { policy, rules, formats, channels, snapshot } = context
+  const { policy, rules, formats, snapshot } = context
   const judgement = openJudgement(rules, policy, context.options)
   const nodes: AuditedNode[] = []
-  const inputErrors: string[] = []
+  const inputErrors = [...(context.inputErrors ?? [])]
   let header: SnapshotHeader | null = null
   try {
     for await (const read of source) {
@@ -79,8 +83,12 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
     ...judged,
   }
   nodes.sort(byClusterAndName)
-  const files = renderReport({ document, nodes, alertPercent: policy.alertPercent }, formats)
-  return { document, nodes, files, deliveries: await publish(files, channels), ruleErrors }
+  const report = { document, nodes, alertPercent: policy.alertPercent }
+  const files = renderReport(report, formats)
+  const { channels, mail } = context
+  const isPublished = channels.length > 0 || mail !== null
+  const deliveries = isPublished ? await publishReport(report, files, { channels, mail, snapshotPath: snapshot?.path ?? null }) : []
+  return { document, nodes, files, deliveries, ruleErrors }
 }
 
 /** Only a file without its first line has no time of its own; its nodes usually do. */

@@ -7,6 +7,8 @@ import { createGzip } from 'node:zlib'
 import type { SnapshotRecord } from '#model/record.ts'
 
 export interface SnapshotWriter {
+  /** Where the complete file will lie. */
+  readonly path: string
   /** Waits when the disk is slower than the fleet. */
   write(record: SnapshotRecord): Promise<void>
   /** Completes the file. @throws the file system's error. */
@@ -26,6 +28,7 @@ export function openSnapshot(path: string): SnapshotWriter {
     failure = error
   })
   return {
+    path,
     async write(record) {
       if (failure !== null) throw failure
       if (!input.write(`${JSON.stringify(record)}\n`)) await Promise.race([new Promise(resolve => input.once('drain', resolve)), done])

@@ -125,6 +125,13 @@ describe('another try', () => {
   })
 })
 
+it.each([
+  ['', 's3://highwater-lab'],
+  ['audits/', 's3://highwater-lab/audits'],
+])('with the prefix %j lies at %s', (prefix, location) => {
+  expect(store({ prefix }).location).toBe(location)
+})
+
 it('lists a prefix over many pages', async () => {
   const page = (keys: string[], token: string) =>
     `<ListBucketResult><IsTruncated>${token !== ''}</IsTruncated>${token && `<NextContinuationToken>${token}</NextContinuationToken>`}${keys

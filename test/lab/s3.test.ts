@@ -183,7 +183,7 @@ describe.each(['in memory', 'in a folder'])('S3 in the lab, with objects %s', wh
   })
 })
 
-describe('the folder of the lab’s S3', () => {
+describe('the folder of S3 in the lab', () => {
   it('holds objects as files that the next lab finds', async () => {
     const storeFolder = folder()
     await enter({}, { storeFolder })

@@ -55,6 +55,7 @@ export function auditRecords(
     rules,
     formats,
     channels: [],
+    mail: null,
     snapshot: snapshotPath === undefined ? null : openSnapshot(snapshotPath),
     options: { allNodes: true },
   })

@@ -25,7 +25,7 @@ export interface S3Scenario {
   buckets: readonly string[]
   /** Nothing listens at S3's address. */
   down: boolean
-  /** What the lab's principal may not do. */
+  /** What no principal may do. */
   denied: readonly S3Action[]
   /** The first so many requests are answered 503 SlowDown. */
   slowDownFirst: number
@@ -44,7 +44,7 @@ export interface SesScenario {
   /** Recipients have to be verified, too; 200 messages a day. */
   sandbox: boolean
   sendingPaused: boolean
-  /** The lab's principal may not call ses:SendEmail. */
+  /** No principal may call ses:SendEmail. */
   denied: boolean
   /** The first so many SendEmail are answered with that error. */
   refuseFirst: { count: number; error: 'TooManyRequestsException' | 'LimitExceededException' } | null

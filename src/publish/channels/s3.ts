@@ -23,7 +23,7 @@ export function s3({ store, runId, reportBaseUrl }: S3Options): Channel {
     async deliver(files) {
       await intoStore(store, name => runKey(runId, name), files)
       return {
-        location: `${store.location.replace(/\/$/, '')}/${runKey(runId, '')}`,
+        location: `${store.location}/${runKey(runId, '')}`,
         link: reportBaseUrl === null ? null : `${reportBaseUrl.replace(/\/$/, '')}/${runKey(encodeURIComponent(runId), reportName)}`,
       }
     },

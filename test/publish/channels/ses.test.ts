@@ -100,7 +100,7 @@ describe('when the outside fails', () => {
     const delivery = await channel().send(mail, [])
     expect(delivery).toMatchObject({ state: 'sent', error: null })
     expect(delivery.location).toMatch(
-      /It may come twice: s3:\/\/highwater-lab\/ could not be asked whether it went before: S3 PutObject .* refused the connection/,
+      /It may come twice: s3:\/\/highwater-lab could not be asked whether it went before: S3 PutObject .* refused the connection/,
     )
     expect(lab.mails()).toHaveLength(1)
   })

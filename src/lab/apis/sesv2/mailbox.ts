@@ -61,6 +61,8 @@ function writeMail(folder: string, mail: Mail): void {
 
 const slug = (subject: string) =>
   subject
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, 60)

@@ -1,0 +1,39 @@
+/** One structured line for how a run went, and the metric whose absence raises the alarm. Powertools writes both as JSON that CloudWatch understands. */
+import { Logger } from '@aws-lambda-powertools/logger'
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
+import type { RunAnswer } from '#model/run.ts'
+
+export interface RunLog {
+  ended(answer: RunAnswer): void
+  failed(error: unknown): void
+}
+
+const serviceName = process.env.HIGHWATER_SERVICE || 'highwater'
+let isColdStart = true
+
+export function openRunLog(requestId: string): RunLog {
+  const startedMs = performance.now()
+  const logger = new Logger({ serviceName })
+  const figures = () => ({
+    requestId,
+    coldStart: isColdStart,
+    durationMs: Math.round(performance.now() - startedMs),
+    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+  })
+  return {
+    ended(answer) {
+      const { runId, state, findings, notAudited, deliveries } = answer
+      logger.info('run ended', { runId, state, findings, notAudited, deliveries, ...figures() })
+      isColdStart = false
+      if (state !== 'published') return
+      const metrics = new Metrics({ namespace: 'highwater', serviceName })
+      metrics.addMetric('ReportsPublished', MetricUnit.Count, 1)
+      metrics.publishStoredMetrics()
+    },
+    failed(error) {
+      // Messages are made for people; a stack would only show the bundle's one line.
+      logger.error('run failed', { reason: error instanceof Error ? error.message : String(error), ...figures() })
+      isColdStart = false
+    },
+  }
+}

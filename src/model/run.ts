@@ -1,0 +1,33 @@
+/** One run of the service: what was asked for, and what came of it. */
+import type { Coverage, Grade, Severity } from './finding.ts'
+import type { Delivery } from './report.ts'
+import type { Selection } from './selection.ts'
+
+/** What invoked the audit: the schedule, or a person. */
+export interface AuditRequest {
+  /** RFC 3339; the tick's time, which names the run. Null: on demand. */
+  scheduledTime: string | null
+  selection: Selection
+  /** Read and judge, publish nothing. */
+  isDryRun: boolean
+  /** Whether the mail goes out: always on schedule, on demand only when asked for. */
+  isMailed: boolean
+}
+
+/** The function's answer. */
+export interface RunAnswer {
+  runId: string
+  /** `published-before`: an earlier delivery of the same tick has done everything; nothing was read or sent again. */
+  state: 'published' | 'published-before' | 'dry-run'
+  findings: Partial<Record<Severity, number>>
+  clusters: { name: string; grade: Grade | null; coverage: Coverage }[]
+  notAudited: number
+  deliveries: Delivery[]
+}
+
+/** `2026-11-21T05-00-00Z`: the same for every delivery of one tick. @param time RFC 3339 */
+export const runIdOf = (time: string) =>
+  new Date(time)
+    .toISOString()
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(':', '-')

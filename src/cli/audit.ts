@@ -72,7 +72,7 @@ async function runAudit(options: AuditOptions): Promise<number> {
 }
 
 /** Audits as the options say and writes everything into `options.out`. @throws OperatorError and the errors of the sources. */
-export async function auditInto(options: AuditOptions): Promise<AuditResult> {
+async function auditInto(options: AuditOptions): Promise<AuditResult> {
   const policy = policyOf(options)
   const { signal, end } = runSignal(options.deadline)
   const progress = openProgress(process.stderr)

@@ -1,5 +1,7 @@
 /** `highwater lab`: the small world on loopback, left running to look around in; and the demo, which audits it. */
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,8 +9,8 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Lab, startLab } from '#lab/lab.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
-import { type AuditOptions, auditInto } from './audit.ts'
-import { auditExitCode, exitCode } from './exit-code.ts'
+import type { FindingsDocument } from '#model/finding.ts'
+import { exitCode } from './exit-code.ts'
 import { summaryText } from './summary.ts'
 
 const demoScenarios = ['recorded', 'incidents']
@@ -21,7 +23,7 @@ interface LabOptions {
 
 export function labCommand(): Command {
   return new Command('lab')
-    .description('serve a small world (EKS, STS, Kubernetes) on loopback until Ctrl-C')
+    .description('serve a small world (EKS, STS, S3, SES, Kubernetes) on loopback until Ctrl-C')
     .addOption(
       new Option('--scenario <names...>', 'what the world looks like').choices(scenarios.map(({ name }) => name)).default(demoScenarios),
     )
@@ -47,42 +49,67 @@ function parseCount(text: string): number {
   return Number(text)
 }
 
-/** What `npm run demo` does: the recorded kubelets and the incidents of the field, audited through the real SDKs, sockets and TLS. */
+/** What `npm run demo` does: one tick of the schedule, as the Lambda function meets it, against the recorded kubelets and the incidents of the field. */
 export function demoCommand(): Command {
   return new Command('demo')
-    .description('audit the lab: no account, no cluster needed')
-    .option('--out <dir>', 'where the report goes', 'highwater-out')
+    .description('audit the lab as the schedule does: no account, no cluster needed')
+    .option('--out <dir>', 'where report, mail and snapshot go', 'highwater-out')
     .action(async ({ out }: { out: string }) => {
       process.exitCode = await runDemo(out)
     })
 }
 
 async function runDemo(out: string): Promise<number> {
-  const lab = await startLab(demoScenarios.map(scenarioNamed))
+  const lab = await startLab(demoScenarios.map(scenarioNamed), { storeFolder: join(out, 'lab-s3'), mailFolder: join(out, 'lab-mailbox') })
   try {
     enterLab(lab)
-    process.stdout.write('The lab is up on loopback: EKS, STS and Kubernetes APIs with recorded kubelets and the incidents of the field.\n')
-    const options: AuditOptions = { ...wholeFleet, out, format: 'text', failOn: 'none', allNodes: false }
-    const result = await auditInto(options)
-    process.stdout.write(summaryText(result, process.stdout.isTTY && process.stdout.hasColors()))
-    const report = join(out, 'report.html')
-    process.stdout.write(`
-Report:    ${pathToFileURL(report)}
-Findings:  ${relative('.', join(out, 'findings.json'))}
-Snapshot:  ${relative('.', join(out, 'snapshot.ndjson.gz'))}   (audit it again: npx highwater audit --snapshot ${relative('.', join(out, 'snapshot.ndjson.gz'))})
-`)
-    // Incidents include a node that cannot be read: to have said so is the demo's success.
-    const code = auditExitCode(result, 'none')
-    return code === exitCode.unread ? exitCode.ok : code
+    const { handler } = await import('#handlers/audit.ts')
+    const event: { scheduledTime: string } = JSON.parse(readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'))
+    process.stdout.write(`The lab is up on loopback. The schedule ticks (${event.scheduledTime}) and invokes the function:\n\n`)
+    const answer = await handler(event, { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000 })
+    const kept = join(out, 'lab-s3', demoBucket, 'runs', answer.runId)
+    for (const name of publishedNames) copyFileSync(join(kept, name), join(out, name))
+    if (answer.state === 'published-before')
+      process.stdout.write(
+        `This tick was published and mailed before, so nothing was read, written or sent again. For another: rm -r ${out}\n`,
+      )
+    else await printSummary(join(out, 'findings.json'))
+    process.stdout.write(demoPlaces(out))
+    return exitCode.ok
   } finally {
     await lab.close()
   }
 }
 
-const wholeFleet = { cluster: [], nodegroup: [], node: [], region: [], tag: {}, context: [], deadline: 60_000 }
+async function printSummary(findings: string): Promise<void> {
+  const document: FindingsDocument = JSON.parse(await readFile(findings, 'utf8'))
+  process.stdout.write(summaryText({ document, ruleErrors: [] }, process.stdout.isTTY && process.stdout.hasColors()))
+}
 
-/** Leads the SDKs of this process into the lab, and nowhere else. */
+function demoPlaces(out: string): string {
+  const shown = (name: string) => relative('.', join(out, name))
+  return `
+Report:    ${pathToFileURL(join(out, 'report.html'))}
+E-mail:    ${pathToFileURL(join(out, 'email.html'))} (as text: ${shown('email.txt')})
+Mailbox:   ${shown('lab-mailbox')}   (what SES was given)
+Bucket:    ${shown('lab-s3')}   (what S3 was given)
+Findings:  ${shown('findings.json')}
+Snapshot:  ${shown('snapshot.ndjson.gz')}   (npx highwater audit --snapshot ${shown('snapshot.ndjson.gz')})
+`
+}
+
+const demoBucket = 'highwater-lab'
+const publishedNames = ['report.html', 'findings.json', 'email.html', 'email.txt', 'snapshot.ndjson.gz']
+
+/** Leads the SDKs of this process into the lab, and nowhere else; the rest is what the stack would set. */
 function enterLab(lab: Lab): void {
-  for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name]
-  Object.assign(process.env, lab.environment)
+  for (const name of Object.keys(process.env)) if (/^(AWS|HIGHWATER)_/.test(name)) delete process.env[name]
+  Object.assign(process.env, lab.environment, {
+    HIGHWATER_BUCKET: demoBucket,
+    HIGHWATER_SENDER: 'highwater@example.com',
+    HIGHWATER_RECIPIENTS: 'platform-team@example.com',
+    // The function's log lines and metrics are for CloudWatch, not for this terminal.
+    POWERTOOLS_LOG_LEVEL: 'SILENT',
+    POWERTOOLS_METRICS_DISABLED: 'true',
+  })
 }

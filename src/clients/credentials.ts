@@ -1,6 +1,9 @@
 /** The caller's AWS credentials, as the SDK finds them, or those of a role in another account. */
 import { fromNodeProviderChain, fromTemporaryCredentials } from '@aws-sdk/credential-providers'
 
+/** What a role in another account costs the function's role. */
+export const stsPermissions = ['sts:AssumeRole']
+
 export interface AwsCredentials {
   accessKeyId: string
   secretAccessKey: string

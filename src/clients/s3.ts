@@ -14,7 +14,7 @@ import { checkKey, type Store } from './store.ts'
 /** What this file calls, for the function's role: the object rights on the prefix, ListBucket (without it a missing key looks forbidden) on the bucket. */
 export const s3Permissions = ['s3:GetObject', 's3:ListBucket', 's3:PutObject']
 /** Asked by S3 on our behalf where the bucket or the policy names a KMS key. Source: S3 user guide, Using server-side encryption with KMS keys. */
-export const s3KmsPermissions = ['kms:Decrypt', 'kms:GenerateDataKey']
+const s3KmsPermissions = ['kms:Decrypt', 'kms:GenerateDataKey']
 
 export interface S3StoreOptions {
   bucket: string

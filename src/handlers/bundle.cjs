@@ -5,8 +5,16 @@
 const { execFileSync } = require('node:child_process')
 const { join } = require('node:path')
 
-const functions = ['audit']
 const root = join(__dirname, '..', '..')
+const functions = ['audit']
+/** Of package.json the bundle needs the version, not what the development takes. */
+const onlyVersion = {
+  name: 'only-version',
+  setup: build =>
+    build.onLoad({ filter: /package\.json$/ }, ({ path }) =>
+      path === join(root, 'package.json') ? { contents: JSON.stringify({ version: require(path).version }), loader: 'json' } : undefined,
+    ),
+}
 
 class Bundle {
   constructor(serverless) {
@@ -36,6 +44,7 @@ class Bundle {
       format: 'cjs',
       legalComments: 'none',
       logLevel: 'warning',
+      plugins: [onlyVersion],
     })
   }
 }

@@ -43,7 +43,7 @@ const publishingShare = 0.2
 const policyKey = 'highwater.yaml'
 
 /** Everything was done that could be, but a channel failed or a rule broke: the run ends red, and a retry does what is left. */
-export class IncompleteRun extends Error {}
+class IncompleteRun extends Error {}
 
 /**
  * @throws OperatorError when nothing could be audited as asked
@@ -77,9 +77,8 @@ export async function runService(request: AuditRequest, settings: ServiceSetting
       snapshot: openSnapshot(snapshotPath),
     })
     const failures = failuresOf(result)
+    if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
     if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
-    if (store !== null && !isDryRun)
-      await markDone(store, { runId, finishedAt: runtime.now().toISOString(), deliveries: result.deliveries })
     return answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
   } finally {
     deadline.end()
@@ -125,8 +124,21 @@ function deadlineSignal(durationMs: number): { signal: AbortSignal; end: () => v
   return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
+async function markedDone(store: Store, runId: string, at: Date, { deliveries }: AuditResult): Promise<string[]> {
+  try {
+    await markDone(store, { runId, finishedAt: at.toISOString(), deliveries })
+    return []
+  } catch (error) {
+    return [`everything was delivered, but not the mark that it was: ${error instanceof Error ? error.message : error}`]
+  }
+}
+
 function failuresOf({ deliveries, ruleErrors }: AuditResult): string[] {
-  const channels = deliveries.flatMap(({ channel, error }) => (error === null ? [] : `${channel}: ${error}`))
+  const channels = deliveries.flatMap(delivery => {
+    // Whoever holds the mail may have been killed with it: a retry finds it sent, or takes over.
+    const isHeldByAnother = 'state' in delivery && delivery.state === 'being-sent'
+    return delivery.error === null && !isHeldByAnother ? [] : `${delivery.channel}: ${delivery.error ?? delivery.location}`
+  })
   const broken = [...new Set(ruleErrors.map(({ rule, message }) => `rule ${rule} broke: ${message}`))]
   return [...channels, ...broken]
 }

@@ -1,0 +1,151 @@
+/** The function against the lab: EKS, STS, S3, SES and the Kubernetes APIs, by endpoint settings alone. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { fleet } from '#lab/scenarios/fleet.ts'
+import { recorded } from '#lab/scenarios/recorded.ts'
+import type { Scenario } from '#lab/scenarios/scenario.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { labOf } from '#test/lab-audit.ts'
+import { invoke } from '#test/lambda.ts'
+
+const tick = JSON.parse(readFileSync('events/scheduled.json', 'utf8'))
+const runId = '2026-11-21T05-00-00Z'
+const names = ['report.html', 'findings.json', 'snapshot.ndjson.gz', 'email.html', 'email.txt']
+
+async function world(scenario: Partial<Scenario> = {}) {
+  const storeFolder = temporaryFolder()
+  const lab = await labOf([{ ...recorded, ...scenario }], { storeFolder })
+  const run = join(storeFolder, 'highwater-lab', 'runs', runId)
+  return { lab, storeFolder, run, file: (name: string) => readFileSync(join(run, name), 'utf8') }
+}
+
+describe('a tick of the schedule', () => {
+  it('leaves report, findings, snapshot and mail in the bucket, and sends the mail with the report attached', async () => {
+    const { lab, run, file } = await world()
+    const answer = await invoke(tick)
+    expect(answer).toMatchObject({ runId, state: 'published', clusters: [{ name: 'recorded', coverage: { nodes: 2, read: 2 } }] })
+    for (const name of [...names, 'done.json']) expect(existsSync(join(run, name))).toBe(true)
+    expect(lab.mails()).toHaveLength(1)
+    expect(lab.mails()[0]).toMatchObject({
+      to: ['team@example.com'],
+      from: 'highwater@example.com',
+      subject: expect.stringContaining('Critical'),
+    })
+    expect(lab.mails()[0]?.html).toBe(file('email.html'))
+    expect(lab.mails()[0]?.attachments.map(({ fileName }) => fileName)).toEqual(['report.html'])
+  })
+
+  it('delivered twice publishes and mails once, and says so', async () => {
+    const { lab, file } = await world()
+    await invoke(tick)
+    const report = file('report.html')
+    const again = await invoke(tick)
+    expect(again.state).toBe('published-before')
+    expect(file('report.html')).toBe(report)
+    expect(lab.mails()).toHaveLength(1)
+  })
+
+  it('delivered twice at the same time mails once', async () => {
+    const { lab } = await world()
+    const answers = await Promise.allSettled([invoke(tick), invoke(tick)])
+    expect(answers.some(({ status }) => status === 'fulfilled')).toBe(true)
+    expect(lab.mails()).toHaveLength(1)
+    expect((await invoke(tick)).state).toBe('published-before')
+  })
+
+  it('is finished by the next delivery when the first was stopped between report and mail', async () => {
+    const { lab, run } = await world()
+    await expect(invoke(tick, { HIGHWATER_SENDER: 'nobody@unverified.test' })).rejects.toThrow('nobody@unverified.test')
+    expect(existsSync(join(run, 'report.html'))).toBe(true)
+    expect(existsSync(join(run, 'done.json'))).toBe(false)
+    expect(lab.mails()).toHaveLength(0)
+    expect((await invoke(tick)).state).toBe('published')
+    expect(lab.mails()).toHaveLength(1)
+    expect((await invoke(tick)).state).toBe('published-before')
+  })
+
+  it('with a place that serves the bucket mails the link and no attachment', async () => {
+    const { lab } = await world()
+    await invoke(tick, { HIGHWATER_REPORT_BASE_URL: 'https://reports.example.com' })
+    expect(lab.mails()[0]?.attachments).toEqual([])
+    expect(lab.mails()[0]?.html).toContain(`https://reports.example.com/runs/${runId}/report.html`)
+  })
+})
+
+describe('trouble', () => {
+  it('with S3: the mail still goes and says so, and the run ends red', async () => {
+    const { lab } = await world({ s3: { denied: ['s3:PutObject'] } })
+    await expect(invoke(tick)).rejects.toThrow(/is incomplete\. s3: .*s3:PutObject/)
+    expect(lab.mails()).toHaveLength(1)
+    expect(lab.mails()[0]?.text?.replace(/\s+/g, ' ')).toContain('s3:PutObject')
+  })
+
+  it.each([
+    ['sandbox', { sandbox: true }, /not verified.*sandbox/i],
+    ['an unverified sender', { identities: [] }, /highwater@example\.com/],
+    ['sending paused', { sendingPaused: true }, /sending is paused/],
+  ])('with SES (%s): the report still lands, and the run ends red', async (_, ses, message) => {
+    const { lab, run } = await world({ ses })
+    await expect(invoke(tick, { HIGHWATER_RECIPIENTS: 'team@elsewhere.test' })).rejects.toThrow(message)
+    for (const name of names) expect(existsSync(join(run, name))).toBe(true)
+    expect(existsSync(join(run, 'done.json'))).toBe(false)
+    expect(lab.mails()).toHaveLength(0)
+  })
+
+  it('with a bucket that is not there is told in one paragraph', async () => {
+    await world({ s3: { buckets: [] } })
+    const message = await invoke(tick).then(String, (error: Error) => error.message)
+    expect(message).toContain('highwater-lab')
+    expect(message).not.toMatch(/\n\s+at /)
+  })
+
+  it('with the time: it publishes what it has, and the mail says so first', async () => {
+    const storeFolder = temporaryFolder()
+    const lab = await labOf([fleet({ nodes: 400 })], { storeFolder })
+    const answer = await invoke(tick, {}, 3000)
+    expect(answer).toMatchObject({ state: 'published', clusters: [{ coverage: { nodes: 400 } }] })
+    expect(answer.clusters[0]?.coverage.read).toBeLessThan(400)
+    expect(lab.mails()[0]?.subject).toMatch(/^Cut short/)
+    expect(lab.mails()[0]?.text).toContain('not reached before the')
+  })
+
+  it('with the policy: it is named with its line, and nothing is published', async () => {
+    const { storeFolder, run } = await world()
+    await invoke({ dryRun: true })
+    const { mkdirSync, writeFileSync } = await import('node:fs')
+    mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
+    writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), 'alertPercent: 800\n')
+    await expect(invoke(tick)).rejects.toThrow(/highwater\.yaml:1:15: alertPercent/)
+    expect(existsSync(run)).toBe(false)
+  })
+})
+
+describe('on demand', () => {
+  it('a dry run reads and judges, and leaves nothing', async () => {
+    const { lab, storeFolder } = await world()
+    const answer = await invoke({ clusters: ['recorded'], dryRun: true })
+    expect(answer).toMatchObject({ state: 'dry-run', deliveries: [], findings: { critical: 1 } })
+    expect(lab.mails()).toEqual([])
+    expect(existsSync(join(storeFolder, 'highwater-lab', 'runs'))).toBe(false)
+  })
+
+  it('publishes under a name of its own, and mails only when asked for', async () => {
+    const { lab } = await world()
+    const quiet = await invoke({})
+    expect(quiet.runId).not.toBe(runId)
+    expect(quiet.deliveries.map(({ channel }) => channel)).toEqual(['s3'])
+    const loud = await invoke({ mail: true })
+    expect(loud.runId).not.toBe(quiet.runId)
+    expect(lab.mails()).toHaveLength(1)
+  })
+
+  it.each([
+    [{ clusters: ['nowhere'] }, 'No EKS cluster is named nowhere'],
+    [{ nodes: ['a/b'] }, 'a node name'],
+    [{ detail: {} }, "not one of highwater's"],
+  ])('%j is refused', async (event, message) => {
+    await world()
+    await expect(invoke(event)).rejects.toThrow(message)
+  })
+})

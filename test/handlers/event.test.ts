@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { parseAuditEvent } from '#handlers/event.ts'
+
+describe('an event', () => {
+  it.each(readdirSync('events'))('like events/%s is taken', file => {
+    expect(parseAuditEvent(JSON.parse(readFileSync(`events/${file}`, 'utf8')))).toBeDefined()
+  })
+
+  it('of the schedule names the tick, selects everything and mails', () => {
+    expect(parseAuditEvent({ source: 'highwater.schedule', scheduledTime: '2026-11-21T06:00:00+01:00' })).toEqual({
+      scheduledTime: '2026-11-21T05:00:00.000Z',
+      selection: { clusters: [], nodegroups: [], nodes: [] },
+      isDryRun: false,
+      isMailed: true,
+    })
+  })
+
+  it.each([[{}], [null], [undefined]])('%j audits everything and mails nobody', event => {
+    expect(parseAuditEvent(event)).toMatchObject({ scheduledTime: null, isDryRun: false, isMailed: false })
+  })
+
+  it('by a person may select, ask for a mail, or for a dry run, which mails nobody', () => {
+    const asked = { clusters: ['prod-*'], nodes: ['ip-10-0-1-2.ec2.internal'], mail: true }
+    expect(parseAuditEvent(asked)).toMatchObject({ selection: { clusters: ['prod-*'], nodes: asked.nodes }, isMailed: true })
+    expect(parseAuditEvent({ ...asked, dryRun: true })).toMatchObject({ isDryRun: true, isMailed: false })
+  })
+
+  it('with several mistakes is refused with all of them, and what would be right', () => {
+    const wrong = { clusters: 'prod', nodes: ['a/../../b'], dryRun: 'yes', cluster: 'prod' }
+    expect(() => parseAuditEvent(wrong)).toThrow(/clusters: .*nodes\.0: a node name.*dryRun: .*cluster.*events\//s)
+  })
+
+  it.each([
+    [{ source: 'aws.events', time: '2026-11-21T05:00:00Z', 'detail-type': 'Scheduled Event' }],
+    [{ source: 'highwater.schedule' }],
+    [{ source: 'highwater.schedule', scheduledTime: 'tomorrow' }],
+    [{ source: 'highwater.schedule', scheduledTime: '<aws.scheduler.scheduled-time>' }],
+    [{ Records: [{ eventSource: 'aws:s3' }] }],
+    [{ nodes: ['x'.repeat(300)] }],
+    [{ clusters: [''] }],
+    ['audit'],
+    [[1]],
+  ])('that is not ours is refused: %j', event => {
+    expect(() => parseAuditEvent(event)).toThrow("not one of highwater's")
+  })
+})

@@ -1,0 +1,73 @@
+/** A second opinion: moto, an AWS stand-in by others, takes the calls as they are. Only where it is installed (`pip install 'moto[server,s3,ses,sts]'`). */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { s3Store } from '#clients/s3.ts'
+import { sendMail } from '#clients/sesv2.ts'
+import { callerAccount } from '#clients/sts.ts'
+
+const port = 15_000 + (process.pid % 10_000)
+const endpoint = `http://127.0.0.1:${port}`
+const region = 'us-east-1'
+const credentials = async () => ({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' })
+
+function isInstalled(): boolean {
+  try {
+    execFileSync('moto_server', ['--help'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe.skipIf(!isInstalled())('moto', () => {
+  let moto: ChildProcess
+  const before = { ...process.env }
+  beforeAll(async () => {
+    moto = spawn('moto_server', ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
+    for (const name of ['S3', 'SESV2', 'STS']) process.env[`AWS_ENDPOINT_URL_${name}`] = endpoint
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      if (await fetch(endpoint).catch(() => null)) break
+      await new Promise(resolve => setTimeout(resolve, 200))
+    }
+    const headers = {
+      authorization: `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261121/${region}/s3/aws4_request, SignedHeaders=host, Signature=0`,
+    }
+    await fetch(`${endpoint}/reports`, { method: 'PUT', headers })
+    const identity = { ...headers, authorization: headers.authorization.replace('/s3/', '/ses/'), 'content-type': 'application/json' }
+    await fetch(`${endpoint}/v2/email/identities`, { method: 'POST', headers: identity, body: '{"EmailIdentity":"example.com"}' })
+  }, 40_000)
+  afterAll(() => {
+    moto.kill()
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+  })
+
+  it('names the caller', async () => {
+    expect(await callerAccount(region, credentials, AbortSignal.timeout(10_000))).toMatch(/^\d{12}$/)
+  })
+
+  it('keeps, creates once, replaces by version and lists', async () => {
+    const store = s3Store({ bucket: 'reports', prefix: 'eks/', region, credentials })
+    await store.write('runs/1/report.html', '<p>ä</p>', 'text/html')
+    expect((await store.read('runs/1/report.html'))?.body.toString()).toBe('<p>ä</p>')
+    expect(await store.read('runs/1/none')).toBeNull()
+    expect(await store.create('mark', 'one', 'text/plain')).toBe(true)
+    expect(await store.create('mark', 'two', 'text/plain')).toBe(false)
+    const { version = '' } = (await store.read('mark')) ?? {}
+    expect(await store.replace('mark', 'three', 'text/plain', version)).toBe(true)
+    expect(await store.replace('mark', 'four', 'text/plain', version)).toBe(false)
+    expect(await Array.fromAsync(store.list('runs/'))).toEqual(['runs/1/report.html'])
+  })
+
+  it('takes the mail with its attachment', async () => {
+    const attachments = [{ fileName: 'report.html', contentType: 'text/html', body: Buffer.from('<p>report</p>') }]
+    const mail = {
+      from: 'highwater@example.com',
+      to: ['team@example.com'],
+      subject: 'Quiet',
+      html: '<p>quiet</p>',
+      text: 'quiet',
+      attachments,
+    }
+    expect(await sendMail(mail, { region, credentials })).not.toBe('')
+  })
+})

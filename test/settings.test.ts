@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { parseSettings } from '#settings.ts'
+
+const whole = {
+  HIGHWATER_BUCKET: 'reports',
+  HIGHWATER_PREFIX: 'eks/',
+  HIGHWATER_KMS_KEY_ID: 'alias/reports',
+  HIGHWATER_SENDER: 'highwater@example.com',
+  HIGHWATER_RECIPIENTS: 'a@example.com, b@example.com,',
+  HIGHWATER_REPORT_BASE_URL: 'https://reports.example.com/',
+}
+
+describe('parseSettings', () => {
+  it('takes what the stack sets', () => {
+    expect(parseSettings({ ...whole, PATH: '/bin', HIGHWATER_SERVICE: 'highwater-prod' })).toEqual({
+      bucket: 'reports',
+      prefix: 'eks/',
+      kmsKeyId: 'alias/reports',
+      sender: 'highwater@example.com',
+      recipients: ['a@example.com', 'b@example.com'],
+      reportBaseUrl: 'https://reports.example.com',
+    })
+  })
+
+  it('takes an empty value for none, as an unset stack parameter arrives', () => {
+    const empty = Object.fromEntries(Object.keys(whole).map(name => [name, '']))
+    expect(parseSettings({ ...empty, HIGHWATER_BUCKET: 'reports' })).toEqual({
+      bucket: 'reports',
+      prefix: '',
+      kmsKeyId: null,
+      sender: null,
+      recipients: [],
+      reportBaseUrl: null,
+    })
+  })
+
+  it.each([
+    [{}, 'would reach nobody'],
+    [{ HIGHWATER_BUCKET: 'reports', HIGHWATER_SENDER: 'a@example.com' }, 'a sender without recipients'],
+    [{ HIGHWATER_BUCKET: 'reports', HIGHWATER_RECIPIENTS: 'a@example.com' }, 'recipients without a sender'],
+    [{ ...whole, HIGHWATER_RECIPIENTS: 'a@example.com,team' }, 'team is no e-mail address'],
+    [{ ...whole, HIGHWATER_RECIPIENTS: Array.from({ length: 51 }, (_, index) => `a${index}@example.com`).join() }, '51 addresses'],
+    [{ ...whole, HIGHWATER_REPORT_BASE_URL: 'javascript:alert(1)' }, 'an https:// address'],
+    [{ ...whole, HIGHWATER_BUCKET: 'Not_A_Bucket' }, 'an S3 bucket name'],
+    [{ ...whole, HIGHWATER_PREFIX: '../up/' }, 'a key prefix'],
+    [{ ...whole, HIGHWATER_PREFIX: 'eks' }, 'a key prefix'],
+  ])('refuses %j: %s', (environment, message) => {
+    expect(() => parseSettings(environment)).toThrow(message)
+  })
+
+  it('names every mistake at once', () => {
+    const wrong = { HIGHWATER_BUCKET: 'X', HIGHWATER_SENDER: 'me', HIGHWATER_RECIPIENTS: 'you' }
+    expect(() => parseSettings(wrong)).toThrow(/HIGHWATER_BUCKET.*HIGHWATER_SENDER.*HIGHWATER_RECIPIENTS/s)
+  })
+})

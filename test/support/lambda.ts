@@ -1,0 +1,29 @@
+/** The function's handler, invoked as Lambda does, with the lab's endpoints. */
+import { randomUUID } from 'node:crypto'
+import { handler, type LambdaContext } from '#handlers/audit.ts'
+import type { RunAnswer } from '#model/run.ts'
+
+export const serviceEnvironment = {
+  HIGHWATER_BUCKET: 'highwater-lab',
+  HIGHWATER_SENDER: 'highwater@example.com',
+  HIGHWATER_RECIPIENTS: 'team@example.com',
+  POWERTOOLS_LOG_LEVEL: 'SILENT',
+  POWERTOOLS_METRICS_DISABLED: 'true',
+}
+
+const lambdaContext = (remainingMs = 120_000): LambdaContext => ({
+  awsRequestId: randomUUID(),
+  getRemainingTimeInMillis: () => remainingMs,
+})
+
+/** Settings go by the environment, as they do in Lambda: set for this call only. */
+export async function invoke(event: unknown, environment: Record<string, string> = {}, remainingMs?: number): Promise<RunAnswer> {
+  const before = { ...process.env }
+  Object.assign(process.env, serviceEnvironment, environment)
+  try {
+    return await handler(event, lambdaContext(remainingMs))
+  } finally {
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+    Object.assign(process.env, before)
+  }
+}

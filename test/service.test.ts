@@ -40,8 +40,8 @@ describe('npx serverless package, without account or login', () => {
   it('makes its schedule, with the tick’s time in the event and a clock of its own', () => {
     const [schedule] = ofType('AWS::Scheduler::Schedule')
     expect(schedule?.Properties).toMatchObject({ ScheduleExpression: 'cron(0 5 * * ? *)', ScheduleExpressionTimezone: 'Etc/UTC' })
-    const { Input } = schedule?.Properties.Target as { Input: string }
-    expect(JSON.parse(Input)).toEqual({ source: 'highwater.schedule', scheduledTime: '<aws.scheduler.scheduled-time>' })
+    const target = schedule?.Properties.Target as { Input: string } | undefined
+    expect(JSON.parse(target?.Input ?? '')).toEqual({ source: 'highwater.schedule', scheduledTime: '<aws.scheduler.scheduled-time>' })
   })
 
   it('makes a bucket that is private, encrypted, kept, and cleaned up after a while', () => {

@@ -3,91 +3,101 @@ import { LineCounter, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { severities } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { addressPattern, defaultPolicy, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
 
 const percent = z.number().min(1).max(100)
+const address = z.string().regex(addressPattern, 'an e-mail address')
 const timeoutMs = z.int().min(100).max(600_000)
 const day = z.iso.date('a day as YYYY-MM-DD')
 
-const policySchema = z
-  .strictObject({
-    accounts: z
-      .array(
-        z.strictObject({
-          roleArn: z
-            .string()
-            .regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
-            .nullable()
-            .default(null),
-          // Source: STS API reference, AssumeRole ExternalId.
-          externalId: z
-            .string()
-            .regex(/^[\w+=,.@:/-]{2,1224}$/, '2 to 1,224 characters of letters, digits and +=,.@:/-')
-            .nullable()
-            .default(null),
-          regions: z
-            .array(z.string().regex(/^[a-z]{2}(-[a-z]+)+-\d$/, 'an AWS region'))
-            .min(1)
-            .nullable()
-            .default(null),
-        }),
-      )
-      .min(1)
-      .default(defaultPolicy.accounts)
-      .describe('AWS accounts and regions to enumerate; by default the caller’s own'),
-    clusters: z
-      .strictObject({
-        names: z.array(z.string()).default([]).describe('EKS cluster names, * stands for any run of characters; empty means all'),
-        tags: z.record(z.string(), z.string()).default({}).describe('only clusters with these EKS tags'),
-      })
-      .default(defaultPolicy.clusters),
-    alertPercent: percent.default(defaultPolicy.alertPercent).describe('disk usage at which the team’s own alert fires'),
-    assumedGrowthPercent: percent
-      .default(defaultPolicy.assumedGrowthPercent)
-      .describe('growth within one image-GC period, in percent of the capacity, where no rate was observed'),
-    severities: z.record(z.string(), z.enum(severities)).default({}).describe('severity by rule id, instead of the rule’s own'),
-    waivers: z
-      .array(
-        z.strictObject({
-          rule: z.string().min(1),
-          match: z
-            .strictObject({
-              cluster: z.string().optional(),
-              kind: z.string().optional(),
-              namespace: z.string().optional(),
-              name: z.string().optional(),
-            })
-            .default({}),
-          until: day.describe('the last day on which it holds (UTC)'),
-          reason: z.string().min(1),
-        }),
-      )
-      .default([]),
-    pace: z
-      .strictObject({
-        requestsPerSecond: z.number().min(0.1).max(1000).default(defaultPolicy.pace.requestsPerSecond),
-        concurrency: z.int().min(1).max(200).default(defaultPolicy.pace.concurrency),
-        clusters: z.int().min(1).max(50).default(defaultPolicy.pace.clusters),
-      })
-      .default(defaultPolicy.pace)
-      .describe('upper bounds for one Kubernetes API server; clusters: how many are read at once'),
-    timeoutsMs: z
-      .strictObject({
-        list: timeoutMs.default(defaultPolicy.timeoutsMs.list),
-        configz: timeoutMs.default(defaultPolicy.timeoutsMs.configz),
-        summary: timeoutMs.default(defaultPolicy.timeoutsMs.summary),
-      })
-      .default(defaultPolicy.timeoutsMs)
-      .describe('how long one answer may take'),
-  })
-  .meta({ title: 'highwater policy' })
+/** @param ruleIds  those that there are: a slip in one would otherwise waive nothing, without a word */
+const policySchema = (ruleIds: readonly string[]) =>
+  z
+    .strictObject({
+      accounts: z
+        .array(
+          z.strictObject({
+            roleArn: z
+              .string()
+              .regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
+              .nullable()
+              .default(null),
+            // Source: STS API reference, AssumeRole ExternalId.
+            externalId: z
+              .string()
+              .regex(/^[\w+=,.@:/-]{2,1224}$/, '2 to 1,224 characters of letters, digits and +=,.@:/-')
+              .nullable()
+              .default(null),
+            regions: z.array(z.string().regex(regionPattern, 'an AWS region')).min(1).nullable().default(null),
+          }),
+        )
+        .min(1)
+        .default(defaultPolicy.accounts)
+        .describe('AWS accounts and regions to enumerate; by default the caller’s own'),
+      clusters: z
+        .strictObject({
+          names: z.array(z.string()).default([]).describe('EKS cluster names, * stands for any run of characters; empty means all'),
+          tags: z.record(z.string(), z.string()).default({}).describe('only clusters with these EKS tags'),
+        })
+        .default(defaultPolicy.clusters),
+      alertPercent: percent.default(defaultPolicy.alertPercent).describe('disk usage at which the team’s own alert fires'),
+      assumedGrowthPercent: percent
+        .default(defaultPolicy.assumedGrowthPercent)
+        .describe('growth within one image-GC period, in percent of the capacity, where no rate was observed'),
+      report: z
+        .strictObject({
+          sender: address.nullable().default(null),
+          recipients: z.array(address).min(1).max(mostRecipients).nullable().default(null),
+        })
+        .default(defaultPolicy.report)
+        .describe('who gets the service’s mail, instead of what the stack’s parameters say'),
+      severities: z
+        .partialRecord(z.enum(ruleIds), z.enum(severities))
+        .default({})
+        .describe('severity by rule id, instead of the rule’s own'),
+      waivers: z
+        .array(
+          z.strictObject({
+            rule: z.enum(ruleIds),
+            match: z
+              .strictObject({
+                cluster: z.string().optional(),
+                kind: z.string().optional(),
+                namespace: z.string().optional(),
+                name: z.string().optional(),
+              })
+              .default({}),
+            until: day.describe('the last day on which it holds (UTC)'),
+            reason: z.string().min(1),
+          }),
+        )
+        .default([]),
+      pace: z
+        .strictObject({
+          requestsPerSecond: z.number().min(0.1).max(1000).default(defaultPolicy.pace.requestsPerSecond),
+          concurrency: z.int().min(1).max(200).default(defaultPolicy.pace.concurrency),
+          clusters: z.int().min(1).max(50).default(defaultPolicy.pace.clusters),
+        })
+        .default(defaultPolicy.pace)
+        .describe('upper bounds for one Kubernetes API server; clusters: how many are read at once'),
+      timeoutsMs: z
+        .strictObject({
+          list: timeoutMs.default(defaultPolicy.timeoutsMs.list),
+          configz: timeoutMs.default(defaultPolicy.timeoutsMs.configz),
+          summary: timeoutMs.default(defaultPolicy.timeoutsMs.summary),
+        })
+        .default(defaultPolicy.timeoutsMs)
+        .describe('how long one answer may take'),
+    })
+    .meta({ title: 'highwater policy' })
 
 /**
  * @param text  YAML (or JSON, which is YAML)
  * @param file  its name, for the messages
+ * @param ruleIds  the rules that there are
  * @throws OperatorError
  */
-export function parsePolicy(text: string, file: string): Policy {
+export function parsePolicy(text: string, file: string, ruleIds: readonly string[]): Policy {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { lineCounter, prettyErrors: false })
   const place = (offset: number) => {
@@ -96,7 +106,7 @@ export function parsePolicy(text: string, file: string): Policy {
   }
   if (document.errors.length > 0)
     throw new OperatorError(document.errors.map(error => `${place(error.pos[0])}: ${error.message}`).join('\n'))
-  const parsed = policySchema.safeParse(document.toJS() ?? {})
+  const parsed = policySchema(ruleIds).safeParse(plain(document, file) ?? {})
   if (parsed.success) return parsed.data
   const mistakes = parsed.error.issues.map(issue => {
     const node = document.getIn(issue.path, true)
@@ -107,5 +117,14 @@ export function parsePolicy(text: string, file: string): Policy {
   throw new OperatorError(mistakes.join('\n'))
 }
 
+/** @throws OperatorError for aliases that multiply without end */
+function plain(document: ReturnType<typeof parseDocument>, file: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 100 })
+  } catch (error) {
+    throw new OperatorError(`${file}: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
 /** The JSON Schema of highwater.yaml, for editors. */
-export const policyJsonSchema = () => z.toJSONSchema(policySchema, { io: 'input' })
+export const policyJsonSchema = (ruleIds: readonly string[]) => z.toJSONSchema(policySchema(ruleIds), { io: 'input' })

@@ -1,9 +1,10 @@
 /** Environment → Settings of the service: stack parameters reach the function this way. All mistakes are named at once. */
 import * as z from 'zod/mini'
 import { OperatorError } from '#model/operator-error.ts'
+import { addressPattern, mostRecipients } from '#model/policy.ts'
 
 export interface Settings {
-  /** Where reports are kept; null: nowhere, then there must be recipients. */
+  /** Where reports are kept; null: nowhere. */
   bucket: string | null
   /** Keys begin with it. */
   prefix: string
@@ -11,36 +12,41 @@ export interface Settings {
   kmsKeyId: string | null
   sender: string | null
   recipients: string[]
-  /** A site that serves the bucket to readers, e.g. https://reports.example.com; null: the report is attached. */
+  /** A site that serves the bucket and prefix to readers, `https://reports.example.com`, to which keys are appended; null: the report is attached. */
   reportBaseUrl: string | null
 }
 
-const address = z.string().check(z.regex(/^[^\s@<>,;]{1,64}@[^\s@<>,;]{1,255}$/, 'an e-mail address'))
+const address = z.string().check(z.regex(addressPattern, 'an e-mail address'))
 const optional = <Type extends z.core.$ZodType>(type: Type) => z.optional(type)
-const schema = z.object({
-  HIGHWATER_BUCKET: optional(z.string().check(z.regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'an S3 bucket name'))),
+const schema = z.strictObject({
+  HIGHWATER_BUCKET: optional(
+    z.string().check(z.regex(/^[a-z0-9]+([.-][a-z0-9]+|-+[a-z0-9]+)*$/, 'an S3 bucket name'), z.minLength(3), z.maxLength(63)),
+  ),
   HIGHWATER_PREFIX: optional(z.string().check(z.regex(/^((?!\.{1,2}\/)[\w!.*'()-]+\/)*$/, 'a key prefix that ends in /'))),
   HIGHWATER_KMS_KEY_ID: optional(z.string().check(z.regex(/^[\w:/-]+$/, 'a KMS key id or ARN'))),
   HIGHWATER_SENDER: optional(address),
   HIGHWATER_RECIPIENTS: optional(z.string()),
-  HIGHWATER_REPORT_BASE_URL: optional(z.url({ protocol: /^https$/, error: 'an https:// address' })),
+  HIGHWATER_REPORT_BASE_URL: optional(
+    z.string().check(z.regex(/^https:\/\/[\w.-]+(:\d+)?(\/[\w.~%+-]+)*\/*$/, 'an https:// address without query or credentials')),
+  ),
+  /** Read where the log lines are written. */
+  HIGHWATER_SERVICE: optional(z.string()),
+  HIGHWATER_DEBUG: optional(z.string()),
 })
 
 /** @param environment  an empty value counts as absent. @throws OperatorError */
 export function parseSettings(environment: Record<string, string | undefined>): Settings {
   const given = Object.fromEntries(Object.entries(environment).filter(([name, value]) => name.startsWith('HIGHWATER_') && value !== ''))
   const parsed = schema.safeParse(given)
-  const recipients = (given.HIGHWATER_RECIPIENTS ?? '').split(',').flatMap(entry => entry.trim() || [])
-  const mistakes = parsed.success ? [] : parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  const recipients = [...new Set((given.HIGHWATER_RECIPIENTS ?? '').split(',').flatMap(entry => entry.trim() || []))]
+  const mistakes = parsed.success
+    ? []
+    : parsed.error.issues.map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
   for (const recipient of recipients)
-    if (!address.safeParse(recipient).success) mistakes.push(`HIGHWATER_RECIPIENTS: ${recipient} is no e-mail address`)
-  // Source: SES API reference, Destination: 50 recipients in all.
-  if (recipients.length > 50)
-    mistakes.push(`HIGHWATER_RECIPIENTS: ${recipients.length} addresses, SES takes 50 in one mail: use a distribution list`)
+    if (!addressPattern.test(recipient)) mistakes.push(`HIGHWATER_RECIPIENTS: ${recipient} is no e-mail address`)
+  if (recipients.length > mostRecipients)
+    mistakes.push(`HIGHWATER_RECIPIENTS: ${recipients.length} addresses, SES takes ${mostRecipients} in one mail: use a distribution list`)
   if (recipients.length > 0 && !given.HIGHWATER_SENDER) mistakes.push('HIGHWATER_SENDER: recipients without a sender')
-  if (recipients.length === 0 && given.HIGHWATER_SENDER) mistakes.push('HIGHWATER_RECIPIENTS: a sender without recipients')
-  if (recipients.length === 0 && !given.HIGHWATER_BUCKET)
-    mistakes.push('HIGHWATER_BUCKET or HIGHWATER_RECIPIENTS: a report would reach nobody')
   if (!parsed.success || mistakes.length > 0) throw new OperatorError(`The settings of the function are wrong: ${mistakes.join('; ')}`)
   const data = parsed.data
   return {
@@ -49,6 +55,6 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     kmsKeyId: data.HIGHWATER_KMS_KEY_ID ?? null,
     sender: data.HIGHWATER_SENDER ?? null,
     recipients,
-    reportBaseUrl: data.HIGHWATER_REPORT_BASE_URL?.replace(/\/$/, '') ?? null,
+    reportBaseUrl: data.HIGHWATER_REPORT_BASE_URL?.replace(/\/+$/, '') ?? null,
   }
 }

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
+import { ruleIds } from '#pipeline/shelves.ts'
 import { parsePolicy, policyJsonSchema } from '#policy.ts'
 
 describe('parsePolicy', () => {
   it.each(['', '# nothing decided yet\n', '{}'])('gives every default for an empty policy: %j', text => {
-    expect(parsePolicy(text, 'highwater.yaml')).toEqual(defaultPolicy)
+    expect(parsePolicy(text, 'highwater.yaml', ruleIds)).toEqual(defaultPolicy)
   })
 
   it('takes YAML with every key', () => {
@@ -23,6 +24,7 @@ waivers:
 pace: { requestsPerSecond: 20 }
 `,
       'highwater.yaml',
+      ruleIds,
     )
     expect(policy).toMatchObject({
       accounts: [{ externalId: 'our-id', regions: ['eu-west-1', 'us-gov-west-1'] }],
@@ -35,8 +37,8 @@ pace: { requestsPerSecond: 20 }
   })
 
   it('names every mistake with its line', () => {
-    const text = 'alertPercent: 800\nwaivers:\n  - rule: x\n    until: tomorrow\n    reason: ""\nalertPrecent: 70\n'
-    expect(() => parsePolicy(text, 'team.yaml')).toThrow(
+    const text = 'alertPercent: 800\nwaivers:\n  - rule: peer-drift\n    until: tomorrow\n    reason: ""\nalertPrecent: 70\n'
+    expect(() => parsePolicy(text, 'team.yaml', ruleIds)).toThrow(
       expect.objectContaining({
         message: expect.stringMatching(
           /team\.yaml:1:15: alertPercent: .*100[\s\S]*team\.yaml:4:12: waivers\.0\.until: a day[\s\S]*waivers\.0\.reason[\s\S]*alertPrecent/,
@@ -45,13 +47,20 @@ pace: { requestsPerSecond: 20 }
     )
   })
 
+  it('refuses rules that there are not: such a waiver would waive nothing, without a word', () => {
+    const text = 'severities: { image-gc-duee: info }\nwaivers:\n  - { rule: no-such-rule, until: 2026-12-31, reason: x }\n'
+    expect(() => parsePolicy(text, 'team.yaml', ruleIds)).toThrow(
+      /severities.*image-gc-duee[\s\S]*team\.yaml:3:\d+: waivers\.0\.rule.*peer-drift/,
+    )
+  })
+
   it('says where the YAML itself is broken', () => {
-    expect(() => parsePolicy('clusters: [prod', 'team.yaml')).toThrow(/^team\.yaml:1:\d+: /)
+    expect(() => parsePolicy('clusters: [prod', 'team.yaml', ruleIds)).toThrow(/^team\.yaml:1:\d+: /)
   })
 })
 
 it('publishes a JSON Schema for editors, which knows every key', async () => {
-  const schema = policyJsonSchema()
+  const schema = policyJsonSchema(ruleIds)
   expect(Object.keys(schema.properties ?? {}).sort()).toEqual(Object.keys(defaultPolicy).sort())
   await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../docs/highwater.schema.json')
 })

@@ -35,12 +35,14 @@ describe('parseSettings', () => {
   })
 
   it.each([
-    [{}, 'would reach nobody'],
-    [{ HIGHWATER_BUCKET: 'reports', HIGHWATER_SENDER: 'a@example.com' }, 'a sender without recipients'],
+    [{ HIGHWATER_RECIPIENT: 'a@example.com' }, 'HIGHWATER_RECIPIENT'],
+    [{ HIGHWATER_BUCKET: 'a..b' }, 'an S3 bucket name'],
     [{ HIGHWATER_BUCKET: 'reports', HIGHWATER_RECIPIENTS: 'a@example.com' }, 'recipients without a sender'],
     [{ ...whole, HIGHWATER_RECIPIENTS: 'a@example.com,team' }, 'team is no e-mail address'],
     [{ ...whole, HIGHWATER_RECIPIENTS: Array.from({ length: 51 }, (_, index) => `a${index}@example.com`).join() }, '51 addresses'],
     [{ ...whole, HIGHWATER_REPORT_BASE_URL: 'javascript:alert(1)' }, 'an https:// address'],
+    [{ ...whole, HIGHWATER_REPORT_BASE_URL: 'https://r.example.com/?a=b' }, 'an https:// address'],
+    [{ ...whole, HIGHWATER_REPORT_BASE_URL: 'https://me:secret@r.example.com' }, 'an https:// address'],
     [{ ...whole, HIGHWATER_BUCKET: 'Not_A_Bucket' }, 'an S3 bucket name'],
     [{ ...whole, HIGHWATER_PREFIX: '../up/' }, 'a key prefix'],
     [{ ...whole, HIGHWATER_PREFIX: 'eks' }, 'a key prefix'],

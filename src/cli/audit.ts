@@ -5,10 +5,11 @@ import { Command, Option } from 'commander'
 import { type Severity, severities } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
+import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { folder, formats, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { auditExitCode } from './exit-code.ts'
-import { addFleetOptions, type FleetOptions, policyOf, runSignal } from './options.ts'
+import { addFleetOptions, type FleetOptions, parseText, policyOf, runSignal, selectionOf } from './options.ts'
 import { openProgress } from './progress.ts'
 import { liveRecords, savedRecords } from './source.ts'
 import { summaryText } from './summary.ts'
@@ -19,7 +20,7 @@ export interface AuditOptions extends FleetOptions {
   out: string
   format: string
   failOn: Severity | 'none'
-  allNodes: boolean
+  allNodes?: boolean
 }
 
 const snapshotName = 'snapshot.ndjson.gz'
@@ -27,7 +28,7 @@ const snapshotName = 'snapshot.ndjson.gz'
 export function auditCommand(): Command {
   const command = new Command('audit')
     .description('read every node, replay what its kubelet would do, and report what is wrong')
-    .option('--snapshot <file>', 'audit a saved snapshot instead of a live fleet')
+    .option('--snapshot <file>', 'audit a saved snapshot instead of a live fleet', parseText)
     .option(
       '--out <dir>',
       `folder for ${formats.map(({ name }) => name).join(', ')}, email.html, email.txt, ${snapshotName}`,
@@ -37,7 +38,7 @@ export function auditCommand(): Command {
     .addOption(
       new Option('--fail-on <severity>', 'exit 1 when a finding is at least this severe').choices([...severities, 'none']).default('none'),
     )
-    .option('--all-nodes', 'name every node of a finding, not only the first 20', false)
+    .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFleetOptions(command)
     .addHelpText(
       'after',
@@ -62,7 +63,8 @@ async function runAudit(options: AuditOptions): Promise<number> {
   const file = result.files.find(({ name }) => formats.some(format => format.id === options.format && format.name === name))
   process.stdout.write(isForPeople ? summaryText(result, process.stdout.isTTY && process.stdout.hasColors()) : (file?.body ?? ''))
   for (const { channel, location, error } of result.deliveries) {
-    if (error !== null) process.stderr.write(`The ${channel} ${options.out} could not be written: ${error}\n`)
+    if (error !== null)
+      process.stderr.write(`The ${channel === 'folder' ? `folder ${options.out}` : channel} could not be written: ${error}\n`)
     else if (isForPeople)
       process.stdout.write(
         `Report:   ${join(location ?? '', 'report.html')}\nSnapshot: ${options.snapshot ?? join(location ?? '', snapshotName)}\n`,
@@ -91,9 +93,9 @@ async function auditInto(options: AuditOptions): Promise<AuditResult> {
       mail: null,
       snapshot: snapshotWriter(options),
       options: { allNodes: options.allNodes },
+      verify: nodes => rejectUnknownNames(selectionOf(options), nodes),
       onNode: isSaved ? undefined : () => progress.nodeRead(),
     })
-    rejectUnknownNames(options, result)
     if (isSaved && result.nodes.length === 0)
       process.stderr.write(
         `${options.snapshot} has no node that could be audited${options.cluster.length > 0 ? ' in the chosen clusters' : ''}\n`,
@@ -117,13 +119,4 @@ function snapshotWriter({ out, snapshot }: AuditOptions) {
     })
   }
   return openSnapshot(target)
-}
-
-/** A name that no node has is a slip of the pen: better said than an empty report. */
-function rejectUnknownNames({ node, nodegroup }: AuditOptions, { nodes }: AuditResult): void {
-  const unknown = node.filter(name => !nodes.some(({ identity }) => identity.name === name))
-  if (unknown.length > 0)
-    throw new OperatorError(`No node is named ${unknown.join(', ')} in what was read. Names are those of kubectl get nodes`)
-  if (nodegroup.length > 0 && nodes.length === 0)
-    throw new OperatorError(`No node belongs to the nodegroup ${nodegroup.join(', ')} in what was read`)
 }

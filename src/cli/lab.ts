@@ -10,6 +10,7 @@ import { type Lab, startLab } from '#lab/lab.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
 import type { FindingsDocument } from '#model/finding.ts'
+import { OperatorError } from '#model/operator-error.ts'
 import { exitCode } from './exit-code.ts'
 import { summaryText } from './summary.ts'
 
@@ -34,7 +35,7 @@ export function labCommand(): Command {
       const lab = await startLab(options.scenario.map(name => (name === 'fleet' ? fleet(options) : scenarioNamed(name))))
       const kubeconfig = join(mkdtempSync(join(tmpdir(), 'highwater-lab-')), 'kubeconfig')
       writeFileSync(kubeconfig, lab.kubeconfig, { mode: 0o600 })
-      const variables = Object.entries({ ...lab.environment, KUBECONFIG: kubeconfig })
+      const variables = Object.entries({ ...lab.environment, ...labService, KUBECONFIG: kubeconfig })
       process.stdout.write(`${variables.map(([name, value]) => `export ${name}=${value}`).join('\n')}\n`)
       process.stderr.write('The lab is up. In another terminal, set the lines above, then try: highwater audit. Ctrl-C ends it.\n')
       await new Promise(resolve => {
@@ -67,8 +68,7 @@ async function runDemo(out: string): Promise<number> {
     const event: { scheduledTime: string } = JSON.parse(readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'))
     process.stdout.write(`The lab is up on loopback. The schedule ticks (${event.scheduledTime}) and invokes the function:\n\n`)
     const answer = await handler(event, { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000 })
-    const kept = join(out, 'lab-s3', demoBucket, 'runs', answer.runId)
-    for (const name of publishedNames) copyFileSync(join(kept, name), join(out, name))
+    copyRun(join(out, 'lab-s3', demoBucket, 'runs', answer.runId), out)
     if (answer.state === 'published-before')
       process.stdout.write(
         `This tick was published and mailed before, so nothing was read, written or sent again. For another: rm -r ${out}\n`,
@@ -76,9 +76,20 @@ async function runDemo(out: string): Promise<number> {
     else await printSummary(join(out, 'findings.json'))
     process.stdout.write(demoPlaces(out))
     return exitCode.ok
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new OperatorError(`${reason}\nWhat an earlier demo left may be in the way: rm -r ${out} starts afresh`, {
+      isBadInput: false,
+      cause: error,
+    })
   } finally {
     await lab.close()
   }
+}
+
+/** Out of the lab's bucket to where an audit would write. @throws Error when somebody has removed part of it */
+function copyRun(kept: string, out: string): void {
+  for (const name of publishedNames) copyFileSync(join(kept, name), join(out, name))
 }
 
 async function printSummary(findings: string): Promise<void> {
@@ -99,15 +110,18 @@ Snapshot:  ${shown('snapshot.ndjson.gz')}   (npx highwater audit --snapshot ${sh
 }
 
 const demoBucket = 'highwater-lab'
+/** What the stack's parameters would set. */
+const labService = {
+  HIGHWATER_BUCKET: demoBucket,
+  HIGHWATER_SENDER: 'highwater@example.com',
+  HIGHWATER_RECIPIENTS: 'platform-team@example.com',
+}
 const publishedNames = ['report.html', 'findings.json', 'email.html', 'email.txt', 'snapshot.ndjson.gz']
 
-/** Leads the SDKs of this process into the lab, and nowhere else; the rest is what the stack would set. */
+/** Leads the SDKs of this process into the lab, and nowhere else. */
 function enterLab(lab: Lab): void {
   for (const name of Object.keys(process.env)) if (/^(AWS|HIGHWATER)_/.test(name)) delete process.env[name]
-  Object.assign(process.env, lab.environment, {
-    HIGHWATER_BUCKET: demoBucket,
-    HIGHWATER_SENDER: 'highwater@example.com',
-    HIGHWATER_RECIPIENTS: 'platform-team@example.com',
+  Object.assign(process.env, lab.environment, labService, {
     // The function's log lines and metrics are for CloudWatch, not for this terminal.
     POWERTOOLS_LOG_LEVEL: 'SILENT',
     POWERTOOLS_METRICS_DISABLED: 'true',

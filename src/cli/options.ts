@@ -1,10 +1,11 @@
 /** The options that several commands share, parsed and checked. */
 import { existsSync, readFileSync } from 'node:fs'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { notReached } from '#model/not-reached.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { defaultPolicy, type Policy, regionPattern } from '#model/policy.ts'
 import type { Selection } from '#model/selection.ts'
+import { ruleIds } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy.ts'
 
 export interface FleetOptions {
@@ -20,20 +21,43 @@ export interface FleetOptions {
 }
 
 const defaultPolicyFile = 'highwater.yaml'
-const collectText = (value: string, all: string[]) => [...all, value]
+const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 
 /** Where the nodes are and which of them. */
 export function addFleetOptions(command: Command): Command {
+  const repeatable = (flags: string, description: string, parse = collectText) =>
+    new Option(flags, description).argParser(parse).default([], 'all')
   return command
-    .option('--cluster <name>', 'only this cluster; repeat for more, * stands for any characters', collectText, [])
-    .option('--nodegroup <name>', 'only this nodegroup or Karpenter nodepool; repeatable, likewise', collectText, [])
-    .option('--node <name>', 'only this node; repeatable', collectText, [])
-    .option('--region <region>', "EKS clusters of this region instead of the SDK's own; repeatable", collectText, [])
-    .option('--tag <key=value>', 'only EKS clusters with this tag; repeatable', collectTag, {})
-    .option('--kubeconfig <file>', 'clusters of a kubeconfig instead of EKS')
-    .option('--context <name>', 'a context of the kubeconfig instead of its current one; repeatable', collectText, [])
-    .option('--policy <file>', `what your team decided (default: ${defaultPolicyFile}, where there is one)`)
-    .option('--deadline <duration>', 'stop reading after this long and report what was read, e.g. 90s, 10m', parseDeadline, 15 * 60_000)
+    .addOption(repeatable('--cluster <name>', 'only this cluster; repeat for more, * stands for any characters'))
+    .addOption(repeatable('--nodegroup <name>', 'only this nodegroup or Karpenter nodepool; repeatable, likewise'))
+    .addOption(repeatable('--node <name>', 'only this node; repeatable'))
+    .addOption(
+      new Option('--region <region>', 'EKS clusters of this region; repeatable').argParser(collectRegion).default([], "the SDK's own"),
+    )
+    .addOption(new Option('--tag <key=value>', 'only EKS clusters with this tag; repeatable').argParser(collectTag).default({}, 'any'))
+    .option('--kubeconfig <file>', 'clusters of a kubeconfig instead of EKS', parseText)
+    .addOption(
+      new Option('--context <name>', 'a context of the kubeconfig; repeatable').argParser(collectText).default([], 'its current one'),
+    )
+    .option('--policy <file>', `what your team decided (default: ${defaultPolicyFile}, where there is one)`, parseText)
+    .addOption(
+      new Option('--deadline <duration>', 'stop reading after this long and report what was read, e.g. 90s, 10m')
+        .argParser(parseDeadline)
+        .default(15 * unitMs.m, '15m'),
+    )
+}
+
+/** An empty value is a variable that was not set in a script. */
+export function parseText(value: string): string {
+  if (value.trim() === '') throw new InvalidArgumentError('It is empty.')
+  return value
+}
+
+const collectText = (value: string, all: string[]) => [...all, parseText(value)]
+
+function collectRegion(value: string, all: string[]): string[] {
+  if (!regionPattern.test(value)) throw new InvalidArgumentError('A region is written like eu-west-1.')
+  return [...all, value]
 }
 
 function collectTag(text: string, all: Record<string, string>): Record<string, string> {
@@ -41,8 +65,6 @@ function collectTag(text: string, all: Record<string, string>): Record<string, s
   if (at < 1) throw new InvalidArgumentError('A tag is written key=value.')
   return { ...all, [text.slice(0, at)]: text.slice(at + 1) }
 }
-
-const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 
 function parseDeadline(text: string): number {
   const match = /^(\d+)(s|m|h)$/.exec(text)
@@ -78,23 +100,25 @@ function policyFile(file: string | undefined): Policy {
   } catch (error) {
     throw new OperatorError(`The policy ${path} cannot be read: ${error instanceof Error ? error.message : error}`)
   }
-  return parsePolicy(text, path)
+  return parsePolicy(text, path, ruleIds)
 }
 
-/** An abort signal for the run's deadline and for Ctrl-C; its reason says which, in the words that unread nodes will carry. */
+const stopSignals = ['SIGINT', 'SIGTERM'] as const
+
+/** An abort signal for the run's deadline and for Ctrl-C (or SIGTERM, as a CI sends it); its reason says which, in the words that unread nodes will carry. */
 export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(new Error(notReached(`run's deadline of ${deadlineMs / 1000} s`))), deadlineMs)
   const interrupt = () => {
-    process.stderr.write('\nStopping: the report will have what was read so far. Press Ctrl-C again to leave at once.\n')
+    process.stderr.write('\nStopping: the report will have what was read so far. Once more to leave at once.\n')
     controller.abort(new Error(notReached('run was interrupted')))
   }
-  process.once('SIGINT', interrupt)
+  for (const name of stopSignals) process.once(name, interrupt)
   return {
     signal: controller.signal,
     end: () => {
       clearTimeout(timer)
-      process.removeListener('SIGINT', interrupt)
+      for (const name of stopSignals) process.removeListener(name, interrupt)
     },
   }
 }

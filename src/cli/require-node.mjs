@@ -26,7 +26,11 @@ export function runOnNode24(script, args) {
     process.exit(1)
   }
   const child = spawn(binary, [script, ...args], { stdio: 'inherit' })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  // A terminal sends Ctrl-C to the child, too: passed on, it would come twice, and twice means to leave at once.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
   child.on('exit', (code, signal) => process.exit(signal === null ? code : 1))
 }
 

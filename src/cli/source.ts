@@ -9,6 +9,8 @@ import { type FleetOptions, policyOf, selectionOf } from './options.ts'
 export async function* liveRecords(options: FleetOptions, run: Pick<LiveOptions, 'signal' | 'onNodes'>): AsyncGenerator<SnapshotRecord> {
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
   if (options.kubeconfig === undefined && options.context.length === 0) return yield* liveFleet(live)
+  if (Object.keys(options.tag).length > 0)
+    throw new OperatorError('--tag chooses EKS clusters, --kubeconfig and --context others: give one or the other')
   for (const name of ['cluster', 'region'] as const)
     if (options[name].length > 0)
       throw new OperatorError(`--${name} chooses EKS clusters, --kubeconfig and --context others: give one or the other`)

@@ -1,6 +1,6 @@
 /** Why a call to the outside failed, in a form that people and the retry loop both understand. */
 
-export type FailureKind = 'aborted' | 'body' | 'http' | 'name' | 'network' | 'refused' | 'timeout' | 'tls' | 'too-large'
+export type FailureKind = 'body' | 'gone' | 'http' | 'name' | 'network' | 'refused' | 'timeout' | 'tls' | 'too-large'
 
 /** A failed request. `message` says what failed, why and what to do; `status` is set for kind `http`. */
 export class RequestFailure extends Error {

@@ -36,6 +36,9 @@ const defaultOptions = { attempts: 3, backoffMs: 300, maxBodyBytes: 64 * 1024 * 
 const listPageLimit = 500
 const maxRetryAfterMs = 30_000
 const maxListRestarts = 3
+/** So many requests in a row that never reached the server: it is gone, and the rest of the run must not wait for each node anew. */
+const goneAfterFailures = 15
+const probeEveryMs = 2_000
 
 export interface ListPage {
   items: Record<string, unknown>[]
@@ -59,6 +62,8 @@ export class KubernetesClient {
   private readonly agent: http.Agent
   private readonly pace: Pace
   private lists: Promise<unknown> = Promise.resolve()
+  private unreachable = 0
+  private probedMs = 0
 
   /** @throws TypeError when `endpoint.server` is no http(s) URL. */
   constructor(endpoint: KubernetesEndpoint, options: Partial<KubernetesClientOptions> & { pace: PaceLimits }) {
@@ -89,7 +94,7 @@ export class KubernetesClient {
   async getJson(path: string, { signal, timeoutMs, attempts = this.options.attempts, isProxied = false }: GetOptions): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await this.pace.run(() => this.attempt(path, signal, timeoutMs), signal)
+        const answer = await this.pace.run(() => this.whileThere(() => this.attempt(path, signal, timeoutMs)), signal)
         this.pace.succeeded()
         return answer
       } catch (error) {
@@ -132,6 +137,27 @@ export class KubernetesClient {
 
   close(): void {
     this.agent.destroy()
+  }
+
+  /** Does not even ask a server that is gone, but for a probe now and then. */
+  private async whileThere<T>(request: () => Promise<T>): Promise<T> {
+    if (this.unreachable >= goneAfterFailures) {
+      if (performance.now() - this.probedMs < probeEveryMs)
+        throw new RequestFailure(
+          'gone',
+          `the API server ${this.base.host} has stopped answering: ${this.unreachable} requests in a row did not reach it`,
+        )
+      this.probedMs = performance.now()
+    }
+    try {
+      const answer = await request()
+      this.unreachable = 0
+      return answer
+    } catch (error) {
+      const isReached = !(error instanceof RequestFailure) || !['refused', 'name', 'network', 'tls'].includes(error.kind)
+      this.unreachable = isReached ? 0 : this.unreachable + 1
+      throw error
+    }
   }
 
   private listPage(path: string, query: Record<string, string>, options: GetOptions): Promise<ParsedPage> {

@@ -127,12 +127,14 @@ function request({ from, to, subject, html, text, attachments }: Mail): SendEmai
 /** SES said no, or never heard of it: then a second try cannot make a second mail. */
 function wasNotTaken(error: unknown): boolean {
   const { text, status, code } = awsError(error)
-  if (isThrottling(error)) return !isDailyQuota(text)
+  if (isTooMuch(error)) return !isDailyQuota(text)
   if (status !== null) return [500, 502, 503, 504].includes(status)
   if (/did not establish a connection/.test(text)) return true
   return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN'
 }
 
+/** Source: SES API reference, SendEmail: LimitExceededException for the quotas. */
+const isTooMuch = (error: unknown) => isThrottling(error) || awsError(error).name === 'LimitExceededException'
 const isDailyQuota = (text: string) => /daily/i.test(text)
 
 const overdue = (region: string, timeLimitMs: number, cause: unknown) =>
@@ -155,7 +157,7 @@ function sesFailure(error: unknown, { from, to }: Mail, region: string): Request
     return fail(`sending is paused for this account (${text}). See its bounces and complaints in the SES console, then resume it there`)
   if (name === 'AccountSuspendedException')
     return fail(`AWS has suspended sending for this account (${text}). Write to AWS Support; until then no mail goes`)
-  if (isThrottling(error) && isDailyQuota(text))
+  if (isTooMuch(error) && isDailyQuota(text))
     return fail(
       `the account's daily quota of mails is used up (${text}). It frees up within 24 hours; ask for a higher one in the SES console`,
     )

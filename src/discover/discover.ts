@@ -45,7 +45,13 @@ export async function* discover(policy: Policy, selection: Selection, signal: Ab
     const targets = pMapIterable(selected, ({ place, name }) => describe(place, name, isShared(name), signal), {
       concurrency: describedAtOnce,
     })
-    for await (const target of targets) if (hasTags(target, policy.clusters.tags)) yield target
+    let tagged = 0
+    for await (const target of targets) {
+      if (!hasTags(target, policy.clusters.tags)) continue
+      tagged += 1
+      yield target
+    }
+    if (tagged === 0) throw new OperatorError(`No EKS cluster has the tags ${tagsText(policy.clusters.tags)}. See aws eks describe-cluster`)
     yield* missing(selection, found)
   } finally {
     for (const { eks } of places) eks.close()
@@ -142,6 +148,11 @@ function hasTags({ record }: ClusterTarget, wanted: Record<string, string>): boo
   // A cluster that could not be described may carry them: it is listed rather than dropped.
   return record.eks === null || Object.entries(wanted).every(([key, value]) => has.get(key) === value)
 }
+
+const tagsText = (tags: Record<string, string>) =>
+  Object.entries(tags)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ')
 
 function nothingSelected(selection: Selection, policy: Policy, found: { name: string }[]): OperatorError {
   const names = found.map(({ name }) => name).sort()

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { RunAnswer } from '#model/run.ts'
 import packageJson from '#package.json' with { type: 'json' }
 import { runService } from '#pipeline/service.ts'
+import { ruleIds } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy.ts'
 import { parseSettings } from '#settings.ts'
 import { parseAuditEvent } from './event.ts'
@@ -25,9 +26,9 @@ export async function handler(event: unknown, { awsRequestId, getRemainingTimeIn
       remainingMs: getRemainingTimeInMillis(),
       folder: join(tmpdir(), `highwater-${awsRequestId}`),
       now: () => new Date(),
-      parsePolicy,
+      parsePolicy: (text, file) => parsePolicy(text, file, ruleIds),
     })
-    log.ended(answer)
+    log.ended(answer, request.scheduledTime !== null)
     return answer
   } catch (error) {
     log.failed(error)

@@ -24,6 +24,8 @@ const onDemand = z.strictObject({
   mail: z._default(z.boolean(), false),
 })
 
+const mostMistakes = 20
+
 /** @throws OperatorError naming every mistake and what would be right */
 export function parseAuditEvent(event: unknown): AuditRequest {
   const isScheduled = typeof event === 'object' && event !== null && 'source' in event
@@ -36,11 +38,16 @@ export function parseAuditEvent(event: unknown): AuditRequest {
   const parsed = onDemand.safeParse(event ?? {})
   if (!parsed.success) throw refusal(parsed.error.issues)
   const { clusters, nodegroups, nodes, dryRun, mail } = parsed.data
-  return { scheduledTime: null, selection: { clusters, nodegroups, nodes }, isDryRun: dryRun, isMailed: mail && !dryRun }
+  if (dryRun && mail)
+    throw refusal([{ code: 'custom', path: ['mail'], message: 'a dry run mails nobody: ask for one of the two', input: event }])
+  return { scheduledTime: null, selection: { clusters, nodegroups, nodes }, isDryRun: dryRun, isMailed: mail }
 }
 
 function refusal(issues: z.core.$ZodIssue[]): OperatorError {
-  const mistakes = issues.map(({ path, message }) => `${path.length === 0 ? 'the event' : path.join('.')}: ${message}`)
+  const mistakes = issues
+    .slice(0, mostMistakes)
+    .map(({ path, message }) => `${path.length === 0 ? 'the event' : path.join('.')}: ${message}`)
+  if (issues.length > mostMistakes) mistakes.push(`and ${issues.length - mostMistakes} more`)
   return new OperatorError(
     `This event is not one of highwater's. ${mistakes.join('; ')}. Send {"source":"highwater.schedule","scheduledTime":…} ` +
       'or {"clusters":[…],"nodegroups":[…],"nodes":[…],"dryRun":…,"mail":…}, as in events/',

@@ -4,7 +4,8 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { RunAnswer } from '#model/run.ts'
 
 export interface RunLog {
-  ended(answer: RunAnswer): void
+  /** @param isScheduled  only a tick keeps the alarm quiet: somebody's own run is no daily report */
+  ended(answer: RunAnswer, isScheduled: boolean): void
   failed(error: unknown): void
 }
 
@@ -21,11 +22,11 @@ export function openRunLog(requestId: string): RunLog {
     peakRssBytes: process.resourceUsage().maxRSS * 1024,
   })
   return {
-    ended(answer) {
+    ended(answer, isScheduled) {
       const { runId, state, findings, notAudited, deliveries } = answer
       logger.info('run ended', { runId, state, findings, notAudited, deliveries, ...figures() })
       isColdStart = false
-      if (state !== 'published') return
+      if (state !== 'published' || !isScheduled) return
       const metrics = new Metrics({ namespace: 'highwater', serviceName })
       metrics.addMetric('ReportsPublished', MetricUnit.Count, 1)
       metrics.publishStoredMetrics()

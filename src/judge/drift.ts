@@ -50,10 +50,17 @@ export interface FieldValue {
   /** As configured. */
   shown: string
   isDefault: boolean
+  /** How far from the default, both being numbers of one unit; null where that cannot be said. */
+  fromDefault: number | null
 }
 
 /** What an absent key of a map is. */
-export const absentValue = (path: string): FieldValue => ({ canonical: '', shown: 'none', isDefault: !dependsOnSize(path) })
+export const absentValue = (path: string): FieldValue => ({
+  canonical: '',
+  shown: 'none',
+  isDefault: !dependsOnSize(path),
+  fromDefault: null,
+})
 
 export const dependsOnSize = (path: string): boolean => compared[path.split('.', 1)[0] as Field]?.dependsOnSize === true
 
@@ -91,10 +98,12 @@ function addMap(
 
 function fieldValue(kind: Kind, value: unknown, preset: unknown, isSizeDependent: boolean): FieldValue {
   const canonical = canonicalValue(kind, value)
+  const canonicalPreset = canonicalValue(kind, preset)
   return {
     canonical,
     shown: value === undefined ? 'none' : bounded(shownValue(value), 100),
-    isDefault: !isSizeDependent && canonical === canonicalValue(kind, preset),
+    isDefault: !isSizeDependent && canonical === canonicalPreset,
+    fromDefault: isSizeDependent ? null : distance(canonical, canonicalPreset),
   }
 }
 
@@ -124,6 +133,12 @@ function canonicalAmount(text: string): string {
   const { unscaled, exponent } = parseQuantity(text)
   const zeros = /0*$/.exec(String(unscaled))?.[0].length ?? 0
   return unscaled === 0n ? '0' : `${String(unscaled).slice(0, -zeros || undefined)}e${exponent + zeros}`
+}
+
+function distance(a: string, b: string): number | null {
+  if (a === '' || b === '' || a.endsWith('%') !== b.endsWith('%')) return null
+  const found = Math.abs(Number(a.replace('%', '')) - Number(b.replace('%', '')))
+  return Number.isFinite(found) ? found : null
 }
 
 const asMap = (value: unknown): Record<string, string> =>

@@ -9,7 +9,7 @@ import type {
   NextStartPrediction,
   Signal,
 } from '#model/prediction.ts'
-import type { NodeSubject, Source } from './rule.ts'
+import type { Need, NodeSubject, Source } from './rule.ts'
 
 export interface NodeExample {
   identity?: Partial<NodeIdentity>
@@ -20,6 +20,7 @@ export interface NodeExample {
   thresholds?: EvaluatedThreshold[]
   nextStart?: NextStartPrediction
   unread?: Partial<Record<Source, string>>
+  doubts?: Partial<Record<Need, string>>
 }
 
 const gibibyte = 1024 ** 3
@@ -58,7 +59,7 @@ export const soft = (signal: Signal, gib: number, gracePeriodMs: number, availab
 const defaultThresholds = [hard('memory.available', 1), hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)]
 
 export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.internal'): NodeSubject {
-  const { identity, conditions, configuration, filesystems, imageGC, thresholds, nextStart, unread } = example
+  const { identity, conditions, configuration, filesystems, imageGC, thresholds, nextStart, unread, doubts } = example
   const eviction: EvictionPrediction = { signals: {}, thresholds: thresholds ?? defaultThresholds, error: null }
   return {
     cluster: 'prod',
@@ -98,5 +99,6 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},
     missing: nextStart ? {} : { nextStart: "the files on the node's disk were not read (mode proxy)" },
+    doubts: doubts ?? {},
   }
 }

@@ -1,4 +1,5 @@
 /** Runs the rules over the nodes as they come, and makes outcomes, findings, coverage and grades of what they yield. */
+import { featuresOf } from '#facts/kubelet/features.ts'
 import type { ClusterResult, Finding, NotAudited, OutcomeCounts, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
@@ -6,9 +7,10 @@ import type { NodePrediction } from '#model/prediction.ts'
 import type { ClusterRecord, NodeRecord } from '#model/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { Cohorts } from './cohorts.ts'
+import { agreeOnImageGc } from './fix.ts'
 import { gradeOf } from './grade.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
-import { type NodeSubject, promisedSources, type Rule } from './rule.ts'
+import { type Failing, type NodeSubject, promisedSources, type Rule } from './rule.ts'
 import { fargateReason, nodeSubject } from './subject.ts'
 import { byFinding, byUnknown, Tally } from './tally.ts'
 import { bounded, byText, nameLength } from './text.ts'
@@ -79,7 +81,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   function count(rule: Rule, { cluster, identity }: Pick<NodeSubject, 'cluster' | 'identity'>, outcome: Outcome): void {
     clusterState(cluster).outcomes[outcome.state]++
     const { name, group, owner }: NodeIdentity = identity
-    if (outcome.state === 'fail') tally(rule, cluster, group).fail(name, outcome.failing, owner)
+    if (outcome.state === 'fail') tally(rule, cluster, group).fail(name, asCertainAsFacts(rule, identity, outcome.failing), owner)
     if (outcome.state === 'unknown') tally(rule, cluster, group).unknown(name, outcome.reason)
     if (outcome.state === 'error')
       ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: bounded(name, nameLength), message: outcome.message })
@@ -128,12 +130,13 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     for (const [rule, members] of cohorts) for (const { subject, outcome } of members.outcomes(policy)) count(rule, subject, outcome)
     for (const [cluster, reason] of emptyReasons) if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, reason)
     const all = [...tallies.values()].flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
+    agreeOnImageGc(all.map(({ finding }) => finding))
     const open = all.filter(({ finding }) => finding.waived === null)
     return {
       clusters: [...clusters.values()]
         .toSorted((a, b) => byText(a.name, b.name))
         .map(({ name, coverage, outcomes }) => {
-          const own = open.filter(({ cluster }) => cluster === name).map(({ finding }) => finding)
+          const own = open.filter(({ cluster }) => cluster === name).map(({ finding, nodes }) => ({ severity: finding.severity, nodes }))
           return { name: bounded(name), grade: gradeOf(own, coverage, outcomes), coverage, outcomes }
         }),
       findings: open.map(({ finding }) => finding),
@@ -150,7 +153,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   }
 
   /** The finding of a tally with the policy's severity and waiver. */
-  function judged(group: Tally, day: string): { cluster: string; finding: Finding } | null {
+  function judged(group: Tally, day: string): { cluster: string; finding: Finding; nodes: string[] } | null {
     const finding = group.finding(allNodes)
     if (!finding) return null
     const { cluster, rule, subject } = group
@@ -162,10 +165,16 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
         finding.evidence = [...finding.evidence, { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) }]
       else finding.waived = { until, reason }
     }
-    return { cluster, finding }
+    return { cluster, finding, nodes: group.failingNodes() }
   }
 
   return { takeCluster, take, close }
+}
+
+/** What rests on the facts of another minor than the node's own is not certain. Rules that need nothing rest on none. */
+function asCertainAsFacts({ needs }: Rule, { kubeletVersion }: NodeIdentity, failing: Failing): Failing {
+  const isBorrowed = needs.length > 0 && !featuresOf(kubeletVersion).exact
+  return isBorrowed && failing.confidence !== 'possible' ? { ...failing, confidence: 'likely' } : failing
 }
 
 const noOutcomes = (): OutcomeCounts => ({ pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 })

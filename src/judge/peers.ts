@@ -12,6 +12,8 @@ export interface PeerSettings {
 export interface Drift {
   evidence: Evidence
   outliers: string[]
+  /** Whether most peers agree, or the default decides. Without it the reference is as good as what it is compared with. */
+  hasNorm: boolean
 }
 
 interface Group {
@@ -19,7 +21,7 @@ interface Group {
   nodes: string[]
 }
 
-/** The nodes that hold another value than the norm; with no norm all are named. Null: all alike. */
+/** The nodes that hold another value than the norm, or where there is none than the reference. Null: all alike. */
 export function driftOf(path: string, members: CohortMember<PeerSettings>[], qualifier: string): Drift | null {
   const groups = new Map<string, Group>()
   for (const { node, fact } of members) {
@@ -35,27 +37,30 @@ export function driftOf(path: string, members: CohortMember<PeerSettings>[], qua
   }
   if (groups.size < 2) return null
   const ranked = [...groups.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.value.canonical, b.value.canonical))
-  const norm = normOf(ranked)
-  const outlying = ranked.filter(group => group !== norm)
+  const tied = ranked.filter(({ nodes }) => nodes.length === ranked[0]?.nodes.length)
+  const norm = normOf(tied)
+  const reference = norm ?? referenceOf(tied)
+  const outlying = ranked.filter(group => group !== reference)
+  const standing = norm ? '(the norm)' : '(no value has a majority: compared with this one)'
   return {
+    hasNorm: norm !== null,
     outliers: outlying.flatMap(({ nodes }) => nodes),
     evidence: {
       what: `configz ${path}${qualifier}`,
-      value: [
-        ...(norm ? [`${norm.value.shown} on ${counted(norm.nodes.length, 'node')} (the norm)`] : []),
-        ...outlying.map(described),
-      ].join('; '),
+      value: [`${reference.value.shown} on ${counted(reference.nodes.length, 'node')} ${standing}`, ...outlying.map(described)].join('; '),
     },
   }
 }
 
 /** The majority's value; in a tie the default, if it is among the tied. */
-function normOf(ranked: Group[]): Group | null {
-  const most = ranked[0]?.nodes.length
-  const tied = ranked.filter(({ nodes }) => nodes.length === most)
+function normOf(tied: Group[]): Group | null {
   const candidates = tied.length === 1 ? tied : tied.filter(({ value }) => value.isDefault)
   return candidates.length === 1 ? candidates[0]! : null
 }
+
+/** Of values that none is the norm of, the nearest to the default; else the first as sorted. */
+const referenceOf = (tied: Group[]): Group =>
+  tied.reduce((a, b) => ((b.value.fromDefault ?? Number.POSITIVE_INFINITY) < (a.value.fromDefault ?? Number.POSITIVE_INFINITY) ? b : a))
 
 function described({ value, nodes }: Group): string {
   const [first = ''] = nodes.toSorted(byText)

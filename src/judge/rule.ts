@@ -28,6 +28,8 @@ export interface NodeSubject {
   unread: Partial<Record<Source, string>>
   /** Why a need is null. */
   missing: Partial<Record<Need, string>>
+  /** What stays open about a need that is known: it can turn out worse than it looks. */
+  doubts: Partial<Record<Need, string>>
 }
 
 export type Need = 'configuration' | 'imageGC' | 'eviction' | 'nextStart'

@@ -2,7 +2,7 @@
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
 import type { NodePrediction } from '#model/prediction.ts'
-import type { NodeRecord, ReadError } from '#model/record.ts'
+import { isRawObject, type NodeRecord, type ReadError } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
 import { type Need, type NodeSubject, promisedSources, type Source } from './rule.ts'
 import { bounded } from './text.ts'
@@ -23,17 +23,21 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
     imageGC,
     eviction,
     nextStart,
-    coverage: coverageState(unread),
+    coverage: coverageState(unread, hasMore(record)),
     unread,
     missing: {
       ...(configuration === null && { configuration: fromConfigz(unread) }),
       ...(imageGC === null && { imageGC: unread.configz ? fromConfigz(unread) : notComputed('imageGC', prediction) }),
       ...(eviction === null && { eviction: missingEviction(unread, prediction) }),
-      ...(nextStart === null && {
-        nextStart: bounded(messages(record.errors, 'host') || "the files on the node's disk were not read (mode proxy)"),
-      }),
+      ...(nextStart === null && { nextStart: missingNextStart(record, prediction) }),
     },
+    doubts: nextStart && saidOf('nextStart', prediction) !== '' ? { nextStart: bounded(saidOf('nextStart', prediction)) } : {},
   }
+}
+
+function missingNextStart(record: NodeRecord, prediction: NodePrediction): string {
+  const reasons = [messages(record.errors, 'host'), isRawObject(record.host) ? notComputed('nextStart', prediction) : '']
+  return bounded(reasons.filter(reason => reason !== '').join('; ') || "the files on the node's disk were not read (mode proxy)")
 }
 
 function reportedConditions({ node }: NodeRecord): Record<string, string> {
@@ -66,19 +70,31 @@ const messages = (errors: ReadError[] | undefined, what: string) =>
     .map(({ message }) => message)
     .join('; ')
 
-/** architecture.md, "Meanings": read is everything promised, partlyRead the Node object and one more, notRead less. */
-function coverageState(unread: Partial<Record<Source, string>>): CoverageState {
+/** Whether something was read that the mode did not promise; a host that only says what it could not read is none. */
+const hasMore = ({ host, runtime }: NodeRecord): boolean =>
+  [host, runtime].some(source => isRawObject(source) && Object.keys(source).some(key => key !== 'schema' && key !== 'unread'))
+
+/**
+ * architecture.md, "Meanings": read is everything promised, partlyRead the Node object and one more (`host` and `runtime` count), notRead less.
+ * A source counts by what is there of it: an error entry beside an answer stays among the node's errors, and takes nothing away. Only the Node
+ * object, without which there is no record, is unread by its error.
+ */
+function coverageState(unread: Partial<Record<Source, string>>, hasMore: boolean): CoverageState {
   const missed = Object.keys(unread).length
   if (missed === 0) return 'read'
-  return unread.node === undefined && missed < promisedSources.length - 1 ? 'partlyRead' : 'notRead'
+  return unread.node === undefined && (hasMore || missed < promisedSources.length - 1) ? 'partlyRead' : 'notRead'
 }
 
 const fromConfigz = (unread: Partial<Record<Source, string>>) => `configz: ${unread.configz ?? 'not read'}`
 
-function notComputed(need: Need, { unknowns }: NodePrediction): string {
-  const said = unknowns.filter(({ what }) => what === need || what.startsWith(`${need}.`)).map(({ what, effect }) => `${what}: ${effect}`)
-  return bounded(said.join('; ') || `${need} was not computed`)
-}
+/** The replay's own words on what it left open. */
+const saidOf = (need: Need, { unknowns }: NodePrediction): string =>
+  unknowns
+    .filter(({ what }) => what.startsWith(`${need}.`))
+    .map(({ effect }) => effect)
+    .join('; ')
+
+const notComputed = (need: Need, prediction: NodePrediction): string => bounded(saidOf(need, prediction) || `${need} was not computed`)
 
 function missingEviction(unread: Partial<Record<Source, string>>, prediction: NodePrediction): string {
   if (unread.configz !== undefined) return fromConfigz(unread)

@@ -3,9 +3,9 @@
  * its nodes. Out of it come findings and unknowns whose bytes do not depend on the order in which the nodes came.
  */
 import { createHash } from 'node:crypto'
-import type { Confidence, Evidence, Finding, Fix, Subject, UnknownOutcome } from '#model/finding.ts'
+import type { Confidence, Evidence, Family, Finding, Fix, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import { autoModeFix } from './fix.ts'
+import { autoModeFix, withGentlestImageGc } from './fix.ts'
 import { severityRank, worst } from './outcome.ts'
 import type { Failing, Rule } from './rule.ts'
 import { bounded, byText, counted, nameLength } from './text.ts'
@@ -43,6 +43,11 @@ export class Tally {
     add(this.#reasons, node, bounded(reason))
   }
 
+  /** Every node that the finding is about. */
+  failingNodes(): string[] {
+    return [...this.#failings.values()].flatMap(({ nodes }) => nodes)
+  }
+
   finding(allNodes: boolean): Finding | null {
     const [main, ...others] = largestFirst(this.#failings)
     if (!main) return null
@@ -60,7 +65,7 @@ export class Tally {
       title: main.value.failing.title ?? rule.docs.title,
       consequence: main.value.failing.consequence,
       evidence: mergedEvidence(main, others),
-      fix: fixOf(main.value),
+      fix: fixOf(main.value, all, rule.family),
       since: null,
       waived: null,
       docs: rule.docs,
@@ -105,8 +110,11 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
   return [...main.value.failing.evidence, ...differing, ...rest]
 }
 
-function fixOf({ failing, owner }: NodeFailing): Fix {
-  return owner === 'auto-mode' ? autoModeFix(failing) : { config: failing.fix?.config ?? {}, durable: [], commands: [] }
+/** The fix of most nodes, with image-GC percentages that are sound for all. */
+function fixOf({ failing, owner }: NodeFailing, all: Failing[], family: Family): Fix {
+  if (owner === 'auto-mode') return autoModeFix(failing)
+  const configs = all.map(({ fix }) => fix?.config ?? {})
+  return { config: withGentlestImageGc(failing.fix?.config ?? {}, configs, family), durable: [], commands: [] }
 }
 
 const certainty: Confidence[] = ['possible', 'likely', 'certain']

@@ -33,7 +33,9 @@ export interface Policy {
   alertPercent: number
   /** Growth in percent of the capacity within one image-GC period, taken where no rate was observed. */
   assumedGrowthPercent: number
-  severities: Record<string, Severity>
+  /** Who gets the mail, instead of what the stack's parameters say. */
+  report: { sender: string | null; recipients: string[] | null }
+  severities: Partial<Record<string, Severity>>
   waivers: Waiver[]
   pace: {
     /** Upper bound of requests a second to one Kubernetes API server. */
@@ -47,12 +49,21 @@ export interface Policy {
   timeoutsMs: { list: number; configz: number; summary: number }
 }
 
+/** `name@host`; no display name. */
+export const addressPattern = /^[^\s@<>,;]{1,64}@[^\s@<>,;]{1,255}$/
+/** Source: SES API reference, Destination: recipients in all. */
+export const mostRecipients = 50
+
+/** `eu-west-1`, `us-gov-east-1`. Source: AWS general reference, Regions. */
+export const regionPattern = /^[a-z]{2}(-[a-z]+)+-\d$/
+
 /** An empty policy: every EKS cluster of the caller's account and region. */
 export const defaultPolicy: Policy = {
   accounts: [{ roleArn: null, externalId: null, regions: null }],
   clusters: { names: [], tags: {} },
   alertPercent: 80,
   assumedGrowthPercent: 2,
+  report: { sender: null, recipients: null },
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4 },

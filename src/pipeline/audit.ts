@@ -27,6 +27,8 @@ export interface AuditContext {
   /** Where the records are kept; null: nowhere. */
   snapshot: SnapshotWriter | null
   options?: JudgementOptions
+  /** The last word before anything is written: what it throws stops the run. */
+  verify?: (nodes: AuditedNode[]) => void
   onNode?: (node: AuditedNode) => void
 }
 
@@ -39,12 +41,14 @@ export interface AuditResult {
   ruleErrors: RuleError[]
 }
 
-/** @throws whatever the source throws when it has nothing at all to read. */
+/** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
 export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine>, context: AuditContext): Promise<AuditResult> {
-  const { policy, rules, formats, snapshot } = context
+  const { policy, rules, formats } = context
   const judgement = openJudgement(rules, policy, context.options)
   const nodes: AuditedNode[] = []
+  const seen = new Set<string>()
   const inputErrors = [...(context.inputErrors ?? [])]
+  const snapshot = keepRecords(context.snapshot)
   let header: SnapshotHeader | null = null
   try {
     for await (const read of source) {
@@ -53,7 +57,13 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
         continue
       }
       const record = prune(read)
-      await snapshot?.write(record)
+      if (record.kind === 'Node' && seen.size === seen.add(`${record.cluster}/${record.node.metadata?.name}`).size) {
+        inputErrors.push(
+          `the node ${record.node.metadata?.name} of cluster ${record.cluster} comes a second time: only the first is audited`,
+        )
+        continue
+      }
+      await snapshot.write(record)
       if (record.kind === 'Snapshot') header = record
       if (record.kind === 'Cluster') judgement.takeCluster(record)
       if (record.kind === 'Node') {
@@ -62,11 +72,13 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
         context.onNode?.(node)
       }
     }
-    await snapshot?.close()
+    context.verify?.(nodes)
   } catch (error) {
-    await snapshot?.discard()
+    await snapshot.discard()
     throw error
   }
+  await snapshot.close()
+
   const takenAt = header?.takenAt ?? unknownTime
   const { ruleErrors, ...judged } = judgement.close(takenAt)
   const document: FindingsDocument = {
@@ -87,8 +99,39 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   const files = renderReport(report, formats)
   const { channels, mail } = context
   const isPublished = channels.length > 0 || mail !== null
-  const deliveries = isPublished ? await publishReport(report, files, { channels, mail, snapshotPath: snapshot?.path ?? null }) : []
-  return { document, nodes, files, deliveries, ruleErrors }
+  const deliveries = isPublished ? await publishReport(report, files, { channels, mail, snapshotPath: snapshot.keptAt() }) : []
+  return { document, nodes, files, deliveries: [...deliveries, ...snapshot.failure()], ruleErrors }
+}
+
+/** A disk that takes no snapshot (full, gone) costs the snapshot, not the audit. */
+function keepRecords(writer: SnapshotWriter | null) {
+  let failed: string | null = null
+  const attempt = async (step: (writer: SnapshotWriter) => Promise<void>) => {
+    if (writer === null || failed !== null) return
+    try {
+      await step(writer)
+    } catch (error) {
+      failed = error instanceof Error ? error.message : String(error)
+      await writer.discard().catch(() => undefined)
+    }
+  }
+  return {
+    write: (record: SnapshotRecord) => attempt(open => open.write(record)),
+    close: () => attempt(open => open.close()),
+    discard: () => attempt(open => open.discard()),
+    keptAt: () => (writer === null || failed !== null ? null : writer.path),
+    failure: (): Delivery[] =>
+      writer === null || failed === null
+        ? []
+        : [
+            {
+              channel: 'snapshot',
+              location: null,
+              link: null,
+              error: `${writer.path} could not be written (${failed}): free space there, or choose another place`,
+            },
+          ],
+  }
 }
 
 /** Only a file without its first line has no time of its own; its nodes usually do. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { sdkRegion } from '#clients/eks.ts'
 import { s3Store } from '#clients/s3.ts'
 import type { Store } from '#clients/store.ts'
+import { givingUp } from '#clients/store-giving-up.ts'
 import type { Severity } from '#model/finding.ts'
 import { notReached } from '#model/not-reached.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -15,6 +16,7 @@ import { markDone, readDone } from '#publish/run.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { type AuditResult, audit } from './audit.ts'
 import { liveFleet } from './fleet.ts'
+import { rejectUnknownNames } from './selection-check.ts'
 import { formats, rules } from './shelves.ts'
 
 export interface ServiceSettings {
@@ -40,9 +42,16 @@ export interface ServiceRuntime {
 
 /** Kept free at the end for judging, rendering and publishing. */
 const publishingShare = 0.2
+/** The very last moment at which something may still be under way. */
+const endShare = 0.95
+/** How long S3 may stay silent: a small part of the run, because it is asked before and after reading. */
+const silenceShare = 0.02
+const silenceMs = { least: 1_000, most: 20_000 }
+// setTimeout takes no more than 2^31 − 1 ms.
+const longestRunMs = 2 ** 31 - 1
 const policyKey = 'highwater.yaml'
 
-/** Everything was done that could be, but a channel failed or a rule broke: the run ends red, and a retry does what is left. */
+/** Everything was done that could be, but a channel failed or a rule broke: the run ends red. */
 class IncompleteRun extends Error {}
 
 /**
@@ -50,40 +59,71 @@ class IncompleteRun extends Error {}
  * @throws IncompleteRun when the report exists and something of it could not be delivered
  */
 export async function runService(request: AuditRequest, settings: ServiceSettings, runtime: ServiceRuntime): Promise<RunAnswer> {
-  const region = await sdkRegion()
-  if (region === null) throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
-  const runId =
-    request.scheduledTime === null ? `${runIdOf(runtime.now().toISOString())}-${runtime.requestId}` : runIdOf(request.scheduledTime)
-  const store = settings.bucket === null ? null : s3Store({ ...settings, bucket: settings.bucket, region })
-  const before = store && request.scheduledTime !== null ? await doneBefore(store, runId) : null
-  if (before !== null) return before
-
-  const { policy, mistake } = await policyOf(store, runtime)
-  const deadline = deadlineSignal(runtime.remainingMs * (1 - publishingShare))
-  const snapshotPath = join(runtime.folder, 'snapshot.ndjson.gz')
-  await mkdir(runtime.folder, { recursive: true })
+  const remainingMs = runtime.remainingMs > 0 ? Math.min(runtime.remainingMs, longestRunMs) : 0
+  const reading = timeLimit(remainingMs * (1 - publishingShare))
+  const end = timeLimit(remainingMs * endShare)
   try {
-    const { isDryRun, isMailed, selection } = request
-    const { sender, recipients, reportBaseUrl } = settings
-    const result = await audit(liveFleet({ policy, selection, signal: deadline.signal }), {
-      source: 'live',
-      inputErrors: mistake === null ? [] : [mistake],
-      version: runtime.version,
-      policy,
-      rules,
-      formats,
-      channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl })],
-      mail: sender === null || !isMailed ? null : ses({ from: sender, to: recipients, region, runId, store, now: runtime.now }),
-      snapshot: openSnapshot(snapshotPath),
-    })
-    const failures = failuresOf(result)
-    if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
-    if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
-    return answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
+    return await runUntil(request, settings, { ...runtime, remainingMs }, reading.signal, end.signal)
   } finally {
-    deadline.end()
+    reading.end()
+    end.end()
     await rm(runtime.folder, { recursive: true, force: true })
   }
+}
+
+async function runUntil(
+  request: AuditRequest,
+  settings: ServiceSettings,
+  runtime: ServiceRuntime,
+  readUntil: AbortSignal,
+  endAt: AbortSignal,
+): Promise<RunAnswer> {
+  const region = await sdkRegion()
+  if (region === null) throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
+  const { scheduledTime, selection, isDryRun } = request
+  const runId = scheduledTime === null ? `${runIdOf(runtime.now().toISOString())}-${runtime.requestId}` : runIdOf(scheduledTime)
+  const store = storeOf(settings, region, runtime.remainingMs, endAt)
+  const before = store && scheduledTime !== null ? await doneBefore(store, runId) : null
+  if (before !== null) return before
+
+  const { policy, mistakes } = await policyOf(store, runtime)
+  const mail = mailOf(request, settings, policy)
+  if (!isDryRun && store === null && mail === null)
+    throw new OperatorError('The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS')
+  await mkdir(runtime.folder, { recursive: true })
+  const result = await audit(liveFleet({ policy, selection, signal: readUntil }), {
+    source: 'live',
+    inputErrors: mistakes,
+    version: runtime.version,
+    policy,
+    rules,
+    formats,
+    channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
+    mail: mail && ses({ ...mail, region, runId, store, now: runtime.now, signal: endAt }),
+    snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
+    verify: nodes => rejectUnknownNames(selection, nodes),
+  })
+  const failures = [...mistakes, ...failuresOf(result)]
+  if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
+  if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
+  return answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
+}
+
+function storeOf({ bucket, prefix, kmsKeyId }: ServiceSettings, region: string, remainingMs: number, signal: AbortSignal): Store | null {
+  if (bucket === null) return null
+  const idleTimeoutMs = Math.min(silenceMs.most, Math.max(silenceMs.least, remainingMs * silenceShare))
+  return givingUp(s3Store({ bucket, prefix, kmsKeyId, region, signal, idleTimeoutMs }))
+}
+
+/** Whom the policy names, else whom the stack names. */
+function mailOf(
+  { isMailed, isDryRun }: AuditRequest,
+  settings: ServiceSettings,
+  { report }: Policy,
+): { from: string; to: string[] } | null {
+  const from = report.sender ?? settings.sender
+  const to = report.recipients ?? settings.recipients
+  return from === null || to.length === 0 || !isMailed || isDryRun ? null : { from, to }
 }
 
 async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null> {
@@ -97,25 +137,23 @@ async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null
   }
 }
 
-/** The policy lies beside the reports, so that it changes without a deployment. @throws OperatorError when it is there and wrong */
-async function policyOf(store: Store | null, { parsePolicy }: ServiceRuntime): Promise<{ policy: Policy; mistake: string | null }> {
-  if (store === null) return { policy: defaultPolicy, mistake: null }
-  let found: Awaited<ReturnType<Store['read']>>
+/**
+ * The policy lies beside the reports, so that it changes without a deployment. One that is broken or cannot be read costs the waivers, not the report:
+ * an audit by the defaults that says so is better than silence.
+ */
+async function policyOf(store: Store | null, { parsePolicy }: ServiceRuntime): Promise<{ policy: Policy; mistakes: string[] }> {
+  if (store === null) return { policy: defaultPolicy, mistakes: [] }
   try {
-    found = await store.read(policyKey)
+    const found = await store.read(policyKey)
+    const policy = found === null ? defaultPolicy : parsePolicy(found.body.toString('utf8'), `${store.location}/${policyKey}`)
+    return { policy, mistakes: [] }
   } catch (error) {
-    // An audit by the defaults is better than none, as long as it says so.
     const reason = error instanceof Error ? error.message : String(error)
-    return {
-      policy: defaultPolicy,
-      mistake: `the policy ${store.location}/${policyKey} could not be read, the defaults were used: ${reason}`,
-    }
+    return { policy: defaultPolicy, mistakes: [`the policy ${store.location}/${policyKey} is not in force, the defaults are: ${reason}`] }
   }
-  const text = found?.body.toString('utf8')
-  return { policy: text === undefined ? defaultPolicy : parsePolicy(text, `${store.location}/${policyKey}`), mistake: null }
 }
 
-function deadlineSignal(durationMs: number): { signal: AbortSignal; end: () => void } {
+function timeLimit(durationMs: number): { signal: AbortSignal; end: () => void } {
   const controller = new AbortController()
   const timer = setTimeout(
     () => controller.abort(new Error(notReached(`run's deadline of ${Math.round(durationMs / 1000)} s`))),

@@ -10,7 +10,7 @@
  */
 import { configurationFields, type FieldFacts, type FieldValues } from '#facts/kubelet/configuration-fields.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { type Gate, gateState, isGate } from '#facts/kubelet/feature-gates.ts'
+import { type Gate, gateState } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration } from '#model/duration.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
@@ -75,7 +75,7 @@ export function loadConfiguration(raw: RawObject, kubeletVersion: string | null,
 /** Upstream: SetFromMap. Null: all are known, and none is locked to something else. */
 export function featureGateError(gates: unknown, features: KubeletFeatures): string | null {
   for (const [name, value] of Object.entries(isRawObject(gates) ? gates : {})) {
-    const state = isGate(name) ? gateState(name, features) : null
+    const state = gateState(name, features)
     if (!state) return `unrecognized feature gate: ${name}`
     if (state.isLocked && state.isOn !== value) return `cannot set feature gate ${name} to ${value}, feature is locked to ${state.isOn}`
   }

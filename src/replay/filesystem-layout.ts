@@ -11,7 +11,7 @@
 import type { FilesystemState, Filesystems } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { usagePercentOf } from './image-gc.ts'
-import { countAt, listAt, objectAt, textAt } from './untrusted.ts'
+import { availableAt, countAt, listAt, objectAt, textAt } from './untrusted.ts'
 
 /** xfs makes inodes as it goes, and the two samples are seconds apart. */
 const inodesTolerance = 0.05
@@ -39,14 +39,14 @@ const byRole = (host: RawObject | null, role: string): RawObject | null =>
 function stateOf(stats: RawObject | null): FilesystemState | null {
   if (!stats) return null
   const capacityBytes = countAt(stats, 'capacityBytes')
-  const availableBytes = countAt(stats, 'availableBytes')
+  const availableBytes = availableAt(stats, 'availableBytes')
   return {
     capacityBytes,
     availableBytes,
     usedPercent:
       capacityBytes === null || capacityBytes === 0 || availableBytes === null ? null : usagePercentOf(capacityBytes, availableBytes),
     inodes: countAt(stats, 'inodes'),
-    inodesFree: countAt(stats, 'inodesFree'),
+    inodesFree: availableAt(stats, 'inodesFree'),
   }
 }
 
@@ -64,7 +64,8 @@ function layoutByDevices(host: RawObject | null): Layout | null {
 
 function layoutBySizes(nodefs: FilesystemState | null, imagefs: FilesystemState | null): Layout {
   const unknown: Layout = { layout: null, layoutCertainty: null }
-  if (!nodefs || !imagefs || nodefs.capacityBytes === null || imagefs.capacityBytes === null) return unknown
+  // A capacity of 0 is a statistic that failed, not a size to compare.
+  if (!nodefs?.capacityBytes || !imagefs?.capacityBytes) return unknown
   if (nodefs.capacityBytes !== imagefs.capacityBytes) return { layout: 'imagefs', layoutCertainty: 'certain' }
   if (nodefs.availableBytes === null || imagefs.availableBytes === null) return unknown
   const isApart = Math.abs(nodefs.availableBytes - imagefs.availableBytes) > availableTolerance * nodefs.capacityBytes

@@ -6,27 +6,35 @@
  * Kept exactly  main file, then drop-ins by path, then flags; evictionHard is defaulted with the main file, so a drop-in keeps the other
  *               defaults; a drop-in's maps are merged key by key and its lists replaced; from 1.32 on its null removes
  * Left out      drop-ins of 1.28, each of which brought all its defaults; flags other than those of kubelet-flags.ts;
- *               feature gates that highwater does not know: whether this version refuses them is not decided
+ *               feature gates that feature-gates.ts does not know: whether this version refuses them is not decided
+ *
+ * The main file may lack kind and apiVersion, which upstream asks for: whoever tells of a node by hand may tell only its fields.
  */
-import { isGate } from '#facts/kubelet/feature-gates.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
+import { isGateKnown } from '#facts/kubelet/feature-gates.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { startupErrors } from '#replay/validation/startup.ts'
 import { validationErrors } from './config-validation.ts'
 import { LoadError, type LoadedConfiguration, LoadPanic, loadConfiguration } from './configuration-file.ts'
+import { addsNothingTo } from './environment-file.ts'
 import { withFlags } from './kubelet-flags.ts'
-import { listAt, objectAt } from './untrusted.ts'
+import { listAt, objectAt, textAt } from './untrusted.ts'
 
 interface KubeletFile {
   path: string
   role: string
+  content: unknown
+}
+
+interface ConfigurationFile extends KubeletFile {
   content: RawObject
 }
 
 export interface NextStart {
-  /** Null: not decided, and `unknowns` says why. */
+  /** Null: not decided, and `unknowns` says why. Beside a prediction they tell what could still keep the kubelet from starting. */
   prediction: NextStartPrediction | null
+  /** Each `what` begins with `nextStart.`. */
   unknowns: Unknown[]
 }
 
@@ -37,34 +45,63 @@ export function predictNextStart(host: RawObject | null, kubeletVersion: string 
   const files = listAt(kubelet, 'files').filter(isKubeletFile)
   const main = files.find(({ role }) => role === 'config')
   const dropIns = files.filter(isDropIn).sort(byPath)
-  const undecided = (what: string): NextStart => ({
-    prediction: null,
-    unknowns: [{ what, effect: 'whether the kubelet would start again with the files on its disk is not known' }],
-  })
-  if (!main) return undecided('host.kubelet.files')
-  if (dropIns.length > 0 && !features.has('dropInMergePatch')) return undecided('drop-ins of a kubelet before 1.29')
+  const unread = unreadFiles(host)
+  const reason = undecidable(main, dropIns, unread, features)
+  const [first, ...others] = (main ? [main, ...dropIns] : []).filter(isRead)
+  if (reason !== null || first === undefined) {
+    const effect = `${reason}: whether the kubelet would start again with the files on its disk is not known`
+    return { prediction: null, unknowns: [{ what: 'nextStart.files', effect }] }
+  }
 
   const unknowns: Unknown[] = []
-  if (files.some(({ role }) => role === 'environment')) {
+  if (unread !== '') unknowns.push({ what: 'nextStart.files', effect: `not all of the kubelet's files were read (${unread})` })
+  const commandLine = listAt(kubelet, 'commandLine').filter(argument => typeof argument === 'string')
+  const environment = files.filter(({ role }) => role === 'environment')
+  const environmentContents = environment.map(({ content }) => content)
+  if (environment.length > 0 && !addsNothingTo(commandLine, environmentContents)) {
     unknowns.push({
-      what: 'environment files of the kubelet',
-      effect: 'flags that they set since the start are not in the prediction of the next one',
+      what: 'nextStart.environment',
+      effect: `the flags that ${shownPaths(environment)} would give the kubelet now are not followed`,
     })
   }
-  const commandLine = listAt(kubelet, 'commandLine').filter(argument => typeof argument === 'string')
   const reader: Reader = { kubeletVersion, operatingSystem, unknownGates: new Set() }
-  const prediction = start(main, dropIns, commandLine, cgroupVersionOf(host), reader)
+  const prediction = start(first, others, commandLine, cgroupVersionOf(host), reader)
   for (const gate of [...reader.unknownGates].sort()) {
     unknowns.push({
-      what: `feature gate ${gate.slice(0, 64)}`,
-      effect: 'a gate that this kubelet version does not know would keep it from starting',
+      what: 'nextStart.featureGates',
+      effect: `whether this kubelet version knows the feature gate ${gate.slice(0, 64)} is not known; one that it does not know keeps it from starting`,
     })
   }
   return { prediction, unknowns }
 }
 
-const isKubeletFile = (file: unknown): file is KubeletFile & RawObject =>
-  isRawObject(file) && typeof file.path === 'string' && typeof file.role === 'string' && isRawObject(file.content)
+/** Why nothing can be predicted; null: it can. */
+function undecidable(main: KubeletFile | undefined, dropIns: KubeletFile[], unread: string, features: KubeletFeatures): string | null {
+  const because = unread === '' ? '' : ` (${unread})`
+  if (!main) return `the node told no main configuration file of the kubelet${because}`
+  const unparsed = [main, ...dropIns].filter(file => !isRead(file))
+  if (unparsed.length > 0)
+    return `${shownPaths(unparsed)} ${unparsed.length === 1 ? 'was' : 'were'} told without fields that can be read${because}`
+  return dropIns.length > 0 && !features.has('dropInMergePatch')
+    ? 'a kubelet before 1.29 merges drop-ins in a way that is not followed'
+    : null
+}
+
+/** The kubelet's files among what the node itself could not read, with the reasons. */
+const unreadFiles = (host: RawObject | null): string =>
+  listAt(host, 'unread')
+    .map(entry => ({ what: textAt(entry, 'what') ?? '', why: textAt(entry, 'why') ?? 'no reason given' }))
+    .filter(({ what }) => /kubelet|drop-in|^config|environment/i.test(what))
+    .map(({ what, why }) => `${what}: ${why}`)
+    .join('; ')
+    .slice(0, 400)
+
+const shownPaths = (files: KubeletFile[]) => files.map(({ path }) => path.slice(0, 200)).join(', ')
+
+const isKubeletFile = (file: unknown): file is KubeletFile =>
+  isRawObject(file) && typeof file.path === 'string' && typeof file.role === 'string'
+
+const isRead = (file: KubeletFile): file is ConfigurationFile => isRawObject(file.content)
 
 /** Upstream reads these only, in the order in which it walks the folder. */
 const isDropIn = ({ role, path }: KubeletFile) => role === 'drop-in' && path.endsWith('.conf')
@@ -92,8 +129,8 @@ interface Reader {
 }
 
 function start(
-  main: KubeletFile,
-  dropIns: KubeletFile[],
+  main: ConfigurationFile,
+  dropIns: ConfigurationFile[],
   commandLine: string[],
   cgroupVersion: 1 | 2 | null,
   reader: Reader,
@@ -159,13 +196,14 @@ function load(
   }
 }
 
-/** No list of all gates of all versions is kept: one that is not known here must not be called unknown to the kubelet. */
-function withKnownGates(raw: RawObject, { unknownGates }: Reader): RawObject {
+/** A gate of which feature-gates.ts knows nothing must not be called unknown to the kubelet: it is set aside. */
+function withKnownGates(raw: RawObject, { kubeletVersion, unknownGates }: Reader): RawObject {
   const gates = objectAt(raw, 'featureGates')
   if (!gates) return raw
   const entries = Object.entries(gates)
-  for (const [name] of entries) if (!isGate(name)) unknownGates.add(name)
-  return { ...raw, featureGates: Object.fromEntries(entries.filter(([name]) => isGate(name))) }
+  const isKnown = (name: string) => isGateKnown(name, featuresOf(kubeletVersion))
+  for (const [name] of entries) if (!isKnown(name)) unknownGates.add(name)
+  return { ...raw, featureGates: Object.fromEntries(entries.filter(([name]) => isKnown(name))) }
 }
 
 /** Upstream asks for both, to the letter, from 1.32 on. */

@@ -16,13 +16,13 @@ import type {
 } from '#model/prediction.ts'
 import { quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
-import { makeSignalObservations, type Observations } from '#replay/eviction/observations.ts'
+import { isUnobservedUpstream, makeSignalObservations, type Observations } from '#replay/eviction/observations.ts'
 import { getThresholdQuantity, isHardThreshold, isThresholdMet, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { isGateOn } from './configuration-file.ts'
 import { filesystemLayout } from './filesystem-layout.ts'
 import { predictImageGc } from './image-gc.ts'
 import { predictNextStart } from './next-start.ts'
-import { countAt, objectAt, textAt } from './untrusted.ts'
+import { availableAt, countAt, objectAt, textAt } from './untrusted.ts'
 
 /**
  * Never throws, whatever the record holds: what is missing or malformed is null in the answer, and named in its `unknowns`.
@@ -91,8 +91,10 @@ function nameUnobserved(filesystems: Filesystems, summary: RawObject | null, unk
 /** Upstream takes an absent statistic for 0. One that is there and makes no sense is no statistic at all. */
 function imageGcFilesystem(summary: RawObject | null, { imagefs }: Filesystems): FilesystemState | null {
   const stats = objectAt(objectAt(objectAt(summary, 'node'), 'runtime'), 'imageFs')
-  const isMalformed = (key: string) => stats?.[key] !== undefined && stats[key] !== null && countAt(stats, key) === null
-  return isMalformed('capacityBytes') || isMalformed('availableBytes') ? null : imagefs
+  const isMalformed = (key: string, parsed: number | null) => stats?.[key] !== undefined && stats[key] !== null && parsed === null
+  const isUnusable =
+    isMalformed('capacityBytes', countAt(stats, 'capacityBytes')) || isMalformed('availableBytes', availableAt(stats, 'availableBytes'))
+  return isUnusable ? null : imagefs
 }
 
 function imageGcOf(
@@ -106,7 +108,10 @@ function imageGcOf(
   const highThresholdPercent = configuration.imageGCHighThresholdPercent ?? configurationDefaults.imageGCHighThresholdPercent
   const lowThresholdPercent = configuration.imageGCLowThresholdPercent ?? configurationDefaults.imageGCLowThresholdPercent
   if (!Number.isSafeInteger(highThresholdPercent) || !Number.isSafeInteger(lowThresholdPercent)) {
-    unknowns.push({ what: 'configz imageGC thresholds', effect: 'they are no whole percentages: when image GC runs is not known' })
+    unknowns.push({
+      what: 'imageGC.thresholds',
+      effect: 'the image GC thresholds of configz are no whole percentages: when image GC runs is not known',
+    })
     return null
   }
   const hasMaximumAge = hasAge(configuration.imageMaximumGCAge) && isMaximumAgeOn(configz, features)
@@ -136,7 +141,7 @@ function evictionOf(
   const signals = summary ? makeSignalObservations(summary, features) : {}
   const thresholds = thresholdsOf(configuration, features)
   if (typeof thresholds === 'string') return { signals, thresholds: [], error: thresholds }
-  return { signals, thresholds: thresholds.map(threshold => evaluated(threshold, signals, summary !== null, unknowns)), error: null }
+  return { signals, thresholds: thresholds.map(threshold => evaluated(threshold, signals, summary, unknowns)), error: null }
 }
 
 /** The thresholds, or upstream's text where it could not parse them. */
@@ -148,10 +153,12 @@ function thresholdsOf(configuration: KubeletConfiguration, features: KubeletFeat
   }
 }
 
-function evaluated(threshold: Threshold, signals: Observations, hasSummary: boolean, unknowns: Unknown[]): EvaluatedThreshold {
+function evaluated(threshold: Threshold, signals: Observations, summary: RawObject | null, unknowns: Unknown[]): EvaluatedThreshold {
   const { signal, operator, value, gracePeriodMs, minReclaim } = threshold
   const observed = signals[signal] ?? null
-  if (!observed && hasSummary) unknowns.push({ what: `summary: ${signal}`, effect: 'whether its threshold is met is not known' })
+  const isNeverMet = !observed && summary !== null && isUnobservedUpstream(signal, summary)
+  if (!observed && summary && !isNeverMet)
+    unknowns.push({ what: `summary: ${signal}`, effect: 'whether its threshold is met is not known' })
   const resolved = resolvedOf(threshold, observed)
   return {
     signal,
@@ -161,7 +168,7 @@ function evaluated(threshold: Threshold, signals: Observations, hasSummary: bool
     hard: isHardThreshold(threshold),
     gracePeriodMs,
     minReclaim: minReclaim?.text ?? '0',
-    met: observed && isThresholdMet(threshold, observed, false),
+    met: observed ? isThresholdMet(threshold, observed, false) : isNeverMet ? false : null,
     margin: observed && resolved !== null ? observed.available - resolved : null,
   }
 }

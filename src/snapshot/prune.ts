@@ -2,8 +2,8 @@
  * What of a record is kept: only what rules and replays read, in the API's own names. It is a list of what stays, so that a secret (an environment
  * variable, an annotation, a termination message) is left out without anyone having to think of it.
  */
-import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
-import { isRawObject, type NodeRecord, type RawObject, type SnapshotRecord } from '#model/record.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject, type SnapshotRecord } from '#model/record.ts'
 
 /** `true` keeps a value whole, `text` only a string, `texts` only a map of strings; an object keeps these fields, `List` the items of a list. */
 type Shape = true | 'text' | 'texts' | List | { readonly [field: string]: Shape }
@@ -173,8 +173,168 @@ function keep(value: unknown, shape: Shape): unknown {
 
 const isTextEntry = ([, value]: [string, unknown]) => typeof value === 'string'
 
-/** A header that the kubelet sends with its static pod requests may carry a token; everything else of a KubeletConfiguration is settings and paths. */
-const secretFields = new Set(['staticPodURLHeader', 'env', 'envFrom', 'managedFields'])
+const nodegroupShape: Shape = {
+  nodegroupName: 'text',
+  nodegroupArn: 'text',
+  clusterName: 'text',
+  version: 'text',
+  releaseVersion: 'text',
+  amiType: 'text',
+  capacityType: 'text',
+  status: 'text',
+  createdAt: true,
+  instanceTypes: list('text'),
+  scalingConfig: true,
+  updateConfig: true,
+  diskSize: true,
+  labels: 'texts',
+  taints: list(true),
+  tags: 'texts',
+  launchTemplate: true,
+  nodeRepairConfig: true,
+  warmPoolConfig: true,
+  resources: { autoScalingGroups: list({ name: 'text' }) },
+  health: true,
+}
+const eksShape: Shape = {
+  name: 'text',
+  arn: 'text',
+  id: 'text',
+  createdAt: true,
+  version: 'text',
+  platformVersion: 'text',
+  status: 'text',
+  endpoint: 'text',
+  certificateAuthority: true,
+  tags: 'texts',
+  health: true,
+  accessConfig: true,
+  computeConfig: true,
+  storageConfig: true,
+  upgradePolicy: true,
+  kubernetesNetworkConfig: true,
+  resourcesVpcConfig: true,
+  remoteNetworkConfig: true,
+  outpostConfig: true,
+  connectorConfig: { provider: 'text' },
+  controlPlaneScalingConfig: true,
+  kubeControllerManagerConfig: true,
+  kubeApiServerConfig: { eventTtl: true },
+  zonalShiftConfig: true,
+  deletionProtection: true,
+  logging: true,
+}
+/** User data holds secrets; only its kubelet settings may come this far. */
+const launchTemplateShape: Shape = {
+  launchTemplateId: 'text',
+  launchTemplateName: 'text',
+  versionNumber: true,
+  kubelet: { config: true, flags: list('text'), source: 'text' },
+}
+
+const criMetadata = { name: true, attempt: true, uid: true, namespace: true } as const
+const criFilesystems = list({
+  timestamp: true,
+  fsId: { mountpoint: true },
+  usedBytes: { value: true },
+  inodesUsed: { value: true },
+})
+const runtimeShape: Shape = {
+  images: list({ id: 'text', repoTags: list('text'), repoDigests: list('text'), size: true, pinned: true }),
+  containers: list({
+    id: 'text',
+    podSandboxId: 'text',
+    metadata: criMetadata,
+    image: { image: 'text', userSpecifiedImage: 'text' },
+    imageRef: 'text',
+    imageId: 'text',
+    state: true,
+    createdAt: true,
+    labels: 'texts',
+  }),
+  sandboxes: list({ id: 'text', metadata: criMetadata, state: true, createdAt: true, labels: 'texts', runtimeHandler: 'text' }),
+  imageFs: { imageFilesystems: criFilesystems, containerFilesystems: criFilesystems },
+}
+const hostShape: Shape = {
+  schema: 'text',
+  kubelet: {
+    startedAt: 'text',
+    commandLine: list('text'),
+    files: list({ path: 'text', role: 'text', sha256: 'text', content: true }),
+  },
+  filesystems: list({
+    role: 'text',
+    device: 'text',
+    mount: 'text',
+    capacityBytes: true,
+    availableBytes: true,
+    inodes: true,
+    inodesFree: true,
+  }),
+  containerd: { sandboxImage: 'text', snapshotter: 'text', discardUnpackedLayers: true, mirrors: list(true) },
+  logrotate: list({ path: 'text', sha256: 'text', directives: true }),
+  kernel: { release: 'text', cmdline: 'text', cgroupVersion: true, memoryCgroups: true, dyingMemoryCgroups: true },
+  logLines: list('text'),
+  unread: list({ what: 'text', why: 'text' }),
+}
+const knownShape: Shape = { kubeletStartedAt: 'text', images: list({ id: 'text', firstDetected: true, lastUsed: true }) }
+
+/** The kubelet's own environment files carry flags; whatever else stands there is nobody's business. */
+const kubeletVariable = /KUBELET/
+const secretWord = /token|password|passwd|secret|credential|authorization|private[-_]?key/i
+
+/** `--token=…` keeps its name and loses its value, wherever flags stand in a text. A path or a file is no secret: `--token-auth-file=…` stays. */
+const withoutFlagSecrets = (text: string) =>
+  text.replace(/(--[\w-]+)([= ])(\S+)/g, (whole, flag: string, between: string, value: string) =>
+    secretWord.test(flag) && !/(file|path|dir|ttl|mode|refresh|rotate[\w-]*)$/i.test(flag) && !value.startsWith('--')
+      ? `${flag}${between}(removed)`
+      : whole,
+  )
+
+function withoutHostSecrets(host: unknown): unknown {
+  if (!isRawObject(host) || !isRawObject(host.kubelet)) return host
+  const { commandLine, files } = host.kubelet
+  const kubelet = {
+    ...host.kubelet,
+    ...(Array.isArray(commandLine) && { commandLine: withoutArgumentSecrets(commandLine.map(String)) }),
+    ...(Array.isArray(files) && { files: files.map(withoutFileSecrets) }),
+  }
+  const logLines = Array.isArray(host.logLines) && { logLines: host.logLines.map(line => withoutFlagSecrets(String(line))) }
+  return { ...host, kubelet, ...logLines }
+}
+
+/** A flag and its value may be two arguments. */
+const withoutArgumentSecrets = (commandLine: string[]) =>
+  withoutFlagSecrets(commandLine.map(argument => argument.replaceAll(' ', '\u0000')).join(' '))
+    .split(' ')
+    .map(argument => argument.replaceAll('\u0000', ' '))
+
+function withoutFileSecrets(file: unknown): unknown {
+  if (!isRawObject(file)) return file
+  const { role, content } = file
+  if (role !== 'environment') return { ...file, content: withoutSecrets(content) }
+  if (typeof content === 'string') {
+    const lines = content.split('\n').filter(line => kubeletVariable.test(line.split('=')[0] ?? ''))
+    return { ...file, content: lines.map(withoutFlagSecrets).join('\n') }
+  }
+  if (!isRawObject(content)) return { ...file, content: null }
+  const kept = Object.entries(content).filter(([name]) => kubeletVariable.test(name))
+  return { ...file, content: Object.fromEntries(kept.map(([name, value]) => [name, withoutFlagSecrets(String(value))])) }
+}
+
+/** A header that the kubelet sends with its static pod requests may carry a token; the rest is what objects and containers hide their secrets in. */
+const secretFields = new Set([
+  'staticPodURLHeader',
+  'annotations',
+  'args',
+  'binaryData',
+  'command',
+  'data',
+  'env',
+  'envFrom',
+  'managedFields',
+  'stringData',
+])
 
 /** A raw object without the fields that may hold a secret, at any depth. */
 function withoutSecrets(value: unknown): unknown {
@@ -187,13 +347,51 @@ function withoutSecrets(value: unknown): unknown {
   )
 }
 
-const cleaned = (value: RawObject | null | undefined) => (value ? (withoutSecrets(value) as RawObject) : value)
+/** Of Secrets and ConfigMaps only who they are and who owns them. */
+const objectShape = (resource: string): Shape =>
+  resource === 'secrets' || resource === 'configmaps' ? { metadata } : { metadata, spec: true, status: true, type: true, reason: true }
+const eventShape: Shape = {
+  metadata,
+  involvedObject: true,
+  regarding: true,
+  reason: 'text',
+  message: 'text',
+  note: 'text',
+  type: 'text',
+  count: true,
+  firstTimestamp: true,
+  lastTimestamp: true,
+  eventTime: true,
+  series: true,
+}
 
 /** The record as it is written to a snapshot and as every later stage sees it; the same for a live fleet and a snapshot read back. Pruning twice changes nothing. */
 export function prune<R extends SnapshotRecord>(record: R): R {
   if (record.kind === 'Node') return pruneNode(record) as R
-  if (record.kind === 'Objects') return { ...record, items: record.items.map(item => withoutSecrets(item) as RawObject) }
+  if (record.kind === 'Cluster') return pruneCluster(record) as R
+  if (record.kind === 'Objects') return pruneObjects(record) as R
   return record
+}
+
+function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
+  const shape = resource === 'events' || resource.startsWith('events.') ? eventShape : objectShape(resource)
+  return { kind, cluster, resource, items: items.map(item => withoutSecrets(keep(item, shape)) as RawObject) }
+}
+
+function pruneCluster({ kind, cluster, eks, nodegroups, launchTemplates, errors }: ClusterRecord): ClusterRecord {
+  return {
+    kind,
+    cluster,
+    ...given('eks', eks, eksShape),
+    ...given('nodegroups', nodegroups, list(nodegroupShape)),
+    ...given('launchTemplates', launchTemplates, list(launchTemplateShape)),
+    errors: errors ?? [],
+  }
+}
+
+/** Absent stays absent, null stays null. */
+function given<Key extends string>(key: Key, value: unknown, shape: Shape, clean: (kept: unknown) => unknown = kept => kept) {
+  return (value === undefined ? {} : { [key]: value === null ? null : clean(keep(value, shape)) }) as Partial<Record<Key, never>>
 }
 
 function pruneNode(record: NodeRecord): NodeRecord {
@@ -203,12 +401,12 @@ function pruneNode(record: NodeRecord): NodeRecord {
     cluster,
     at,
     node: keep(node, nodeShape) as KubernetesNode,
-    ...(configz === undefined ? {} : { configz: cleaned(configz) }),
-    ...(summary === undefined ? {} : { summary: keep(summary, summaryShape) as RawObject | null }),
-    ...(pods === undefined ? {} : { pods: pods?.map(pod => keep(pod, podShape) as KubernetesPod) ?? null }),
-    ...(runtime === undefined ? {} : { runtime: cleaned(runtime) }),
-    ...(host === undefined ? {} : { host: cleaned(host) }),
-    ...(known === undefined ? {} : { known }),
+    ...given('configz', configz, { kubeletconfig: true }, withoutSecrets),
+    ...given('summary', summary, summaryShape),
+    ...given('pods', pods, list(podShape)),
+    ...given('runtime', runtime, runtimeShape),
+    ...given('host', host, hostShape, withoutHostSecrets),
+    ...given('known', known, knownShape),
     errors: errors ?? [],
   }
 }

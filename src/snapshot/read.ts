@@ -7,7 +7,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import { isRawObject, type MalformedLine, type SnapshotRecord, snapshotSchema } from '#model/record.ts'
 
 /** A record of 250 pods is about 1 MB: more than this is no record. */
-const maxLineLength = 128 * 1024 * 1024
+const maxLineLength = 64 * 1024 * 1024
 
 /** @throws OperatorError when the file cannot be opened, or is of a schema that this version does not know. */
 export async function* readSnapshot(path: string): AsyncGenerator<SnapshotRecord | MalformedLine> {
@@ -19,11 +19,17 @@ export async function* readSnapshot(path: string): AsyncGenerator<SnapshotRecord
       yield { kind: 'Malformed', line, message: text }
       continue
     }
-    if (text.trim() === '') continue
-    const record = parseLine(text, line)
+    // Windows editors begin a UTF-8 file with a byte order mark.
+    const written = line === 1 ? text.replace(/^\uFEFF/, '') : text
+    if (written.trim() === '') continue
+    const record = parseLine(written, line)
     if (record.kind === 'Snapshot') {
       if (record.schema !== snapshotSchema)
         throw new OperatorError(`${path} is of schema ${JSON.stringify(record.schema)}; this version reads ${snapshotSchema}`)
+      if (hasHeader) {
+        yield { kind: 'Malformed', line, message: 'a Snapshot line stands only at the beginning' }
+        continue
+      }
       hasHeader = true
     } else if (!hasHeader) {
       hasHeader = true
@@ -36,19 +42,37 @@ export async function* readSnapshot(path: string): AsyncGenerator<SnapshotRecord
 
 interface Line {
   text: string
-  /** The file ends or breaks here; `text` says how. */
+  /** The line, or the file from here on, is lost; `text` says why. */
   isCut: boolean
 }
 
 async function* lines(path: string): AsyncGenerator<Line> {
   const decoder = new StringDecoder('utf8')
-  let rest = ''
+  let parts: string[] = []
+  let length = 0
+  const add = (part: string) => {
+    length += part.length
+    // What is too long is not kept, only counted: the next line is fine again.
+    if (length <= maxLineLength) parts.push(part)
+    else parts = []
+  }
+  const take = (): Line => {
+    const line =
+      length <= maxLineLength
+        ? { text: parts.join(''), isCut: false }
+        : { text: `it has ${length} characters: no record is that long`, isCut: true }
+    parts = []
+    length = 0
+    return line
+  }
   try {
     for await (const chunk of await chunksOf(path)) {
-      const parts = (rest + decoder.write(chunk)).split('\n')
-      rest = parts.pop() ?? ''
-      if (rest.length > maxLineLength) throw new Error(`a line has more than ${maxLineLength} characters`)
-      for (const text of parts) yield { text, isCut: false }
+      const [first = '', ...more] = decoder.write(chunk).split('\n')
+      add(first)
+      for (const part of more) {
+        yield take()
+        add(part)
+      }
     }
   } catch (error) {
     if (errorCode(error) === 'ENOENT') throw new OperatorError(`${path}: there is no such file`)
@@ -57,8 +81,8 @@ async function* lines(path: string): AsyncGenerator<Line> {
     yield { text: `the file breaks off here (${error instanceof Error ? error.message : error}): what follows is lost`, isCut: true }
     return
   }
-  rest += decoder.end()
-  if (rest.trim() !== '') yield { text: rest, isCut: false }
+  add(decoder.end())
+  if (length > 0) yield take()
 }
 
 async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {

@@ -1,4 +1,5 @@
 /** Writes a snapshot, record by record, gzipped where the name ends in `.gz`. The file appears under its name only when it is complete. */
+import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { PassThrough } from 'node:stream'
@@ -19,7 +20,8 @@ export interface SnapshotWriter {
 
 /** @throws the file system's error, on the first write or on close. */
 export function openSnapshot(path: string): SnapshotWriter {
-  const partial = `${path}.partial`
+  // A name of its own: another audit may be writing into the same folder.
+  const partial = `${path}.${randomUUID()}.partial`
   const input = new PassThrough()
   const file = createWriteStream(partial)
   const done = path.endsWith('.gz') ? pipeline(input, createGzip(), file) : pipeline(input, file)

@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { faults } from '#lab/scenarios/faults.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
@@ -31,6 +32,9 @@ describe('bad usage', () => {
     [['audit', '--format', 'pdf'], /'pdf' is invalid.*json/],
     [['audit', '--deadline', 'soon'], /'soon' is invalid. Write 90s/],
     [['audit', '--tag', 'team'], /key=value/],
+    [['audit', '--region', 'bad region'], /written like eu-west-1/],
+    [['audit', '--snapshot', ''], /It is empty/],
+    [['audit', '--context', 'x', '--tag', 'a=b'], /--tag chooses EKS clusters/],
     [['audit', '--snapshot', 'none.ndjson'], /none\.ndjson: there is no such file/],
     [['audit', '--snapshot', 'none.ndjson', '--region', 'eu-west-1'], /--snapshot audits a saved fleet/],
     [['audit', '--policy', 'none.yaml'], /policy none\.yaml cannot be read/],
@@ -62,9 +66,19 @@ describe('bad usage', () => {
     )
   })
 
-  it('names a node that is not there', async () => {
-    const lab = await labOf([recorded])
-    expectMistake(await highwater(['audit', '--node', 'ip-1'], { env: lab.environment }), 2, /No node is named ip-1/)
+  it('names a node that is not there, and leaves what an earlier audit wrote', async () => {
+    const { environment } = await labOf([recorded])
+    const cwd = temporaryFolder()
+    await highwater(['audit'], { cwd, env: environment })
+    const before = readFileSync(join(cwd, 'highwater-out', 'report.html'), 'utf8')
+    expectMistake(await highwater(['audit', '--node', 'ip-1'], { cwd, env: environment }), 2, /No node is named ip-1/)
+    expect(readFileSync(join(cwd, 'highwater-out', 'report.html'), 'utf8')).toBe(before)
+    expect(readdirSync(join(cwd, 'highwater-out')).filter(name => name.endsWith('.partial'))).toEqual([])
+  })
+
+  it('says that no cluster has the tags', async () => {
+    const { environment } = await labOf([recorded])
+    expectMistake(await highwater(['audit', '--tag', 'team=none'], { env: environment }), 2, /No EKS cluster has the tags team=none/)
   })
 
   it('says every mistake in the policy', async () => {
@@ -130,6 +144,14 @@ describe('a saved snapshot', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
+  it('with one node twice: the first is audited, the second is named', async () => {
+    const { cwd, code, stdout } = await auditOf([header, node('a'), node('a')])
+    expect(code).toBe(3)
+    expect(stdout.replace(/\s+/g, ' ')).toContain('the node a of cluster c comes a second time')
+    const findings = JSON.parse(readFileSync(join(cwd, 'highwater-out', 'findings.json'), 'utf8'))
+    expect(findings.clusters[0].coverage.nodes).toBe(1)
+  })
+
   it('is cut to the selection', async () => {
     const { cwd, code } = await auditOf([header, node('a'), node('b')], ['--node', 'b'])
     expect(code).toBe(3)
@@ -148,6 +170,21 @@ describe('a live audit', () => {
       expect(existsSync(join(cwd, 'highwater-out', name))).toBe(true)
     expect(stdout).toContain('recorded')
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+  })
+
+  it('twice into one folder at the same time leaves whole files', async () => {
+    const { environment } = await labOf([recorded])
+    const cwd = temporaryFolder()
+    const runs = await Promise.all([1, 2].map(() => highwater(['audit'], { cwd, env: environment })))
+    expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
+      { code: 0, stderr: '' },
+      { code: 0, stderr: '' },
+    ])
+    const lines = gunzipSync(readFileSync(join(cwd, 'highwater-out', 'snapshot.ndjson.gz')))
+      .toString()
+      .trim()
+      .split('\n')
+    expect(lines.map(line => JSON.parse(line).kind)).toEqual(['Snapshot', 'Cluster', 'Node', 'Node'])
   })
 
   it('prints only the findings with --format json, and exits 1 with --fail-on', async () => {

@@ -147,6 +147,21 @@ describe('getJson', () => {
     await expect(client.getJson('/x', options)).rejects.toThrow('127.0.0.1:1 refused the connection')
   })
 
+  it('stops asking a server that is gone, and says so', async () => {
+    const endpoint = { server: 'http://127.0.0.1:1', authorization: async () => null }
+    const client = new KubernetesClient(endpoint, { pace: { requestsPerSecond: 10_000, concurrency: 4 }, backoffMs: 1 })
+    const asked = await Promise.allSettled(Array.from({ length: 60 }, () => client.getJson('/x', options)))
+    const messages = asked.map(result => (result.status === 'rejected' ? String(result.reason.message) : 'answered'))
+    expect(messages).not.toContain('answered')
+    expect(messages.filter(message => message.includes('has stopped answering')).length).toBeGreaterThan(40)
+  })
+
+  it('goes on asking a server that answers, however many nodes behind it are down', async () => {
+    const { client, count } = await serve((_, response) => json(response, 503, { message: 'error trying to reach service' }))
+    await Promise.allSettled(Array.from({ length: 40 }, () => client.getJson('/x', { ...options, attempts: 1, isProxied: true })))
+    expect(count()).toBe(40)
+  })
+
   it('folds and cuts what a node answers before it stands in a message', async () => {
     const { client } = await serve((_, response) => response.writeHead(404).end(`\u001b[31m404\n${'x'.repeat(5000)}`))
     const message = await client.getJson('/x', options).then(String, (error: Error) => error.message)

@@ -90,6 +90,17 @@ describe('the deadline', () => {
   })
 })
 
+describe('a disk that takes no snapshot', () => {
+  it('costs the snapshot and not the audit', async () => {
+    await labOf([recorded])
+    const result = await auditLive({ snapshotPath: '/dev/full/snapshot.ndjson' })
+    expect(result.document.clusters[0]?.coverage.read).toBe(2)
+    expect(result.deliveries).toMatchObject([
+      { channel: 'snapshot', location: null, error: expect.stringContaining('/dev/full/snapshot.ndjson') },
+    ])
+  })
+})
+
 describe('what the world says', () => {
   it('is what the report says: other numbers, other findings', async () => {
     const everyNode = (scenario: Scenario, change: (configz: Record<string, unknown>) => void): Scenario => ({

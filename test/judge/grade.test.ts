@@ -1,13 +1,16 @@
 import { expect, it } from 'vitest'
-import { gradeOf } from '#judge/grade.ts'
+import { gradeOf, type OpenFinding } from '#judge/grade.ts'
 import type { Severity } from '#model/finding.ts'
 
 const judged = { pass: 1, fail: 1 }
 
 const coverage = { nodes: 100, read: 90, partlyRead: 0, notRead: 10 }
-const finding = (severity: Severity, count: number) => ({ severity, nodes: { count, sample: [] } })
+const finding = (severity: Severity, count: number, from = 0) => ({
+  severity,
+  nodes: Array.from({ length: count }, (_, index) => `node-${from + index}`),
+})
 
-it.each([
+it.each<[string, OpenFinding[]]>([
   ['A', []],
   ['A', [finding('info', 100)]],
   ['B', [finding('low', 100)]],
@@ -21,7 +24,14 @@ it.each([
   // No nodes: it concerns the cluster itself.
   ['F', [finding('critical', 0)]],
   ['D', [finding('critical', 1), finding('low', 100), finding('medium', 50)]],
-] as const)('is %s for %j in a cluster of 100 nodes', (grade, findings) => {
+  // Many small findings are no small one: it is their nodes together that count, and each node once.
+  ['F', Array.from({ length: 20 }, (_, index) => finding('critical', 1, index))],
+  ['D', Array.from({ length: 20 }, () => finding('critical', 1))],
+  ['D', [finding('critical', 5), finding('critical', 4, 5)]],
+  ['F', [finding('critical', 5), finding('critical', 5, 5)]],
+  ['C', [finding('medium', 6), finding('high', 6, 6)]],
+  ['D', [finding('high', 6), finding('critical', 6, 6)]],
+])('is %s for the open findings %# in a cluster of 100 nodes', (grade, findings) => {
   expect(gradeOf([...findings], coverage, judged)).toBe(grade)
 })
 

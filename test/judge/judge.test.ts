@@ -90,6 +90,28 @@ describe('outcomes', () => {
     expect(ruleErrors).toEqual([])
   })
 
+  it.each([
+    [{ host: { kubelet: {} } }, 'no main file'],
+    [{ host: { kubelet: {} }, errors: [{ what: 'host', message: 'timed out' }] }, 'timed out; no main file'],
+    [{ errors: [{ what: 'host', message: 'timed out' }] }, 'timed out'],
+  ])('says what the replay says of files that were asked for: %j', (record, reason) => {
+    const prediction = { unknowns: [{ what: 'nextStart.files', effect: 'no main file' }] }
+    const { unknowns } = judged([toy(function* () {}, { needs: ['nextStart'] })], [buildNode({ record, prediction })])
+    expect(unknowns[0]?.reason).toBe(reason)
+  })
+
+  it('lets a rule see what the replay left open about a prediction', () => {
+    const unknowns = [
+      { what: 'nextStart.environment', effect: 'flags not followed' },
+      { what: 'summary', effect: 'something else' },
+    ]
+    const nextStart = { files: [], errors: [], imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 }
+    const rule = toy(function* ({ doubts }) {
+      yield { unknown: doubts.nextStart ?? 'none' }
+    })
+    expect(judged([rule], [buildNode({ nextStart, prediction: { unknowns } })]).unknowns[0]?.reason).toBe('flags not followed')
+  })
+
   it('says of files that nobody read that the mode does not read them', () => {
     const { unknowns } = judged([toy(function* () {}, { needs: ['nextStart'] })], [buildNode()])
     expect(unknowns[0]?.reason).toBe("the files on the node's disk were not read (mode proxy)")
@@ -200,6 +222,48 @@ describe('aggregation', () => {
       yield identity.name.endsWith('1') ? { ...failing, severity: 'critical' } : { ...failing, confidence: 'likely' }
     })
     expect(judged([byName], named(3)).findings[0]).toMatchObject({ severity: 'critical', confidence: 'likely' })
+  })
+
+  it.each([
+    ['v1.34.1', ['configuration'], 'certain'],
+    ['v1.38.0', ['configuration'], 'likely'],
+    ['v1.23.17', ['configuration'], 'likely'],
+    ['unknown', ['configuration'], 'likely'],
+    ['v1.38.0', [], 'certain'],
+  ] as const)('on kubelet %s is, for a rule that needs %j, at most %s', (kubeletVersion, needs, confidence) => {
+    const rule = toy(alwaysFails.judge as Answer, { needs })
+    expect(judged([rule], [buildNode({ identity: { kubeletVersion } })]).findings[0]?.confidence).toBe(confidence)
+    const possible = toy(
+      function* () {
+        yield { ...failing, confidence: 'possible' }
+      },
+      { needs },
+    )
+    expect(judged([possible], [buildNode({ identity: { kubeletVersion } })]).findings[0]?.confidence).toBe('possible')
+  })
+
+  it('grades by the nodes of all findings together, not of each', () => {
+    const critical = toy(alwaysFails.judge as Answer, { severity: 'critical' })
+    const ownGroup = Array.from({ length: 20 }, (_, index) => buildNode({ name: `node-${index}`, nodegroup: `group-${index}` }))
+    expect(judged([critical], ownGroup).clusters[0]?.grade).toBe('F')
+    const fourty = Array.from({ length: 3000 }, (_, index) => buildNode({ name: `node-${index}`, nodegroup: `group-${index % 40}` }))
+    expect(judged([alwaysFails], fourty).clusters[0]?.grade).toBe('C')
+  })
+
+  it('proposes for one nodegroup one image GC, sound for all of its nodes', () => {
+    const image = (high: number) => ({ highThresholdPercent: high, lowThresholdPercent: high - 5 })
+    const peers = Array.from({ length: 3 }, (_, index) => ({ name: `peer-${index}`, imageGC: image(85) }))
+    const edited = { name: 'edited', imageGC: image(70), thresholds: [hard('nodefs.available', 30)] }
+    const elsewhere = { name: 'elsewhere', nodegroup: 'other', imageGC: image(85) }
+    const { findings } = judged(rules, [...peers, edited, elsewhere].map(buildNode))
+    const proposed = findings
+      .filter(({ family }) => family === 'image-gc')
+      .map(({ rule, subject, fix }) => [rule, subject.name, fix.config.imageGCHighThresholdPercent, fix.config.imageGCLowThresholdPercent])
+    expect(proposed.toSorted()).toEqual([
+      ['alert-before-image-gc', 'other', 80, 70],
+      ['alert-before-image-gc', 'workers', 66, 56],
+      ['eviction-before-image-gc', 'workers', 66, 56],
+    ])
   })
 
   it('joins several failings of one rule on one node', () => {
@@ -320,6 +384,15 @@ describe('coverage', () => {
     ['notRead', { errors: [{ what: 'node', message: 'HTTP 404' }] }],
     ['partlyRead', { configz: { kubeletconfig: { evictionHard: 'none' } } }],
     ['partlyRead', { summary: {} }],
+    ['partlyRead', { configz: null, summary: null, pods: null, host: { kernel: { release: '6.1' } } }],
+    ['partlyRead', { configz: null, summary: null, pods: null, runtime: { images: [] } }],
+    ['notRead', { configz: null, summary: null, pods: null, host: {} }],
+    [
+      'notRead',
+      { configz: null, summary: null, pods: null, host: { schema: 'highwater.host/1', unread: [{ what: 'kubelet', why: 'denied' }] } },
+    ],
+    // What is there counts, whatever went wrong beside it.
+    ['read', { errors: [{ what: 'summary', message: 'cut off' }] }],
   ] as const)('counts a node as %s with %j', (state, record) => {
     const { audited, clusters, notAudited } = judged([], [buildNode({ record: structuredClone(record) as NodeOptions['record'] })])
     expect(audited[0]?.coverage).toBe(state)

@@ -27,6 +27,8 @@ describe('filesystemLayout', () => {
     { imagefs: { ...disk, inodes: 94 }, is: ['imagefs', 'likely'] },
     { imagefs: { capacityBytes: 1000, availableBytes: 500 }, is: ['shared', 'likely'] },
     { imagefs: { capacityBytes: 1000 }, is: [null, null] },
+    { imagefs: { ...disk, capacityBytes: 0 }, is: [null, null] },
+    { imagefs: { availableBytes: 500 }, is: [null, null] },
     { imagefs: null, is: [null, null] },
   ])('from sizes alone: $imagefs is $is', ({ imagefs, is }) => {
     expect(verdict(summaryOf(disk, imagefs))).toEqual(is)
@@ -50,6 +52,15 @@ describe('filesystemLayout', () => {
   it('counts use as image GC does: what is available, floored', () => {
     const { nodefs } = filesystemLayout(summaryOf({ capacityBytes: 1000, availableBytes: 159 }, null), null, true)
     expect(nodefs?.usedPercent).toBe(85)
+  })
+
+  it('does not compare with a nodefs of no size', () => {
+    expect(verdict(summaryOf({ ...disk, capacityBytes: 0 }, disk))).toEqual([null, null])
+  })
+
+  it('has less than nothing available where the counter has wrapped', () => {
+    const { nodefs } = filesystemLayout(summaryOf({ capacityBytes: 1000, availableBytes: 2 ** 64 - 4096, inodes: 9 }, null), null, true)
+    expect(nodefs).toEqual({ capacityBytes: 1000, availableBytes: -4096, usedPercent: 509, inodes: 9, inodesFree: null })
   })
 
   it('keeps what is not observed apart from 0', () => {

@@ -122,9 +122,29 @@ describe('predictNextStart', () => {
   })
 
   it('does not call a gate unknown to the kubelet because it is unknown here', () => {
-    const { prediction, unknowns } = predict([main({ featureGates: { InPlacePodVerticalScaling: true, NodeSwap: true } })])
+    const { prediction, unknowns } = predict([main({ featureGates: { SomethingNew: true, NodeSwap: true } })])
     expect(prediction?.errors).toEqual([])
-    expect(unknowns.map(({ what }) => what)).toEqual(['feature gate InPlacePodVerticalScaling'])
+    expect(unknowns).toMatchObject([{ what: 'nextStart.featureGates', effect: expect.stringContaining('SomethingNew') }])
+  })
+
+  it.each([
+    [
+      'v1.25.16',
+      ['RotateKubeletServerCertificate', 'KubeletCredentialProviders', 'CSIMigration', 'CSIMigrationAWS', 'CSIMigrationvSphere'],
+    ],
+    ['v1.34.4', ['RotateKubeletServerCertificate', 'DynamicResourceAllocation', 'MutableCSINodeAllocatableCount']],
+    ['v1.37.0', ['RotateKubeletServerCertificate', 'DynamicResourceAllocation', 'MutableCSINodeAllocatableCount']],
+  ])('has no doubt about the gates that EKS images set on %s: %j', (version, gates) => {
+    const featureGates = Object.fromEntries(gates.map(gate => [gate, true]))
+    expect(predict([main({ featureGates })], version)).toMatchObject({ prediction: { errors: [] }, unknowns: [] })
+  })
+
+  it('refuses a gate that this minor has lost, or does not have yet', () => {
+    expect(errorsOf([main({ featureGates: { KubeletCredentialProviders: true } })], 'v1.29.0')).toEqual([
+      'unrecognized feature gate: KubeletCredentialProviders',
+    ])
+    expect(errorsOf([main({ featureGates: { MutableCSINodeAllocatableCount: true } })], 'v1.32.0')).toHaveLength(1)
+    expect(errorsOf([main({ featureGates: { DynamicResourceAllocation: false } })], 'v1.35.0')).toHaveLength(1)
   })
 
   it('refuses cgroup v1 from 1.35 on', () => {
@@ -142,9 +162,59 @@ describe('predictNextStart', () => {
     expect(unknowns).toHaveLength(1)
   })
 
-  it('says that environment files were not followed', () => {
-    const { prediction, unknowns } = predict([main({}), { path: '/etc/sysconfig/kubelet', role: 'environment', content: {} }])
+  it.each([
+    { files: [dropIn('50.conf', {})], version: 'v1.34.4', says: 'the node told no main configuration file' },
+    { files: [{ ...main({}), content: null }], version: 'v1.34.4', says: 'config.json was told without fields' },
+    { files: [{ ...main({}), content: 'kind: KubeletConfiguration' }], version: 'v1.34.4', says: 'config.json was told without fields' },
+    { files: [main({}), { ...dropIn('50.conf', {}), content: 'x: y' }], version: 'v1.34.4', says: '50.conf was told without fields' },
+    { files: [main({}), dropIn('50.conf', {})], version: 'v1.28.15', says: 'before 1.29' },
+  ])('says that $says', ({ files, version, says }) => {
+    expect(predict(files, version)).toMatchObject({ prediction: null, unknowns: [{ effect: expect.stringContaining(says) }] })
+  })
+
+  it('passes on why the node could not read a file of the kubelet, and no other', () => {
+    const unread = [
+      { what: '/etc/kubernetes/kubelet/config.json', why: 'permission denied' },
+      { what: 'containerd', why: 'not installed' },
+    ]
+    const [without] = predictNextStart({ kubelet: { files: [] }, unread }, 'v1.34.4', 'linux').unknowns
+    expect(without?.effect).toContain('/etc/kubernetes/kubelet/config.json: permission denied')
+    expect(without?.effect).not.toContain('containerd')
+    const beside = predictNextStart({ kubelet: { files: [main({})] }, unread }, 'v1.34.4', 'linux')
+    expect(beside).toMatchObject({ prediction: { errors: [] }, unknowns: [{ what: 'nextStart.files' }] })
+  })
+
+  it('takes a main file that tells only its fields', () => {
+    expect(predict([{ ...main({}), content: { maxPods: 58 } }])).toMatchObject({ prediction: { errors: [] }, unknowns: [] })
+  })
+})
+
+describe('environment files', () => {
+  const commandLine = [
+    '/usr/bin/kubelet',
+    '--config',
+    '/etc/kubernetes/kubelet/config.json',
+    '--node-ip=10.0.1.2',
+    '--feature-gates=NodeSwap=true',
+  ]
+  const flags = '--node-ip=10.0.1.2 --feature-gates=NodeSwap=true'
+
+  it.each<[string, unknown, string[], boolean]>([
+    ['the running flags as values', { NODEADM_KUBELET_ARGS: flags }, commandLine, true],
+    ['the running flags as text', `# by nodeadm\nNODEADM_KUBELET_ARGS="${flags}"\nLOG_LEVEL=2\n`, commandLine, true],
+    ['values that are no flags', { PATH: '/usr/bin' }, ['kubelet'], true],
+    ['another flag', { KUBELET_EXTRA_ARGS: `${flags} --max-pods=5` }, commandLine, false],
+    ['another value', { KUBELET_EXTRA_ARGS: '--node-ip=10.0.1.2 --feature-gates=NodeSwap=false' }, commandLine, false],
+    ['a flag less', { KUBELET_EXTRA_ARGS: '--node-ip=10.0.1.2' }, commandLine, false],
+    ['a variable', { KUBELET_EXTRA_ARGS: `${flags} --v=$LEVEL` }, commandLine, false],
+    ['no text at all', null, commandLine, false],
+    ['a line that assigns nothing', 'export KUBELET_ARGS', commandLine, false],
+    ['a value that is no text', { KUBELET_ARGS: ['--v=2'] }, commandLine, false],
+    ['something, where the running flags are not known', {}, [], false],
+  ])('with %s', (_, content, running, isSettled) => {
+    const files = [main({}), { path: '/etc/sysconfig/kubelet', role: 'environment', content }]
+    const { prediction, unknowns } = predict(files, 'v1.34.4', { commandLine: running })
     expect(prediction?.errors).toEqual([])
-    expect(unknowns).toHaveLength(1)
+    expect(unknowns.map(({ what }) => what)).toEqual(isSettled ? [] : ['nextStart.environment'])
   })
 })

@@ -120,6 +120,35 @@ describe('replay', () => {
     })
   })
 
+  it.each([
+    {
+      where: 'the pods',
+      memory: { workingSetBytes: 2 ** 33, availableBytes: JSON.parse('18446744073709541616') },
+      met: true,
+      capacity: 2 ** 33,
+    },
+    { where: 'pods without a limit', memory: { workingSetBytes: 2 ** 33 }, met: false, capacity: undefined },
+    { where: 'pods with a malformed limit', memory: { workingSetBytes: 2 ** 33, availableBytes: 'none' }, met: null, capacity: undefined },
+  ])('evicts for the memory of $where: $met', ({ memory, met, capacity }) => {
+    const record = withConfiguration({ evictionHard: { 'memory.available': '100Mi' }, enforceNodeAllocatable: ['pods'] })
+    const prediction = replay({ ...record, summary: { node: { systemContainers: [{ name: 'pods', memory }] } } }, takenAt)
+    expect(prediction.eviction?.thresholds[1]).toMatchObject({ signal: 'allocatableMemory.available', met })
+    expect(whatOf(prediction).includes('summary: allocatableMemory.available')).toBe(met === null)
+    const observed = prediction.eviction?.signals['allocatableMemory.available']?.capacity
+    // As much as the rounding of the counter.
+    if (capacity === undefined) expect(observed).toBeUndefined()
+    else expect(Math.abs((observed ?? 0) - capacity)).toBeLessThan(2 ** 14)
+  })
+
+  it('starts image GC where less than nothing is available', () => {
+    const imageFs = { capacityBytes: 2 ** 40, availableBytes: 2 ** 64 - 2 ** 20 }
+    expect(replay({ ...sound, summary: { node: { runtime: { imageFs } } } }, takenAt).imageGC).toMatchObject({
+      triggered: true,
+      bytesUntilTrigger: 0,
+      error: null,
+    })
+  })
+
   it('says what the kubelet says of an image filesystem without a size', () => {
     expect(replay({ ...sound, summary: { node: { runtime: { imageFs: {} } } } }, takenAt).imageGC).toMatchObject({
       triggered: false,

@@ -101,6 +101,31 @@ describe('a broken line', () => {
     expect(records.at(-1)).toMatchObject({ kind: 'Malformed', message: expect.stringContaining('breaks off') })
   })
 
+  it('may be longer than any record: it is named, and the next one is read', async () => {
+    const records = await read(
+      file(
+        Buffer.concat([
+          Buffer.from(`${lines(header)}{"kind":"`),
+          Buffer.alloc(65 * 1024 * 1024, 'x'),
+          Buffer.from(`"}\n${lines(node('b'))}`),
+        ]),
+      ),
+    )
+    expect(records).toEqual([header, { kind: 'Malformed', line: 2, message: expect.stringContaining('no record is that long') }, node('b')])
+  })
+
+  it('is a second header', async () => {
+    expect(await read(file(lines(header, { ...header, takenAt: '2020-01-01T00:00:00Z' }, node('a'))))).toEqual([
+      header,
+      { kind: 'Malformed', line: 2, message: expect.stringContaining('only at the beginning') },
+      node('a'),
+    ])
+  })
+
+  it('is not one that begins with a byte order mark', async () => {
+    expect(await read(file(`\uFEFF${lines(header, node('a'))}`))).toEqual([header, node('a')])
+  })
+
   it('is a missing header, once', async () => {
     const records = await read(file(lines(node('a'), node('b'))))
     expect(records.filter(record => record.kind === 'Malformed')).toEqual([
@@ -155,7 +180,33 @@ describe('prune', () => {
   const record = {
     ...node('a'),
     configz: { kubeletconfig: { staticPodURLHeader: { Authorization: ['hunter2'] }, imageGCHighThresholdPercent: 85 } },
-    runtime: { containers: [{ id: 'x', env: ['hunter2'] }] },
+    runtime: {
+      containers: [{ id: 'x', env: ['hunter2'], annotations: { a: 'hunter2' } }],
+      info: { config: { envs: ['hunter2'] } },
+    },
+    host: {
+      kubelet: {
+        commandLine: [
+          'kubelet',
+          '--token=hunter2',
+          '--bootstrap-token',
+          'hunter2',
+          '--node-labels=team=shop',
+          '--token-auth-file=/etc/tokens',
+        ],
+        files: [
+          {
+            path: '/etc/eks/kubelet/environment',
+            role: 'environment',
+            content: { PROXY: 'hunter2', KUBELET_ARGS: '--v=2 --token=hunter2' },
+          },
+          { path: '/etc/default/kubelet', role: 'environment', content: 'PROXY=hunter2\nKUBELET_EXTRA_ARGS=--image-gc-high-threshold=70' },
+          { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { staticPodURLHeader: { a: ['hunter2'] }, maxPods: 29 } },
+        ],
+      },
+      logLines: ['started with --api-token=hunter2'],
+      anything: 'hunter2',
+    },
     pods: [pod],
   } as unknown as NodeRecord
 
@@ -163,9 +214,55 @@ describe('prune', () => {
     expect(JSON.stringify(prune(record))).not.toContain('hunter2')
   })
 
+  it('leaves none in clusters and other objects either: no user data, no Secret, no ConfigMap', () => {
+    const secret = {
+      metadata: { name: 's', uid: 'u', annotations: { a: 'hunter2' } },
+      data: { p: 'hunter2' },
+      stringData: { p: 'hunter2' },
+    }
+    const records: SnapshotRecord[] = [
+      {
+        kind: 'Cluster',
+        cluster: 'c',
+        eks: { name: 'c', secretThing: 'hunter2' },
+        launchTemplates: [{ versionNumber: 3, userData: 'hunter2' }],
+      },
+      { kind: 'Objects', cluster: 'c', resource: 'secrets', items: [secret] },
+      { kind: 'Objects', cluster: 'c', resource: 'configmaps', items: [{ metadata: { name: 'm' }, data: { p: 'hunter2' } }] },
+      {
+        kind: 'Objects',
+        cluster: 'c',
+        resource: 'jobs.batch',
+        items: [{ metadata: { name: 'j' }, spec: { template: { spec: { containers: [{ env: ['hunter2'], args: ['hunter2'] }] } } } }],
+      },
+    ]
+    const kept = records.map(prune)
+    expect(JSON.stringify(kept)).not.toContain('hunter2')
+    expect(kept[0]).toEqual({ kind: 'Cluster', cluster: 'c', eks: { name: 'c' }, launchTemplates: [{ versionNumber: 3 }], errors: [] })
+    expect(kept[1]).toMatchObject({ items: [{ metadata: { name: 's', uid: 'u' } }] })
+  })
+
   it('keeps what rules read', () => {
     const kept = prune(record)
     expect(kept.configz).toEqual({ kubeletconfig: { imageGCHighThresholdPercent: 85 } })
+    expect(kept.host).toEqual({
+      kubelet: {
+        commandLine: [
+          'kubelet',
+          '--token=(removed)',
+          '--bootstrap-token',
+          '(removed)',
+          '--node-labels=team=shop',
+          '--token-auth-file=/etc/tokens',
+        ],
+        files: [
+          { path: '/etc/eks/kubelet/environment', role: 'environment', content: { KUBELET_ARGS: '--v=2 --token=(removed)' } },
+          { path: '/etc/default/kubelet', role: 'environment', content: 'KUBELET_EXTRA_ARGS=--image-gc-high-threshold=70' },
+          { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { maxPods: 29 } },
+        ],
+      },
+      logLines: ['started with --api-token=(removed)'],
+    })
     expect(kept.pods?.[0]).toEqual({
       metadata: { name: 'web', namespace: 'shop', uid: 'u', annotations: { 'kubernetes.io/config.mirror': 'abc' } },
       spec: {

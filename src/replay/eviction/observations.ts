@@ -3,17 +3,18 @@
  *
  * Replays       pkg/kubelet/eviction/helpers.go  makeSignalObservations
  * Read at       1.24 to 1.37; 1.29 brought containerfs, and imagefs.inodesFree where the bytes of imagefs are missing
- * Kept exactly  a signal exists only if every field it needs does; the capacity of memory is available + working set
+ * Kept exactly  a signal exists only if every field it needs does; the capacity of memory is available + working set; what is available
+ *               goes through an int64, so that a wrapped one is below zero
  * Left out      hugepages, which a kubelet from 1.37 on has already taken off in its summary; pod statistics
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { Observation, Signal } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { availableAt, countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 export type Observations = Partial<Record<Signal, Observation>>
 
-/** Absent, malformed or wrapped statistics leave their signal out. */
+/** Absent and malformed statistics leave their signal out. */
 export function makeSignalObservations(summary: RawObject, features: KubeletFeatures): Observations {
   const node = objectAt(summary, 'node')
   const runtime = objectAt(node, 'runtime')
@@ -43,10 +44,28 @@ function withoutNulls(all: Record<Signal, Observation | null>): Observations {
 }
 
 function memory(stats: RawObject | null): Observation | null {
-  const available = countAt(stats, 'availableBytes')
+  const available = availableAt(stats, 'availableBytes')
   const workingSet = countAt(stats, 'workingSetBytes')
-  return available === null || workingSet === null ? null : { available, capacity: available + workingSet, time: timeOf(stats) }
+  if (available === null || workingSet === null) return null
+  // No machine has less memory than none: a sum below 0 is what the rounding of a wrapped counter made of a small one.
+  return { available, capacity: Math.max(0, available + workingSet), time: timeOf(stats) }
 }
+
+/**
+ * Whether the kubelet itself has nothing to observe there, and so never meets the threshold: a kubepods cgroup without a memory limit has
+ * nothing available, a runtime may tell no containerfs. The rest of these statistics must be there, or it is only this summary that lacks them.
+ */
+export function isUnobservedUpstream(signal: Signal, summary: RawObject): boolean {
+  const node = objectAt(summary, 'node')
+  if (signal === 'allocatableMemory.available') {
+    const pods = podsMemory(node)
+    return countAt(pods, 'workingSetBytes') !== null && isAbsent(pods, 'availableBytes')
+  }
+  const runtime = objectAt(node, 'runtime')
+  return signal.startsWith('containerfs.') && objectAt(runtime, 'imageFs') !== null && isAbsent(runtime, 'containerFs')
+}
+
+const isAbsent = (stats: RawObject | null, key: string) => stats?.[key] === undefined || stats[key] === null
 
 /** The kubepods cgroup, which stands among the system containers. */
 function podsMemory(node: RawObject | null): RawObject | null {
@@ -58,7 +77,7 @@ const bytes = (stats: RawObject | null) => pair(stats, 'availableBytes', 'capaci
 const inodes = (stats: RawObject | null) => pair(stats, 'inodesFree', 'inodes')
 
 function pair(stats: RawObject | null, availableKey: string, capacityKey: string): Observation | null {
-  const available = countAt(stats, availableKey)
+  const available = availableAt(stats, availableKey)
   const capacity = countAt(stats, capacityKey)
   return available === null || capacity === null ? null : { available, capacity, time: timeOf(stats) }
 }

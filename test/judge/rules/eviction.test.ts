@@ -155,7 +155,9 @@ describe('eviction-due', () => {
     ['below a soft one', [soft('nodefs.available', 10, 60_000, 9)], 'fail'],
     ['not observed', [unmet('imagefs.available')], 'unknown'],
     ['below one, another not observed', [hard('nodefs.available', 10, 9), unmet('imagefs.available')], 'fail'],
-    ['a threshold of the kubelet itself not observed, as it is where pods have no limit', [unmet('allocatableMemory.available')], 'pass'],
+    ['a threshold that the kubelet added itself, not observed', [unmet('allocatableMemory.available')], 'unknown'],
+    ['a threshold that the kubelet never meets: pods without a limit', [{ ...unmet('allocatableMemory.available'), met: false }], 'pass'],
+    ['containerfs not observed', [unmet('containerfs.available')], 'unknown'],
     ['no threshold', [], 'pass'],
   ] as const)('%s: %s', (_, thresholds, expected) => {
     expect(state(evictionDue, { thresholds: [...thresholds] })).toBe(expected)

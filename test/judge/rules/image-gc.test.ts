@@ -155,5 +155,6 @@ describe('image-gc-due', () => {
   it("passes on upstream's own words where there are any", () => {
     const outcome = judge(imageGcDue, { imageGC: { triggered: null, error: 'invalid capacity 0 on image filesystem' } })
     expect(outcome).toEqual({ state: 'unknown', reason: 'invalid capacity 0 on image filesystem' })
+    expect(judge(imageGcDue, { imageGC: { triggered: false, error: 'invalid capacity 0 on image filesystem' } })).toEqual(outcome)
   })
 })

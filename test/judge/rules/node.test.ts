@@ -28,6 +28,18 @@ describe('invalid-kubelet-configuration', () => {
     expect(judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 40) }).state).toBe('pass')
   })
 
+  it('is unknown where something could still keep the kubelet from starting, and fails on what surely does', () => {
+    const doubts = { nextStart: 'whether this kubelet version knows the feature gate Foo is not known' }
+    expect(judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 40), doubts })).toEqual({
+      state: 'unknown',
+      reason: doubts.nextStart,
+    })
+    expect(judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'refused'), doubts })).toMatchObject({
+      state: 'fail',
+      failing: { confidence: 'likely' },
+    })
+  })
+
   it("gives the kubelet's own words and the files", () => {
     const outcome = judge(invalidKubeletConfiguration, { nextStart: nextStart(50, 50, 'first error', 'second error') })
     expect(outcome).toMatchObject({

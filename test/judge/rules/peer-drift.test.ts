@@ -83,16 +83,41 @@ describe('ties', () => {
   it.each<[string, KubeletConfiguration[], string[]]>([
     ["the kubelet's default is the norm", [{ containerLogMaxFiles: 5 }, { containerLogMaxFiles: 3 }], ['node-1']],
     ["the image's default is the norm", [{ evictionHard: { ...trio, 'imagefs.available': '15%' } }, { evictionHard: trio }], ['node-0']],
-    ['with no default among them all are named', [{ containerLogMaxFiles: 4 }, { containerLogMaxFiles: 3 }], ['node-0', 'node-1']],
-    ['reservations have no default', [{ kubeReserved: { memory: '1Gi' } }, {}], ['node-0', 'node-1']],
+    ['with no default among them the nearest to it is left out', [{ containerLogMaxFiles: 3 }, { containerLogMaxFiles: 4 }], ['node-0']],
+    ['so it is with percentages', [{ imageGCHighThresholdPercent: 75 }, { imageGCHighThresholdPercent: 70 }], ['node-1']],
+    [
+      'and with quantities',
+      [{ evictionHard: { ...trio, 'memory.available': '1Gi' } }, { evictionHard: { ...trio, 'memory.available': '200Mi' } }],
+      ['node-0'],
+    ],
+    [
+      'of another unit is never nearer',
+      [{ evictionHard: { ...trio, 'nodefs.available': '10Gi' } }, { evictionHard: { ...trio, 'nodefs.available': '30%' } }],
+      ['node-0'],
+    ],
+    ['reservations have no default: the first as sorted is left out', [{ kubeReserved: { memory: '1Gi' } }, {}], ['node-0']],
     ['a majority beats the default', [{ containerLogMaxFiles: 3 }, { containerLogMaxFiles: 3 }, { containerLogMaxFiles: 5 }], ['node-2']],
     [
       'the default is no norm where it is not among the tied',
       [3, 3, 4, 4, 5].map(containerLogMaxFiles => ({ containerLogMaxFiles })),
-      ['node-0', 'node-1', 'node-2', 'node-3', 'node-4'],
+      ['node-0', 'node-1', 'node-4'],
     ],
   ])('%s', (_, configurations, names) => {
     expect(outliers(...configurations)).toEqual(names)
+  })
+
+  it('without a norm are only possible, and say so', () => {
+    const [finding] = judged([70, 75].map(high => ({ configuration: { imageGCHighThresholdPercent: high } }))).findings
+    expect(finding).toMatchObject({
+      confidence: 'possible',
+      nodes: { count: 1, sample: ['node-0'] },
+      consequence: expect.stringContaining('Of imageGCHighThresholdPercent no value has a majority'),
+      evidence: [{ value: '75 on 1 node (no value has a majority: compared with this one); 70 on 1 node (node-0)' }],
+    })
+  })
+
+  it('with a norm are certain', () => {
+    expect(judged([{}, { configuration: { containerLogMaxFiles: 3 } }]).findings[0]?.confidence).toBe('certain')
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { makeSignalObservations } from '#replay/eviction/observations.ts'
+import { isUnobservedUpstream, makeSignalObservations } from '#replay/eviction/observations.ts'
 
 const newest = featuresOf('v1.37.0')
 const time = '2026-11-21T00:00:00Z'
@@ -45,8 +45,7 @@ describe('makeSignalObservations', () => {
   })
 
   it.each([
-    { what: 'wrapped below zero', availableBytes: 2 ** 64 - 4096 },
-    { what: 'at the first number that an int64 does not hold', availableBytes: 2 ** 63 },
+    { what: 'more than a uint64 holds', availableBytes: 2 ** 65 },
     { what: 'negative', availableBytes: -1 },
     { what: 'a fraction', availableBytes: 1.5 },
     { what: 'a string', availableBytes: '60' },
@@ -59,6 +58,19 @@ describe('makeSignalObservations', () => {
     })
   })
 
+  it.each([
+    { what: 'wrapped', availableBytes: 2 ** 64 - 4096, available: -4096 },
+    { what: 'rounded to 2^64 by the parser of JSON', availableBytes: JSON.parse('18446744073709551600'), available: -1 },
+    { what: 'the first number that an int64 does not hold', availableBytes: 2 ** 63, available: -(2 ** 63) },
+  ])('takes what is available for negative where it is $what, and a wrapped capacity for none', ({ availableBytes, available }) => {
+    const memory = { availableBytes, workingSetBytes: 2 ** 33 }
+    const fs = { availableBytes, capacityBytes: 100, inodesFree: availableBytes, inodes: availableBytes }
+    expect(makeSignalObservations({ node: { memory, fs, rlimit: { maxpid: availableBytes, curproc: 1 } } }, newest)).toEqual({
+      'memory.available': { available, capacity: Math.max(0, available + 2 ** 33), time: null },
+      'nodefs.available': { available, capacity: 100, time: null },
+    })
+  })
+
   it('keeps a time only if it is one', () => {
     const times = ['now', time, '2026-11-21T00:00:00.123456789+01:00', 5]
     expect(
@@ -68,5 +80,26 @@ describe('makeSignalObservations', () => {
 
   it('lets threads pass the limit', () => {
     expect(makeSignalObservations({ node: { rlimit: { maxpid: 10, curproc: 12 } } }, newest)['pid.available']?.available).toBe(-2)
+  })
+})
+
+describe('isUnobservedUpstream', () => {
+  const podsWith = (memory: object | null) => ({ node: { systemContainers: [{ name: 'pods', memory }] } })
+  const runtime = (given: object) => ({ node: { runtime: given } })
+
+  it.each([
+    { signal: 'allocatableMemory.available', summary: podsWith({ workingSetBytes: 1 }), is: true },
+    { signal: 'allocatableMemory.available', summary: podsWith({ workingSetBytes: 1, availableBytes: null }), is: true },
+    { signal: 'allocatableMemory.available', summary: podsWith({ workingSetBytes: 1, availableBytes: 'much' }), is: false },
+    { signal: 'allocatableMemory.available', summary: podsWith({}), is: false },
+    { signal: 'allocatableMemory.available', summary: podsWith(null), is: false },
+    { signal: 'allocatableMemory.available', summary: { node: {} }, is: false },
+    { signal: 'containerfs.available', summary: runtime({ imageFs: {} }), is: true },
+    { signal: 'containerfs.inodesFree', summary: runtime({ imageFs: {}, containerFs: null }), is: true },
+    { signal: 'containerfs.available', summary: runtime({ imageFs: {}, containerFs: {} }), is: false },
+    { signal: 'containerfs.available', summary: runtime({}), is: false },
+    { signal: 'memory.available', summary: { node: { memory: { workingSetBytes: 1 } } }, is: false },
+  ] as const)('$signal in $summary: $is', ({ signal, summary, is }) => {
+    expect(isUnobservedUpstream(signal, summary)).toBe(is)
   })
 })

@@ -32,11 +32,16 @@ export const invalidKubeletConfiguration = nodeRule({
     good: { nextStart: { files: [file], errors: [], imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 40 } },
   },
 
-  *judge({ nextStart, identity }) {
+  *judge({ nextStart, identity, doubts }) {
     const [first] = nextStart.errors
-    if (first === undefined) return
+    if (first === undefined) {
+      if (doubts.nextStart !== undefined) yield { unknown: doubts.nextStart }
+      return
+    }
     const version = identity.kubeletVersion ?? 'of this node'
     yield {
+      // What was not followed could take the place of what is refused.
+      confidence: doubts.nextStart === undefined ? 'certain' : 'likely',
       consequence: `At its next start the kubelet ${version} exits: ${nextStart.errors.length === 1 ? first : `[${nextStart.errors.join(', ')}]`}`,
       evidence: [
         ...nextStart.files.map(path => ({ what: 'read from', value: path })),

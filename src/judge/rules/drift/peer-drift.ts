@@ -39,10 +39,14 @@ export const peerDrift = cohortRule({
     )
     if (drifts.length === 0) return
     const nodes = [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted(byText)
+    const tied = drifts.filter(({ hasNorm }) => !hasNorm).map(({ evidence }) => evidence.what.replace('configz ', ''))
+    const doubt =
+      tied.length === 0 ? '' : ` Of ${tied.toSorted(byText).join(', ')} no value has a majority: which of the nodes is the odd one is open.`
     yield {
       nodes,
       failing: {
-        consequence: `${nodes.length} of ${counted(members.length, 'node')} of one kubelet minor run with other settings than their peers: they collect, evict, rotate or reserve at other points, and a replacement brings back the group's own setting.`,
+        confidence: tied.length === 0 ? 'certain' : 'possible',
+        consequence: `${nodes.length} of ${counted(members.length, 'node')} of one kubelet minor run with other settings than their peers: they collect, evict, rotate or reserve at other points, and a replacement brings back the group's own setting.${doubt}`,
         evidence: drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what)),
       },
     }

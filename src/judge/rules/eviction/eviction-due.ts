@@ -27,9 +27,7 @@ export const evictionDue = nodeRule({
   *judge(subject) {
     const { eviction, conditions, configuration } = subject
     const met = eviction.thresholds.filter(threshold => threshold.met === true).toSorted((a, b) => Number(b.hard) - Number(a.hard))
-    const unobserved = eviction.thresholds
-      .filter(threshold => threshold.met === null && isConfigurable(threshold))
-      .map(({ signal }) => signal)
+    const unobserved = eviction.thresholds.filter(threshold => threshold.met === null).map(({ signal }) => signal)
     if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     if (met.length === 0) return
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
@@ -53,9 +51,6 @@ export const evictionDue = nodeRule({
     }
   },
 })
-
-/** These the kubelet adds by itself, and skips where it has no observation (a pods cgroup without a limit): nothing is missing then. */
-const isConfigurable = ({ signal }: EvaluatedThreshold) => signal !== 'allocatableMemory.available' && !signal.startsWith('containerfs.')
 
 const isCount = ({ signal }: EvaluatedThreshold) => signal.endsWith('.inodesFree') || signal === 'pid.available'
 

@@ -41,7 +41,7 @@ export const evictionBeforeImageGc = nodeRule({
       const isNodefs = threshold.signal === 'nodefs.available'
       if (isNodefs && layout !== 'shared' && layout !== null) continue
       const comesFirst = isTooClose(threshold, subject, policy)
-      if (comesFirst === null) yield { unknown: whyUnobserved(subject, `the bytes of ${threshold.signal}`) }
+      if (comesFirst === null) yield { unknown: whyUnobserved(subject, unobserved(threshold)) }
       else if (comesFirst && isNodefs && layout === null)
         yield { unknown: `whether images share the filesystem of nodefs: ${whyUnobserved(subject, 'the layout')}` }
       else if (comesFirst) firing.push(threshold)
@@ -52,6 +52,10 @@ export const evictionBeforeImageGc = nodeRule({
     yield { ...failing(first, firing, subject, policy), confidence: isByImagefs || layoutCertainty === 'certain' ? 'certain' : 'likely' }
   },
 })
+
+/** What of the two is missing: the bytes that the threshold comes to, or the disk that image GC looks at. */
+const unobserved = ({ signal, resolved }: EvaluatedThreshold) =>
+  resolved === null ? `the bytes of ${signal}` : 'the capacity of the image filesystem'
 
 /** Null: the bytes are not known. With the loop stopped any threshold comes first. */
 function isTooClose({ value, resolved }: EvaluatedThreshold, { imageGC, filesystems }: Subject, policy: Policy): boolean | null {

@@ -25,7 +25,8 @@ export const imageGcDue = nodeRule({
   *judge(subject) {
     const { imageGC, filesystems } = subject
     const { triggered, usagePercent, bytesToFree, highThresholdPercent, lowThresholdPercent } = imageGC
-    if (triggered === null) yield { unknown: imageGC.error ?? whyUnobserved(subject, 'the image filesystem') }
+    // Upstream's round ends with that error, and frees nothing.
+    if (triggered === null || imageGC.error !== null) yield { unknown: imageGC.error ?? whyUnobserved(subject, 'the image filesystem') }
     if (!triggered) return
     const available = filesystems.imagefs?.availableBytes
     yield {

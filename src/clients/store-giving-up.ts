@@ -1,0 +1,31 @@
+/** A store that was not there once is not waited for again in the same run: its time-outs would eat the time in which the mail could still go. */
+import { RequestFailure } from './failure.ts'
+import type { Store } from './store.ts'
+
+const awayKinds = new Set(['timeout', 'network', 'refused', 'name', 'tls'])
+
+/** The same store; after a failure to reach it every call throws that failure at once. */
+export function givingUp(store: Store): Store {
+  let away: RequestFailure | null = null
+  async function attempt<T>(call: () => Promise<T>): Promise<T> {
+    if (away !== null) throw away
+    try {
+      return await call()
+    } catch (error) {
+      if (error instanceof RequestFailure && awayKinds.has(error.kind)) away = error
+      throw error
+    }
+  }
+  return {
+    location: store.location,
+    read: key => attempt(() => store.read(key)),
+    write: (key, body, contentType) => attempt(() => store.write(key, body, contentType)),
+    create: (key, body, contentType) => attempt(() => store.create(key, body, contentType)),
+    replace: (key, body, contentType, version) => attempt(() => store.replace(key, body, contentType, version)),
+    writeFile: (key, path, contentType) => attempt(() => store.writeFile(key, path, contentType)),
+    async *list(prefix) {
+      if (away !== null) throw away
+      yield* store.list(prefix)
+    },
+  }
+}

@@ -1,0 +1,18 @@
+import { OperatorError } from '#model/operator-error.ts'
+import type { AuditedNode } from '#model/report.ts'
+import type { Selection } from '#model/selection.ts'
+
+const named = 10
+
+/** A name that no node has is a slip of the pen: better said than an empty report. @throws OperatorError */
+export function rejectUnknownNames({ nodes: wanted, nodegroups }: Selection, nodes: AuditedNode[]): void {
+  const names = new Set(nodes.map(({ identity }) => identity.name))
+  const unknown = wanted.filter(name => !names.has(name))
+  const more = unknown.length > named ? ` and ${unknown.length - named} more` : ''
+  if (unknown.length > 0)
+    throw new OperatorError(
+      `No node is named ${unknown.slice(0, named).join(', ')}${more} in what was read. Names are those of kubectl get nodes`,
+    )
+  if (nodegroups.length > 0 && nodes.length === 0)
+    throw new OperatorError(`No node belongs to the nodegroup ${nodegroups.join(', ')} in what was read`)
+}

@@ -1,0 +1,50 @@
+/**
+ * Environment files of the kubelet's unit, read only to see whether their flags are those that the kubelet already runs with. How a unit puts
+ * them together is not followed: where anything differs, or is more than plain words, nothing is decided.
+ *
+ * Follows       systemd.exec(5) EnvironmentFile, its plain forms
+ */
+import { isRawObject } from '#model/record.ts'
+import { withFlags } from './kubelet-flags.ts'
+
+/** Whether the next start gets from `contents` (text, or values by name) the flags of the running command line, to the letter. */
+export function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]): boolean {
+  if (commandLine.length === 0) return false
+  const words: string[] = []
+  for (const content of contents) {
+    const found = wordsOf(content)
+    if (found === null) return false
+    words.push(...found)
+  }
+  const isRunning = words.every(word => commandLine.includes(word))
+  return isRunning && JSON.stringify(sorted(withFlags({}, words))) === JSON.stringify(sorted(withFlags({}, commandLine)))
+}
+
+const sorted = ({ raw, errors }: ReturnType<typeof withFlags>) => ({ fields: Object.entries(raw).sort(), errors: errors.toSorted() })
+
+/** The words of every value that holds flags; null where one is not plain, or the content is no such file. */
+function wordsOf(content: unknown): string[] | null {
+  const values = typeof content === 'string' ? valuesOf(content) : isRawObject(content) ? Object.values(content) : null
+  if (values === null) return null
+  const words: string[] = []
+  for (const value of values) {
+    if (typeof value !== 'string') return null
+    const found = unquoted(value.trim())
+    if (!found.includes('--')) continue
+    if (/["'\\$`]/.test(found)) return null
+    words.push(...found.split(/\s+/).filter(word => word !== ''))
+  }
+  return words
+}
+
+/** Null: a line is no assignment. */
+function valuesOf(text: string): string[] | null {
+  const lines = text
+    .split('\n')
+    .map(line => line.trim())
+    .filter(line => line !== '' && !/^[#;]/.test(line))
+  const values = lines.map(line => /^[A-Za-z_]\w*=(.*)$/.exec(line)?.[1])
+  return values.every(value => value !== undefined) ? values : null
+}
+
+const unquoted = (value: string) => /^(["'])(.*)\1$/.exec(value)?.[2] ?? value

@@ -1,0 +1,107 @@
+/** From a record through its replay to the outcomes: what was not seen must not come out as a pass, nor as a certain failing. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { openJudgement } from '#judge/judge.ts'
+import { rules } from '#judge/rules/index.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import type { NodeRecord, RawObject } from '#model/record.ts'
+import { replay } from '#replay/replay.ts'
+import { takenAt } from '#test/node-builder.ts'
+
+const recorded = (name: string): RawObject =>
+  JSON.parse(readFileSync(new URL(`../fixtures/real/single-disk-${name}.json`, import.meta.url), 'utf8')) as RawObject
+const summary = recorded('stats-summary')
+const stats = summary.node as RawObject
+const sound: NodeRecord = {
+  kind: 'Node',
+  cluster: 'prod',
+  node: recorded('node'),
+  configz: recorded('configz'),
+  summary,
+  pods: [],
+}
+
+/** What each rule says of this node: `fail`, or why it is unknown. */
+function judged(record: Partial<NodeRecord>): Record<string, string> {
+  const judgement = openJudgement(rules, defaultPolicy)
+  const whole = { ...sound, ...record }
+  judgement.take(whole, replay(whole, takenAt))
+  const { findings, unknowns } = judgement.close(takenAt)
+  return {
+    ...Object.fromEntries(unknowns.map(({ rule, reason }) => [rule, reason])),
+    ...Object.fromEntries(findings.map(({ rule }) => [rule, 'fail'])),
+  }
+}
+const withStats = (changed: RawObject) => judged({ summary: { ...summary, node: { ...stats, ...changed } } })
+
+describe('a counter that has wrapped below zero', () => {
+  const wrapped: unknown = JSON.parse('18446744073709541616')
+
+  it.each([
+    ['memory of the pods', { systemContainers: [{ name: 'pods', memory: { availableBytes: wrapped, workingSetBytes: 2 ** 32 } }] }],
+    ['memory of the node', { memory: { ...(stats.memory as RawObject), availableBytes: wrapped } }],
+    ['nodefs', { fs: { ...(stats.fs as RawObject), availableBytes: wrapped } }],
+  ])('is an eviction that is due: %s', (_, changed) => {
+    expect(withStats(changed)['eviction-due']).toBe('fail')
+  })
+
+  it('is unknown where the statistic is no number', () => {
+    const pods = { name: 'pods', memory: { availableBytes: '1', workingSetBytes: 2 ** 32 } }
+    expect(withStats({ systemContainers: [pods] })['eviction-due']).toContain('allocatableMemory.available')
+    expect(withStats({ systemContainers: [{ ...pods, memory: { workingSetBytes: 2 ** 32 } }] })['eviction-due']).toBeUndefined()
+  })
+})
+
+describe('an image filesystem without a size', () => {
+  const { imageFs, containerFs } = stats.runtime as Record<string, RawObject>
+
+  it.each([
+    ['0', { ...imageFs, capacityBytes: 0 }],
+    ['absent', { ...imageFs, capacityBytes: undefined }],
+  ])('leaves its rules open: %s', (_, broken) => {
+    const said = withStats({ runtime: { containerFs, imageFs: broken } })
+    expect(said['image-gc-due']).toBe('invalid capacity 0 on image filesystem')
+    expect(said['unwatched-imagefs']).toContain('the layout of the filesystems')
+    expect(said['lost-default-threshold']).toContain('the layout of the filesystems')
+    expect(said['eviction-before-image-gc']).toBe('stats/summary does not tell the capacity of the image filesystem')
+  })
+
+  it('is what is missing, not the bytes of nodefs', () => {
+    const said = withStats({ runtime: { containerFs } })
+    expect(said['eviction-before-image-gc']).toBe('stats/summary does not tell the capacity of the image filesystem')
+  })
+})
+
+describe("the files on the node's disk", () => {
+  const main = { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { featureGates: { SomethingNew: true } } }
+  const host = (files: object[], unread: object[] = []): RawObject => ({ kubelet: { files }, unread })
+
+  it.each<[string, Partial<NodeRecord>, string]>([
+    ['nobody asked', {}, 'mode proxy'],
+    ['no main file', { host: host([]) }, 'told no main configuration file'],
+    ['content that is text', { host: host([{ ...main, content: 'a: b' }]) }, 'without fields that can be read'],
+    ['no permission', { host: host([], [{ what: 'kubelet config', why: 'permission denied' }]) }, 'permission denied'],
+    ['a gate that is not known here', { host: host([main]) }, 'feature gate SomethingNew'],
+    [
+      'an environment file',
+      {
+        host: host([
+          { ...main, content: {} },
+          { path: '/etc/sysconfig/kubelet', role: 'environment', content: { ARGS: '--v=3' } },
+        ]),
+      },
+      '/etc/sysconfig/kubelet',
+    ],
+  ])('are an open question, for its own reason: %s', (_, record, reason) => {
+    const said = judged(record)['invalid-kubelet-configuration']
+    expect(said).toContain(reason)
+    if (record.host) expect(said).not.toContain('mode proxy')
+  })
+
+  it('pass with the gates of an EKS image, and fail on an error whatever else is open', () => {
+    const gates = { RotateKubeletServerCertificate: true, DynamicResourceAllocation: true, MutableCSINodeAllocatableCount: true }
+    expect(judged({ host: host([{ ...main, content: { featureGates: gates } }]) })['invalid-kubelet-configuration']).toBeUndefined()
+    const content = { ...main.content, imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 50 }
+    expect(judged({ host: host([{ ...main, content }]) })['invalid-kubelet-configuration']).toBe('fail')
+  })
+})

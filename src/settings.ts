@@ -1,5 +1,5 @@
 /** Environment → Settings of the service: stack parameters reach the function this way. All mistakes are named at once. */
-import * as z from 'zod/mini'
+import * as z from 'zod'
 import { OperatorError } from '#model/operator-error.ts'
 import { addressPattern, mostRecipients } from '#model/policy.ts'
 

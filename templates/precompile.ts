@@ -70,6 +70,11 @@ class Check extends Handlebars.Visitor {
     super.MustacheStatement(node)
   }
 
+  override ContentStatement(node: hbs.AST.ContentStatement): void {
+    const [foreign] = /<script\b|<link\b|<iframe\b|\bsrc\s*=|@import\b|\burl\(/i.exec(node.original) ?? []
+    if (foreign !== undefined) this.report(node, `"${foreign}" has no place here: nothing runs in a reader's page or mail, and nothing is fetched`)
+  }
+
   override BlockStatement(node: hbs.AST.BlockStatement): void {
     if (!helpers.includes(nameOf(node.path))) this.report(node, `unknown helper "${nameOf(node.path)}": blocks are ${helpers.join(', ')}`)
     super.BlockStatement(node)

@@ -1,5 +1,5 @@
 /** What invokes the audit: the schedule, or a person. All mistakes of an event are named at once. */
-import * as z from 'zod/mini'
+import * as z from 'zod'
 import { OperatorError } from '#model/operator-error.ts'
 import type { AuditRequest } from '#model/run.ts'
 import { everything } from '#model/selection.ts'

@@ -1,7 +1,9 @@
 /** The function against the lab: EKS, STS, S3, SES and the Kubernetes APIs, by endpoint settings alone. */
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
@@ -73,6 +75,16 @@ describe('a tick of the schedule', () => {
   })
 })
 
+describe('the policy in the bucket', () => {
+  it('says who gets the mail, whatever the stack says', async () => {
+    const { lab, storeFolder } = await world()
+    mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
+    writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), 'report: { recipients: [owner@example.com] }\n')
+    await invoke(tick)
+    expect(lab.mails()).toMatchObject([{ to: ['owner@example.com'], from: 'highwater@example.com' }])
+  })
+})
+
 describe('trouble', () => {
   it('with S3: the mail still goes and says so, and the run ends red', async () => {
     const { lab } = await world({ s3: { denied: ['s3:PutObject'] } })
@@ -110,14 +122,34 @@ describe('trouble', () => {
     expect(lab.mails()[0]?.text).toContain('not reached before the')
   })
 
-  it('with the policy: it is named with its line, and nothing is published', async () => {
-    const { storeFolder, run } = await world()
-    await invoke({ dryRun: true })
-    const { mkdirSync, writeFileSync } = await import('node:fs')
+  it.each([
+    ['broken', 'alertPercent: 800\n', /highwater\.yaml:1:15: alertPercent/],
+    ['an alias bomb', 'a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b, *b]\n', /highwater\.yaml/],
+  ])('with the policy (%s): the defaults are used, the mail says so, and the run ends red', async (_, policy, message) => {
+    const { lab, storeFolder } = await world()
     mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
-    writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), 'alertPercent: 800\n')
-    await expect(invoke(tick)).rejects.toThrow(/highwater\.yaml:1:15: alertPercent/)
-    expect(existsSync(run)).toBe(false)
+    writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), policy)
+    await expect(invoke(tick)).rejects.toThrow(message)
+    expect(lab.mails()).toHaveLength(1)
+    expect(lab.mails()[0]?.text?.replace(/\s+/g, ' ')).toMatch(message)
+  })
+
+  it('with an S3 that never answers: it is waited for once, and the mail goes in time', async () => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>(resolve => silent.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      silent.closeAllConnections()
+      silent.close()
+    })
+    const { lab } = await world()
+    const endpoint = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+    await expect(invoke(tick, { AWS_ENDPOINT_URL_S3: endpoint, AWS_MAX_ATTEMPTS: '1' }, 20_000)).rejects.toThrow(/incomplete.*s3: /)
+    expect(lab.mails()).toHaveLength(1)
+  }, 20_000)
+
+  it('with a time limit beyond every timer is no trouble', async () => {
+    await world()
+    expect(await invoke({ dryRun: true }, {}, 1e12)).toMatchObject({ clusters: [{ coverage: { read: 2 } }] })
   })
 })
 
@@ -142,6 +174,7 @@ describe('on demand', () => {
 
   it.each([
     [{ clusters: ['nowhere'] }, 'No EKS cluster is named nowhere'],
+    [{ nodes: ['nowhere.example.com'] }, 'No node is named nowhere.example.com'],
     [{ nodes: ['a/b'] }, 'a node name'],
     [{ detail: {} }, "not one of highwater's"],
   ])('%j is refused', async (event, message) => {

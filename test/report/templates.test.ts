@@ -48,6 +48,8 @@ describe('templates/precompile.ts', () => {
       source: '{{#if (lookup a b)}}x{{/if}}',
       says: /report\.hbs:1: unknown helper "lookup"/,
     },
+    { mistake: 'a script', file: 'email.hbs', source: '<p>\n<script>alert(1)</script>', says: /email\.hbs:1: "<script" has no place here/ },
+    { mistake: 'a remote image', file: 'partials/bar.hbs', source: '<img src="https://x">', says: /bar\.hbs:1: "src=" has no place/ },
     { mistake: 'unescaped output', file: 'report.hbs', source: 'x\n\n{{{title}}}', says: /report\.hbs:3: unescaped output/ },
     { mistake: 'an ampersand for it', file: 'report.hbs', source: '{{&title}}', says: /report\.hbs:1: unescaped output/ },
     {

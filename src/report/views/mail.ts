@@ -11,6 +11,7 @@ import { type MailDeliveriesView, type MailNotAudited, mailDeliveriesView, mailN
 import { verdictView } from './verdict.ts'
 
 const subjectLimit = 120
+const shownInputErrors = 3
 
 export interface MailView {
   subject: string
@@ -27,6 +28,8 @@ export interface MailView {
     waived: string | null
     gaps: string | null
     complete: string | null
+    /** What was wrong with the input, the policy among it: the first few; the report has them all. */
+    inputErrors: string[]
     /** Channels that failed; the end of the mail says why. */
     undelivered: string | null
   }
@@ -61,6 +64,7 @@ export function mailView(report: AuditReport, deliveries: Delivery[], share: num
       waived: waived.length > 0 ? `${counted(waived.length, 'finding')} waived by policy, not counted here` : null,
       gaps: gaps.length > 0 ? gaps.map(({ text }) => text).join('; ') : null,
       complete,
+      inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),
       undelivered:
         mailed.failures.length > 0
           ? `Not delivered: ${mailed.failures.map(({ channel }) => channel).join(', ')}. The end of this mail says why.`

@@ -71,8 +71,9 @@ class Check extends Handlebars.Visitor {
   }
 
   override ContentStatement(node: hbs.AST.ContentStatement): void {
-    const [foreign] = /<script\b|<link\b|<iframe\b|\bsrc\s*=|@import\b|\burl\(/i.exec(node.original) ?? []
-    if (foreign !== undefined) this.report(node, `"${foreign}" has no place here: nothing runs in a reader's page or mail, and nothing is fetched`)
+    const [foreign] = /<script\b|<link\b|<iframe\b|\bsrc\s*=|@import\b|\burl\((?!#)/i.exec(node.value) ?? []
+    if (foreign !== undefined)
+      this.report(node, `"${foreign}" has no place here: nothing runs in a reader's page or mail, and nothing is fetched`)
   }
 
   override BlockStatement(node: hbs.AST.BlockStatement): void {

@@ -144,6 +144,28 @@ describe('a saved snapshot', () => {
     expect(readFileSync(path).equals(before)).toBe(true)
   })
 
+  it('written by hand: what stands in the file on disk is judged as that kubelet would judge it at its next start', async () => {
+    const content = {
+      kind: 'KubeletConfiguration',
+      apiVersion: 'kubelet.config.k8s.io/v1beta1',
+      imageGCHighThresholdPercent: 50,
+      imageGCLowThresholdPercent: 50,
+    }
+    const refused = {
+      kind: 'Node',
+      cluster: 'prod',
+      node: { metadata: { name: 'edited' }, status: { nodeInfo: { kubeletVersion: 'v1.34.1', operatingSystem: 'linux' } } },
+      host: { schema: 'highwater.host/1', kubelet: { files: [{ path: '/etc/kubernetes/kubelet/config.json', role: 'config', content }] } },
+    }
+    const { code, stdout } = await auditOf([header, JSON.stringify(refused)], ['--format', 'json', '--fail-on', 'critical'])
+    expect(code).toBe(1)
+    const [finding] = JSON.parse(stdout).findings.filter(({ rule }: { rule: string }) => rule === 'invalid-kubelet-configuration')
+    expect(finding).toMatchObject({ severity: 'critical', cluster: 'prod', subject: { kind: 'Node', name: 'edited' } })
+    expect(JSON.stringify(finding)).toContain(
+      'imageGCLowThresholdPercent (--image-gc-low-threshold) 50 must be less than imageGCHighThresholdPercent',
+    )
+  })
+
   it('with one node twice: the first is audited, the second is named', async () => {
     const { cwd, code, stdout } = await auditOf([header, node('a'), node('a')])
     expect(code).toBe(3)

@@ -2,19 +2,7 @@
 import * as z from 'zod'
 import { OperatorError } from '#model/operator-error.ts'
 import { addressPattern, mostRecipients } from '#model/policy.ts'
-
-export interface Settings {
-  /** Where reports are kept; null: nowhere. */
-  bucket: string | null
-  /** Keys begin with it. */
-  prefix: string
-  /** KMS key for what is written; null: S3's own encryption. */
-  kmsKeyId: string | null
-  sender: string | null
-  recipients: string[]
-  /** A site that serves the bucket and prefix to readers, `https://reports.example.com`, to which keys are appended; null: the report is attached. */
-  reportBaseUrl: string | null
-}
+import type { Settings } from '#model/run.ts'
 
 const address = z.string().check(z.regex(addressPattern, 'an e-mail address'))
 const optional = <Type extends z.core.$ZodType>(type: Type) => z.optional(type)

@@ -26,8 +26,7 @@ const maxKeyBytes = 800
  */
 export function checkKey(key: string): string {
   const segments = key.split('/')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
-  const isWrong = segments.some(segment => /^\.{0,2}$|[\u0000-\u001f\u007f\\:]/.test(segment))
+  const isWrong = segments.some(segment => /^\.{0,2}$|[\p{Cc}\\:]/u.test(segment))
   if (isWrong || Buffer.byteLength(key) > maxKeyBytes) throw new Error(`${JSON.stringify(key)} is no key of a store`)
   return key
 }

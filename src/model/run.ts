@@ -14,6 +14,20 @@ export interface AuditRequest {
   isMailed: boolean
 }
 
+/** What the stack sets for the service. */
+export interface Settings {
+  /** Where reports are kept; null: nowhere. */
+  bucket: string | null
+  /** Keys begin with it. */
+  prefix: string
+  /** KMS key for what is written; null: S3's own encryption. */
+  kmsKeyId: string | null
+  sender: string | null
+  recipients: string[]
+  /** A site that serves the bucket and prefix to readers, `https://reports.example.com`, to which keys are appended; null: the report is attached. */
+  reportBaseUrl: string | null
+}
+
 /** The function's answer. */
 export interface RunAnswer {
   runId: string

@@ -9,7 +9,7 @@ import type { Severity } from '#model/finding.ts'
 import { notReached } from '#model/not-reached.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import { type AuditRequest, type RunAnswer, runIdOf } from '#model/run.ts'
+import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
 import { s3 } from '#publish/channels/s3.ts'
 import { ses } from '#publish/channels/ses.ts'
 import { markDone, readDone } from '#publish/run.ts'
@@ -18,15 +18,6 @@ import { type AuditResult, audit } from './audit.ts'
 import { liveFleet } from './fleet.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 import { formats, rules } from './shelves.ts'
-
-export interface ServiceSettings {
-  bucket: string | null
-  prefix: string
-  kmsKeyId: string | null
-  sender: string | null
-  recipients: string[]
-  reportBaseUrl: string | null
-}
 
 export interface ServiceRuntime {
   version: string
@@ -58,7 +49,7 @@ class IncompleteRun extends Error {}
  * @throws OperatorError when nothing could be audited as asked
  * @throws IncompleteRun when the report exists and something of it could not be delivered
  */
-export async function runService(request: AuditRequest, settings: ServiceSettings, runtime: ServiceRuntime): Promise<RunAnswer> {
+export async function runService(request: AuditRequest, settings: Settings, runtime: ServiceRuntime): Promise<RunAnswer> {
   const remainingMs = runtime.remainingMs > 0 ? Math.min(runtime.remainingMs, longestRunMs) : 0
   const reading = timeLimit(remainingMs * (1 - publishingShare))
   const end = timeLimit(remainingMs * endShare)
@@ -73,7 +64,7 @@ export async function runService(request: AuditRequest, settings: ServiceSetting
 
 async function runUntil(
   request: AuditRequest,
-  settings: ServiceSettings,
+  settings: Settings,
   runtime: ServiceRuntime,
   readUntil: AbortSignal,
   endAt: AbortSignal,
@@ -109,18 +100,14 @@ async function runUntil(
   return answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
 }
 
-function storeOf({ bucket, prefix, kmsKeyId }: ServiceSettings, region: string, remainingMs: number, signal: AbortSignal): Store | null {
+function storeOf({ bucket, prefix, kmsKeyId }: Settings, region: string, remainingMs: number, signal: AbortSignal): Store | null {
   if (bucket === null) return null
   const idleTimeoutMs = Math.min(silenceMs.most, Math.max(silenceMs.least, remainingMs * silenceShare))
   return givingUp(s3Store({ bucket, prefix, kmsKeyId, region, signal, idleTimeoutMs }))
 }
 
 /** Whom the policy names, else whom the stack names. */
-function mailOf(
-  { isMailed, isDryRun }: AuditRequest,
-  settings: ServiceSettings,
-  { report }: Policy,
-): { from: string; to: string[] } | null {
+function mailOf({ isMailed, isDryRun }: AuditRequest, settings: Settings, { report }: Policy): { from: string; to: string[] } | null {
   const from = report.sender ?? settings.sender
   const to = report.recipients ?? settings.recipients
   return from === null || to.length === 0 || !isMailed || isDryRun ? null : { from, to }

@@ -4,7 +4,8 @@ import { parseAuditEvent } from '#handlers/event.ts'
 
 describe('an event', () => {
   it.each(readdirSync('events'))('like events/%s is taken', file => {
-    expect(parseAuditEvent(JSON.parse(readFileSync(`events/${file}`, 'utf8')))).toBeDefined()
+    const { selection } = parseAuditEvent(JSON.parse(readFileSync(`events/${file}`, 'utf8')))
+    expect(selection.clusters).toEqual(file === 'on-demand.json' ? ['incidents'] : [])
   })
 
   it('of the schedule names the tick, selects everything and mails', () => {

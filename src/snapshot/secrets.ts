@@ -1,0 +1,70 @@
+/** What is taken out of the parts that are kept as a whole. */
+import { isRawObject } from '#model/record.ts'
+
+/** The kubelet's own environment files carry flags; whatever else stands there is nobody's business. */
+const kubeletVariable = /KUBELET/
+const secretWord = /token|password|passwd|secret|credential|authorization|private[-_]?key/i
+
+/** `--token=…` keeps its name and loses its value, wherever flags stand in a text. A path or a file is no secret: `--token-auth-file=…` stays. */
+const withoutFlagSecrets = (text: string) =>
+  text.replace(/(--[\w-]+)([= ])(\S+)/g, (whole, flag: string, between: string, value: string) =>
+    secretWord.test(flag) && !/(file|path|dir|ttl|mode|refresh|rotate[\w-]*)$/i.test(flag) && !value.startsWith('--')
+      ? `${flag}${between}(removed)`
+      : whole,
+  )
+
+export function withoutHostSecrets(host: unknown): unknown {
+  if (!isRawObject(host) || !isRawObject(host.kubelet)) return host
+  const { commandLine, files } = host.kubelet
+  const kubelet = {
+    ...host.kubelet,
+    ...(Array.isArray(commandLine) && { commandLine: withoutArgumentSecrets(commandLine.map(String)) }),
+    ...(Array.isArray(files) && { files: files.map(withoutFileSecrets) }),
+  }
+  const logLines = Array.isArray(host.logLines) && { logLines: host.logLines.map(line => withoutFlagSecrets(String(line))) }
+  return { ...host, kubelet, ...logLines }
+}
+
+/** A flag and its value may be two arguments. */
+const withoutArgumentSecrets = (commandLine: string[]) =>
+  withoutFlagSecrets(commandLine.map(argument => argument.replaceAll(' ', '\u0000')).join(' '))
+    .split(' ')
+    .map(argument => argument.replaceAll('\u0000', ' '))
+
+function withoutFileSecrets(file: unknown): unknown {
+  if (!isRawObject(file)) return file
+  const { role, content } = file
+  if (role !== 'environment') return { ...file, content: withoutSecrets(content) }
+  if (typeof content === 'string') {
+    const lines = content.split('\n').filter(line => kubeletVariable.test(line.split('=')[0] ?? ''))
+    return { ...file, content: lines.map(withoutFlagSecrets).join('\n') }
+  }
+  if (!isRawObject(content)) return { ...file, content: null }
+  const kept = Object.entries(content).filter(([name]) => kubeletVariable.test(name))
+  return { ...file, content: Object.fromEntries(kept.map(([name, value]) => [name, withoutFlagSecrets(String(value))])) }
+}
+
+/** A header that the kubelet sends with its static pod requests may carry a token; the rest is what objects and containers hide their secrets in. */
+const secretFields = new Set([
+  'staticPodURLHeader',
+  'annotations',
+  'args',
+  'binaryData',
+  'command',
+  'data',
+  'env',
+  'envFrom',
+  'managedFields',
+  'stringData',
+])
+
+/** A raw object without the fields that may hold a secret, at any depth. */
+export function withoutSecrets(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutSecrets)
+  if (!isRawObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([field]) => !secretFields.has(field))
+      .map(([field, inner]) => [field, withoutSecrets(inner)]),
+  )
+}

@@ -1,0 +1,268 @@
+/** What of each kind of answer is kept: what rules and replays read, in the API's own names. */
+import { list, type Shape } from './shape.ts'
+
+const resources = { requests: true, limits: true } as const
+const containerState = {
+  running: { startedAt: true },
+  waiting: { reason: true, message: true },
+  terminated: { exitCode: true, signal: true, reason: true, startedAt: true, finishedAt: true, containerID: true },
+} as const
+const containerStatus = {
+  name: 'text',
+  image: 'text',
+  imageID: 'text',
+  containerID: true,
+  ready: true,
+  started: true,
+  restartCount: true,
+  state: containerState,
+  lastState: containerState,
+  resources,
+  allocatedResources: true,
+} as const
+const container = {
+  name: 'text',
+  image: 'text',
+  imagePullPolicy: true,
+  resources,
+  restartPolicy: true,
+  volumeMounts: list({ name: true, mountPath: true }),
+  startupProbe: { periodSeconds: true, failureThreshold: true, initialDelaySeconds: true },
+  readinessProbe: { periodSeconds: true, failureThreshold: true, initialDelaySeconds: true },
+} as const
+const metadata = {
+  name: 'text',
+  namespace: 'text',
+  uid: 'text',
+  generateName: 'text',
+  labels: 'texts',
+  creationTimestamp: 'text',
+  deletionTimestamp: 'text',
+  deletionGracePeriodSeconds: true,
+  finalizers: list('text'),
+  ownerReferences: list({ apiVersion: true, kind: true, name: true, uid: true, controller: true, blockOwnerDeletion: true }),
+} as const
+/** Upstream: pkg/kubelet/types/pod_update.go: where the pod came from, and whether it is the mirror of a static one. */
+const podAnnotations = { 'kubernetes.io/config.mirror': 'text', 'kubernetes.io/config.source': 'text' } as const
+
+export const podShape: Shape = {
+  metadata: { ...metadata, annotations: podAnnotations },
+  spec: {
+    nodeName: true,
+    priority: true,
+    priorityClassName: true,
+    restartPolicy: true,
+    runtimeClassName: true,
+    hostNetwork: true,
+    overhead: true,
+    resources,
+    terminationGracePeriodSeconds: true,
+    tolerations: list(true),
+    containers: list(container),
+    initContainers: list(container),
+    ephemeralContainers: list(container),
+    imagePullSecrets: list({ name: true }),
+    volumes: list({
+      name: true,
+      emptyDir: { medium: true, sizeLimit: true },
+      hostPath: { path: true, type: true },
+      configMap: { name: true },
+      gitRepo: {},
+      persistentVolumeClaim: { claimName: true },
+      image: { reference: true, pullPolicy: true },
+      ephemeral: {},
+    }),
+  },
+  status: {
+    phase: 'text',
+    reason: true,
+    message: true,
+    qosClass: true,
+    startTime: true,
+    resize: true,
+    conditions: list({ type: true, status: true, reason: true, lastTransitionTime: true }),
+    containerStatuses: list(containerStatus),
+    initContainerStatuses: list(containerStatus),
+    ephemeralContainerStatuses: list(containerStatus),
+  },
+}
+
+export const nodeShape: Shape = {
+  metadata,
+  spec: { providerID: 'text', unschedulable: true, taints: list({ key: true, value: true, effect: true, timeAdded: true }) },
+  status: {
+    capacity: 'texts',
+    allocatable: 'texts',
+    conditions: list({
+      type: 'text',
+      status: 'text',
+      reason: 'text',
+      message: 'text',
+      lastHeartbeatTime: 'text',
+      lastTransitionTime: 'text',
+    }),
+    nodeInfo: 'texts',
+    images: list({ names: list('text'), sizeBytes: true }),
+    addresses: list({ type: true, address: true }),
+  },
+}
+
+const memory = { time: true, availableBytes: true, usageBytes: true, workingSetBytes: true, rssBytes: true } as const
+const filesystem = {
+  time: true,
+  availableBytes: true,
+  capacityBytes: true,
+  usedBytes: true,
+  inodesFree: true,
+  inodes: true,
+  inodesUsed: true,
+} as const
+export const summaryShape: Shape = {
+  node: {
+    nodeName: true,
+    startTime: true,
+    systemContainers: list({ name: true, startTime: true, memory }),
+    memory,
+    fs: filesystem,
+    runtime: { imageFs: filesystem, containerFs: filesystem },
+    rlimit: { time: true, maxpid: true, curproc: true },
+  },
+  pods: list({
+    podRef: { name: true, namespace: true, uid: true },
+    startTime: true,
+    containers: list({ name: true, startTime: true, memory, rootfs: filesystem, logs: filesystem }),
+    memory,
+    volume: list({ ...filesystem, name: true, pvcRef: { name: true, namespace: true } }),
+    'ephemeral-storage': filesystem,
+    process_stats: { process_count: true },
+  }),
+}
+
+export const nodegroupShape: Shape = {
+  nodegroupName: 'text',
+  nodegroupArn: 'text',
+  clusterName: 'text',
+  version: 'text',
+  releaseVersion: 'text',
+  amiType: 'text',
+  capacityType: 'text',
+  status: 'text',
+  createdAt: true,
+  instanceTypes: list('text'),
+  scalingConfig: true,
+  updateConfig: true,
+  diskSize: true,
+  labels: 'texts',
+  taints: list(true),
+  tags: 'texts',
+  launchTemplate: true,
+  nodeRepairConfig: true,
+  warmPoolConfig: true,
+  resources: { autoScalingGroups: list({ name: 'text' }) },
+  health: true,
+}
+export const eksShape: Shape = {
+  name: 'text',
+  arn: 'text',
+  id: 'text',
+  createdAt: true,
+  version: 'text',
+  platformVersion: 'text',
+  status: 'text',
+  endpoint: 'text',
+  certificateAuthority: true,
+  tags: 'texts',
+  health: true,
+  accessConfig: true,
+  computeConfig: true,
+  storageConfig: true,
+  upgradePolicy: true,
+  kubernetesNetworkConfig: true,
+  resourcesVpcConfig: true,
+  remoteNetworkConfig: true,
+  outpostConfig: true,
+  connectorConfig: { provider: 'text' },
+  controlPlaneScalingConfig: true,
+  kubeControllerManagerConfig: true,
+  kubeApiServerConfig: { eventTtl: true },
+  zonalShiftConfig: true,
+  deletionProtection: true,
+  logging: true,
+}
+/** User data holds secrets; only its kubelet settings may come this far. */
+export const launchTemplateShape: Shape = {
+  launchTemplateId: 'text',
+  launchTemplateName: 'text',
+  versionNumber: true,
+  kubelet: { config: true, flags: list('text'), source: 'text' },
+}
+
+const criMetadata = { name: true, attempt: true, uid: true, namespace: true } as const
+const criFilesystems = list({
+  timestamp: true,
+  fsId: { mountpoint: true },
+  usedBytes: { value: true },
+  inodesUsed: { value: true },
+})
+export const runtimeShape: Shape = {
+  images: list({ id: 'text', repoTags: list('text'), repoDigests: list('text'), size: true, pinned: true }),
+  containers: list({
+    id: 'text',
+    podSandboxId: 'text',
+    metadata: criMetadata,
+    image: { image: 'text', userSpecifiedImage: 'text' },
+    imageRef: 'text',
+    imageId: 'text',
+    state: true,
+    createdAt: true,
+    labels: 'texts',
+  }),
+  sandboxes: list({ id: 'text', metadata: criMetadata, state: true, createdAt: true, labels: 'texts', runtimeHandler: 'text' }),
+  imageFs: { imageFilesystems: criFilesystems, containerFilesystems: criFilesystems },
+}
+export const hostShape: Shape = {
+  schema: 'text',
+  kubelet: {
+    startedAt: 'text',
+    commandLine: list('text'),
+    files: list({ path: 'text', role: 'text', sha256: 'text', content: true }),
+  },
+  filesystems: list({
+    role: 'text',
+    device: 'text',
+    mount: 'text',
+    capacityBytes: true,
+    availableBytes: true,
+    inodes: true,
+    inodesFree: true,
+  }),
+  containerd: { sandboxImage: 'text', snapshotter: 'text', discardUnpackedLayers: true, mirrors: list(true) },
+  logrotate: list({ path: 'text', sha256: 'text', directives: true }),
+  kernel: { release: 'text', cmdline: 'text', cgroupVersion: true, memoryCgroups: true, dyingMemoryCgroups: true },
+  logLines: list('text'),
+  unread: list({ what: 'text', why: 'text' }),
+}
+export const knownShape: Shape = { kubeletStartedAt: 'text', images: list({ id: 'text', firstDetected: true, lastUsed: true }) }
+
+const bareShape: Shape = { metadata }
+const otherShape: Shape = { metadata, spec: true, status: true, type: true, reason: true }
+const eventShape: Shape = {
+  metadata,
+  involvedObject: true,
+  regarding: true,
+  reason: 'text',
+  message: 'text',
+  note: 'text',
+  type: 'text',
+  count: true,
+  firstTimestamp: true,
+  lastTimestamp: true,
+  eventTime: true,
+  series: true,
+}
+
+/** Of Secrets and ConfigMaps only who they are and who owns them. @param resource `plural` or `plural.group` */
+export function objectShape(resource: string): Shape {
+  if (resource === 'secrets' || resource === 'configmaps') return bareShape
+  return resource === 'events' || resource.startsWith('events.') ? eventShape : otherShape
+}

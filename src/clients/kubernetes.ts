@@ -30,15 +30,18 @@ export interface KubernetesClientOptions {
   /** First wait before a retry; doubled each time, with full jitter. */
   backoffMs: number
   maxBodyBytes: number
+  /** How long a server that cannot be reached is waited for; then what is left fails at once. */
+  patienceMs: number
+  /** How often such a server is tried. */
+  probeEveryMs: number
 }
 
-const defaultOptions = { attempts: 3, backoffMs: 300, maxBodyBytes: 64 * 1024 * 1024 }
+const defaultOptions = { attempts: 3, backoffMs: 300, maxBodyBytes: 64 * 1024 * 1024, patienceMs: 30_000, probeEveryMs: 2_000 }
 const listPageLimit = 500
 const maxRetryAfterMs = 30_000
 const maxListRestarts = 3
 /** So many requests in a row that never reached the server: it is gone, and the rest of the run must not wait for each node anew. */
 const goneAfterFailures = 15
-const probeEveryMs = 2_000
 
 export interface ListPage {
   items: Record<string, unknown>[]
@@ -63,6 +66,7 @@ export class KubernetesClient {
   private readonly pace: Pace
   private lists: Promise<unknown> = Promise.resolve()
   private unreachable = 0
+  private goneSinceMs = 0
   private probedMs = 0
 
   /** @throws TypeError when `endpoint.server` is no http(s) URL. */
@@ -94,7 +98,8 @@ export class KubernetesClient {
   async getJson(path: string, { signal, timeoutMs, attempts = this.options.attempts, isProxied = false }: GetOptions): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const answer = await this.pace.run(() => this.whileThere(() => this.attempt(path, signal, timeoutMs)), signal)
+        await this.awaitServer(signal)
+        const answer = await this.pace.run(() => this.noticing(() => this.attempt(path, signal, timeoutMs)), signal)
         this.pace.succeeded()
         return answer
       } catch (error) {
@@ -139,16 +144,21 @@ export class KubernetesClient {
     this.agent.destroy()
   }
 
-  /** Does not even ask a server that is gone, but for a probe now and then. */
-  private async whileThere<T>(request: () => Promise<T>): Promise<T> {
-    if (this.unreachable >= goneAfterFailures) {
-      if (performance.now() - this.probedMs < probeEveryMs)
-        throw new RequestFailure(
-          'gone',
-          `the API server ${this.base.host} has stopped answering: ${this.unreachable} requests in a row did not reach it`,
-        )
-      this.probedMs = performance.now()
-    }
+  /** A server that cannot be reached is waited for, because most come back within seconds; one that stays away is only probed now and then. */
+  private async awaitServer(signal: AbortSignal): Promise<void> {
+    if (this.unreachable < goneAfterFailures) return
+    const now = performance.now()
+    if (now - this.goneSinceMs < this.options.patienceMs) return sleep(this.options.probeEveryMs, signal)
+    if (now - this.probedMs < this.options.probeEveryMs)
+      throw new RequestFailure(
+        'gone',
+        `the API server ${this.base.host} has stopped answering: ${this.unreachable} requests in a row did not reach it`,
+      )
+    this.probedMs = now
+  }
+
+  /** Counts the requests in a row that never reached the server. */
+  private async noticing<T>(request: () => Promise<T>): Promise<T> {
     try {
       const answer = await request()
       this.unreachable = 0
@@ -156,6 +166,7 @@ export class KubernetesClient {
     } catch (error) {
       const isReached = !(error instanceof RequestFailure) || !['refused', 'name', 'network', 'tls'].includes(error.kind)
       this.unreachable = isReached ? 0 : this.unreachable + 1
+      if (this.unreachable === goneAfterFailures) this.goneSinceMs = performance.now()
       throw error
     }
   }

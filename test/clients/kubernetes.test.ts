@@ -147,13 +147,32 @@ describe('getJson', () => {
     await expect(client.getJson('/x', options)).rejects.toThrow('127.0.0.1:1 refused the connection')
   })
 
-  it('stops asking a server that is gone, and says so', async () => {
+  const unpaced = { pace: { requestsPerSecond: 10_000, concurrency: 4 }, backoffMs: 1 }
+
+  it('stops asking a server that stays away, and says so', async () => {
     const endpoint = { server: 'http://127.0.0.1:1', authorization: async () => null }
-    const client = new KubernetesClient(endpoint, { pace: { requestsPerSecond: 10_000, concurrency: 4 }, backoffMs: 1 })
-    const asked = await Promise.allSettled(Array.from({ length: 60 }, () => client.getJson('/x', options)))
-    const messages = asked.map(result => (result.status === 'rejected' ? String(result.reason.message) : 'answered'))
-    expect(messages).not.toContain('answered')
-    expect(messages.filter(message => message.includes('has stopped answering')).length).toBeGreaterThan(40)
+    const client = new KubernetesClient(endpoint, { ...unpaced, patienceMs: 0, probeEveryMs: 60_000 })
+    const asked = await Promise.allSettled(Array.from({ length: 60 }, () => client.getJson('/x', { ...options, attempts: 1 })))
+    expect(asked.every(({ status }) => status === 'rejected')).toBe(true)
+    await client.getJson('/x', options).catch(() => null)
+    expect(await client.getJson('/x', options).then(String, (error: Error) => error.message)).toContain('has stopped answering')
+  })
+
+  it('waits for a server that comes back', async () => {
+    let isAway = true
+    const { client, count } = await serve((request, response) => (isAway ? request.socket.destroy() : json(response, 200, { ok: true })), {
+      ...unpaced,
+      patienceMs: 10_000,
+      probeEveryMs: 20,
+    })
+    const asked = Promise.all(Array.from({ length: 30 }, () => client.getJson('/x', { ...options, attempts: 1 }).catch(() => 'lost')))
+    await asked
+    expect(count()).toBeGreaterThanOrEqual(15)
+    setTimeout(() => {
+      isAway = false
+    }, 30)
+    const answers = await Promise.all(Array.from({ length: 20 }, () => client.getJson('/x', { ...options, attempts: 20 })))
+    expect(answers).toEqual(Array(20).fill({ ok: true }))
   })
 
   it('goes on asking a server that answers, however many nodes behind it are down', async () => {

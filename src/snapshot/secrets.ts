@@ -2,7 +2,7 @@
 import { isRawObject } from '#model/record.ts'
 
 /** The kubelet's own environment files carry flags; whatever else stands there is nobody's business. */
-const kubeletVariable = /KUBELET/
+const kubeletVariable = /^(export\s+)?[A-Z0-9_]*KUBELET[A-Z0-9_]*$/
 const secretWord = /token|password|passwd|secret|credential|authorization|private[-_]?key/i
 
 /** `--token=…` keeps its name and loses its value, wherever flags stand in a text. A path or a file is no secret: `--token-auth-file=…` stays. */
@@ -12,6 +12,10 @@ const withoutFlagSecrets = (text: string) =>
       ? `${flag}${between}(removed)`
       : whole,
   )
+
+const isKept = (name: string) => kubeletVariable.test(name.trim()) && !secretWord.test(name)
+/** Roles whose content is a KubeletConfiguration; a kubeconfig, or whatever else was put there, stays behind. */
+const configurationRoles = new Set<unknown>(['config', 'drop-in'])
 
 export function withoutHostSecrets(host: unknown): unknown {
   if (!isRawObject(host) || !isRawObject(host.kubelet)) return host
@@ -34,13 +38,14 @@ const withoutArgumentSecrets = (commandLine: string[]) =>
 function withoutFileSecrets(file: unknown): unknown {
   if (!isRawObject(file)) return file
   const { role, content } = file
-  if (role !== 'environment') return { ...file, content: withoutSecrets(content) }
+  if (configurationRoles.has(role)) return { ...file, content: isRawObject(content) ? withoutSecrets(content) : null }
+  if (role !== 'environment') return { ...file, content: null }
   if (typeof content === 'string') {
-    const lines = content.split('\n').filter(line => kubeletVariable.test(line.split('=')[0] ?? ''))
+    const lines = content.split('\n').filter(line => isKept(line.split('=')[0] ?? ''))
     return { ...file, content: lines.map(withoutFlagSecrets).join('\n') }
   }
   if (!isRawObject(content)) return { ...file, content: null }
-  const kept = Object.entries(content).filter(([name]) => kubeletVariable.test(name))
+  const kept = Object.entries(content).filter(([name]) => isKept(name))
   return { ...file, content: Object.fromEntries(kept.map(([name, value]) => [name, withoutFlagSecrets(String(value))])) }
 }
 

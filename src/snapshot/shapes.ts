@@ -155,7 +155,7 @@ export const nodegroupShape: Shape = {
   labels: 'texts',
   taints: list(true),
   tags: 'texts',
-  launchTemplate: true,
+  launchTemplate: { id: 'text', name: 'text', version: 'text' },
   nodeRepairConfig: true,
   warmPoolConfig: true,
   resources: { autoScalingGroups: list({ name: 'text' }) },

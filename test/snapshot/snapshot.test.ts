@@ -198,9 +198,13 @@ describe('prune', () => {
           {
             path: '/etc/eks/kubelet/environment',
             role: 'environment',
-            content: { PROXY: 'hunter2', KUBELET_ARGS: '--v=2 --token=hunter2' },
+            content: { PROXY: 'hunter2', KUBELET_TOKEN: 'hunter2', KUBELET_ARGS: '--v=2 --token=hunter2' },
           },
-          { path: '/etc/default/kubelet', role: 'environment', content: 'PROXY=hunter2\nKUBELET_EXTRA_ARGS=--image-gc-high-threshold=70' },
+          {
+            path: '/etc/default/kubelet',
+            role: 'environment',
+            content: '# KUBELET=hunter2\nexport KUBELET_PASSWORD=hunter2\nPROXY=hunter2\nKUBELET_EXTRA_ARGS=--image-gc-high-threshold=70',
+          },
           { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { staticPodURLHeader: { a: ['hunter2'] }, maxPods: 29 } },
         ],
       },

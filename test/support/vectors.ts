@@ -1,19 +1,22 @@
-/** Upstream's own answers, one case after the other, for the versions there are. */
-import { readFileSync } from 'node:fs'
+/** Upstream's own answers, as they lie in test/vectors/: a folder a version, a file a family. */
+import { globSync, readFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-const versions = ['v1.29', 'v1.34', 'v1.36'] as const
-export type VectorVersion = (typeof versions)[number]
-
-export interface Vector<Input, Expected> {
-  name: string
-  input: Input
-  expected: Expected
+export interface VectorFile {
+  family: string
+  version: string
+  cases: { name: string; input: unknown; expected: unknown }[]
 }
 
-/** `[version, cases]` of a family, for `describe.each`. */
-export function vectors<Input, Expected>(family: string): [VectorVersion, Vector<Input, Expected>[]][] {
-  return versions.map(version => [
-    version,
-    JSON.parse(readFileSync(new URL(`../vectors/${version}/${family}.json`, import.meta.url), 'utf8')) as Vector<Input, Expected>[],
-  ])
+export function vectorFiles(): VectorFile[] {
+  const root = fileURLToPath(new URL('../vectors/', import.meta.url))
+  return globSync('*/*.json', { cwd: root })
+    .filter(file => basename(file) !== 'index.json')
+    .sort()
+    .map(file => ({
+      family: basename(file, '.json'),
+      version: dirname(file),
+      cases: JSON.parse(readFileSync(`${root}${file}`, 'utf8')) as VectorFile['cases'],
+    }))
 }

@@ -74,27 +74,143 @@ export interface Filesystems {
   layoutCertainty: 'certain' | 'likely' | null
 }
 
+/** Of an act under all that cannot be observed: it happens in every case, or in some. */
+export type Certainty = 'certain' | 'possible'
+
+export interface ImageDeletion {
+  /** The CRI id where known, else the first name. */
+  image: string
+  names: string[]
+  sizeBytes: number | null
+  /** Place in upstream's order, from 0; equal only where upstream has no order among these; null where what cannot be observed decides it. */
+  rank: number | null
+  reason: 'age' | 'space'
+  certainty: Certainty
+}
+
+export interface KeptImage {
+  image: string
+  reason: 'in-use' | 'pinned' | 'too-young' | 'sandbox' | 'not-needed' | 'unknown'
+}
+
 /** One image-GC round at this moment. Upstream: pkg/kubelet/images/image_gc_manager.go GarbageCollect. */
 export interface ImageGcPrediction {
   /** False when `imageGCHighThresholdPercent` 100 stops the loop. */
   enabled: boolean
   highThresholdPercent: number
   lowThresholdPercent: number
-  /** Null with the four below when the image filesystem was not observed. */
+  /** Null with the three below when the image filesystem was not observed. */
   triggered: boolean | null
   usagePercent: number | null
   /** Bytes that may still be written before the trigger; 0 when triggered. */
   bytesUntilTrigger: number | null
+  /** Below 0 where even the low threshold asks for less than is available: one image goes all the same. */
   bytesToFree: number | null
+  /** By the kubelet's counting of image sizes, for space alone. Null, with the two around it: not determined by what is known of the images. */
+  reachesLow: boolean | null
+  freedBytes: number | null
+  shortfallBytes: number | null
+  /** Upstream's, where the round surely ends in one. */
   error: string | null
+  /** Null, with `kept`: no list of images was read, and some may go. */
+  deletions: ImageDeletion[] | null
+  kept: KeptImage[] | null
 }
 
+/** A pod in upstream's order of eviction under one signal. */
+export interface RankedPod {
+  namespace: string
+  name: string
+  /** From 0, first to be evicted; equal only where upstream has no order among these. */
+  rank: number
+  qos: string
+  priority: number
+  /** Bytes, inodes or processes; null: the kubelet has no statistics of it, which ranks it first (memory, disk). */
+  usage: number | null
+  request: number
+  /** Why it stands there, in words. */
+  reason: string
+}
+
+export interface Ranking {
+  signal: Signal
+  pods: RankedPod[]
+}
+
+export interface PodName {
+  namespace: string
+  name: string
+}
+
+export interface Victim extends PodName {
+  certainty: Certainty
+}
+
+export interface ProtectedPod extends PodName {
+  reason: 'static' | 'critical' | 'mirror'
+}
+
+/** One pass of the eviction manager at this moment. Upstream: pkg/kubelet/eviction/eviction_manager.go synchronize. */
 export interface EvictionPrediction {
   signals: Partial<Record<Signal, Observation>>
   thresholds: EvaluatedThreshold[]
+  /** What the kubelet then reports: `DiskPressure`, … */
+  conditions: string[]
+  /** Several: upstream picks any of them; none: the pass does nothing. */
+  actsOn: Signal[]
+  /** What the kubelet collects before it evicts, in its order, whichever of `actsOn` it picks. */
+  nodeReclaim: ('containers' | 'images')[]
+  /** The images that go where node-level reclaim deletes unused ones. Null: images are not known. */
+  imageDeletions: ImageDeletion[] | null
+  /** One for every signal with a threshold, met or not. */
+  rankings: Ranking[]
+  /** Whom this pass evicts, those over their storage limits included. Null: pods or statistics are not known. */
+  victims: Victim[] | null
+  /** Whom upstream never evicts. */
+  protected: ProtectedPod[]
   /** Upstream's text where the running maps would not even parse; thresholds are then empty. */
   error: string | null
 }
+
+export interface ContainerRemoval {
+  kind: 'container' | 'sandbox' | 'logDirectory'
+  /** The CRI id; of a log directory its name. */
+  id: string
+  namespace: string | null
+  pod: string | null
+  /** Null for sandboxes and log directories. */
+  container: string | null
+}
+
+/** A pod over one of its own limits: evicted by every pass, pressure or not. Upstream: eviction_manager.go localStorageEviction. */
+export interface LocalStorageEviction extends PodName {
+  limit: 'emptyDir' | 'pod' | 'container'
+  /** The volume or the container; of a pod's limit its name. */
+  what: string
+  usedBytes: number
+  limitBytes: number
+}
+
+export interface OomScore {
+  namespace: string
+  pod: string
+  container: string
+  qos: string
+  oomScoreAdj: number
+}
+
+/** By resource name the canonical quantity, and whether the node reports the same; null: something that decides it is not known. */
+export type AllocatablePrediction = Record<string, string | boolean | null> & { matchesNode: boolean | null }
+
+/** What happens on a node whose disk fills; `atMs` counts from the prediction's `at`. */
+export type TimelineEvent = { atMs: number } & (
+  | { event: 'imageGC'; detail: { images: string[]; bytesToFree: number; freedBytes: number; error: string | null } }
+  | { event: 'condition'; detail: { condition: string; status: boolean } }
+  | { event: 'reclaim'; detail: { signal: Signal; containers: number; images: string[]; isEnough: boolean } }
+  | { event: 'evict'; detail: PodName & { signal: string; freedBytes: number } }
+  | { event: 'recovered'; detail: { availableBytes: number } }
+  | { event: 'full'; detail: { filesystem: string } }
+)
 
 /**
  * What the kubelet would say to the files on the node's disk at its next start: `errors` empty means that it would start.
@@ -124,7 +240,16 @@ export interface NodePrediction {
   filesystems: Filesystems
   imageGC: ImageGcPrediction | null
   eviction: EvictionPrediction | null
+  /** The periodic pass over dead containers. Null, as the four below: what it depends on was not read. */
+  containerGC: { removals: ContainerRemoval[] } | null
+  localStorageEvictions: LocalStorageEviction[] | null
+  oomScores: OomScore[] | null
+  allocatable: AllocatablePrediction | null
+  /** Upstream's texts where a kubelet would not start with the configuration that was asked for; absent where none was. */
+  refusals?: string[]
   /** Null where the node's files were not read. */
   nextStart: NextStartPrediction | null
+  /** Only of a filling disk that was asked for. */
+  timeline?: TimelineEvent[]
   unknowns: Unknown[]
 }

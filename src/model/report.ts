@@ -1,7 +1,7 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { FindingsDocument } from './finding.ts'
 import type { NodeIdentity } from './node-identity.ts'
-import type { NodePrediction } from './prediction.ts'
+import type { EvictionPrediction, Filesystems, ImageGcPrediction } from './prediction.ts'
 import type { ReadError } from './record.ts'
 
 export type CoverageState = 'read' | 'partlyRead' | 'notRead'
@@ -12,7 +12,14 @@ export interface AuditedNode {
   at: string
   coverage: CoverageState
   errors: ReadError[]
-  prediction: Pick<NodePrediction, 'filesystems' | 'imageGC' | 'eviction'>
+  prediction: AuditedPrediction
+}
+
+/** What the report shows of a prediction: pods and images are left behind, so that memory does not grow with them. */
+export interface AuditedPrediction {
+  filesystems: Filesystems
+  imageGC: Omit<ImageGcPrediction, 'deletions' | 'kept'> | null
+  eviction: Pick<EvictionPrediction, 'signals' | 'thresholds' | 'error'> | null
 }
 
 export interface AuditReport {

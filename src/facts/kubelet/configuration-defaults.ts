@@ -5,9 +5,12 @@
  */
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 
-type ImageGcPercentages = Pick<KubeletConfiguration, 'imageGCHighThresholdPercent' | 'imageGCLowThresholdPercent'>
+type Replayed = Pick<
+  KubeletConfiguration,
+  'imageGCHighThresholdPercent' | 'imageGCLowThresholdPercent' | 'evictionPressureTransitionPeriod' | 'evictionMaxPodGracePeriod'
+>
 
-export const configurationDefaults: KubeletConfiguration & Required<ImageGcPercentages> = {
+export const configurationDefaults: KubeletConfiguration & Required<Replayed> = {
   imageMinimumGCAge: '2m0s',
   imageMaximumGCAge: '0s',
   imageGCHighThresholdPercent: 85,

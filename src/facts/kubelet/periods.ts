@@ -5,3 +5,10 @@ export const imageGcPeriodMs = 5 * 60_000
 
 /** Source: pkg/kubelet/kubelet.go evictionMonitoringPeriod. */
 export const evictionMonitoringPeriodMs = 10_000
+
+/** How long the eviction manager waits for what it evicted to be cleaned up, looking every second. Source: pkg/kubelet/eviction/eviction_manager.go podCleanupTimeout, podCleanupPollFreq. */
+export const podCleanupTimeoutMs = 30_000
+export const podCleanupPollMs = 1_000
+
+/** Up to 1.29; since then the default of `containerLogMonitorInterval`. Source: pkg/kubelet/logs/container_log_manager.go logMonitorPeriod. */
+export const containerLogMonitorPeriodMs = 10_000

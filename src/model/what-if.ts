@@ -1,0 +1,60 @@
+/** What someone asks of a prediction: another moment, another configuration, a disk that fills. */
+import { OperatorError } from './operator-error.ts'
+import { parseQuantity, quantityNumber, signOf } from './quantity.ts'
+
+const filesystemNames = ['nodefs', 'imagefs', 'containerfs'] as const
+export type FilesystemName = (typeof filesystemNames)[number]
+
+export interface Fill {
+  filesystem: FilesystemName
+  bytesPerSecond: number
+}
+
+/** One field of the running configuration, as if it had always been so. Undefined: the field is not set. */
+export interface ConfigurationChange {
+  /** From the configuration inwards: `['evictionHard', 'nodefs.available']`. */
+  path: readonly string[]
+  value: unknown
+}
+
+export interface WhatIf {
+  /** RFC 3339; null: the node's own now. What was read holds unchanged until then. */
+  at: string | null
+  changes: readonly ConfigurationChange[]
+  fills: readonly Fill[]
+}
+
+export const asItIs: WhatIf = { at: null, changes: [], fills: [] }
+
+const fillForm = /^(\w+)=([^/\s]+)\/s$/
+
+/** `nodefs=50Mi/s`. @throws OperatorError */
+export function parseFill(text: string): Fill {
+  const [, name, rate = ''] = fillForm.exec(text) ?? []
+  const filesystem = filesystemNames.find(known => known === name)
+  if (filesystem === undefined)
+    throw new OperatorError(`A fill is written FILESYSTEM=QUANTITY/s, like nodefs=50Mi/s, of ${filesystemNames.join(', ')}; not ${text}`)
+  const bytesPerSecond = rateOf(rate)
+  if (bytesPerSecond === null)
+    throw new OperatorError(`${text} fills by no positive quantity: write one as Kubernetes does, like 50Mi/s or 1.5Gi/s`)
+  return { filesystem, bytesPerSecond }
+}
+
+function rateOf(text: string): number | null {
+  try {
+    const quantity = parseQuantity(text)
+    const bytes = quantityNumber(quantity)
+    return signOf(quantity) > 0 && Number.isSafeInteger(bytes) ? bytes : null
+  } catch {
+    return null
+  }
+}
+
+const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
+
+/** An RFC 3339 time. @throws OperatorError */
+export function parseMoment(text: string): string {
+  if (!timeForm.test(text) || Number.isNaN(Date.parse(text)))
+    throw new OperatorError(`${text} is no time: write it as RFC 3339, like 2026-11-21T08:30:00Z`)
+  return text
+}

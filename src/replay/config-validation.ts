@@ -1,22 +1,28 @@
 /**
  * Whether a kubelet would start with a configuration, and what it would say.
  *
- * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration, validation_linux.go
+ * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       the last patch of 1.24 to 1.37
  * Kept exactly  every text; errors do not hide each other, but a feature gate that is refused hides all
- * Left out      taints, logging, tracing, hidden metrics, credential verification and Windows; over-reservation, which needs the machine
+ * Left out      over-reservation, which needs the machine
  */
-import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { RawObject } from '#model/record.ts'
 import { choiceErrors } from '#replay/validation/choices.ts'
 import { enforcementErrors } from '#replay/validation/enforcement.ts'
 import { gatedErrors, shutdownErrors } from '#replay/validation/gated.ts'
-import { imageErrors } from '#replay/validation/images.ts'
+import { imageErrors, pullCredentialErrors } from '#replay/validation/images.ts'
+import { loggingErrors } from '#replay/validation/logging.ts'
 import { logErrors } from '#replay/validation/logs.ts'
 import { numberErrors } from '#replay/validation/numbers.ts'
+import { type Machine, operatingSystemErrors } from '#replay/validation/operating-system.ts'
 import { reservationErrors } from '#replay/validation/reservations.ts'
 import { type StartupErrors, startupErrors } from '#replay/validation/startup.ts'
-import { featureGateError, LoadError, type LoadedConfiguration, LoadPanic, loadConfiguration } from './configuration-file.ts'
+import { sysctlErrors } from '#replay/validation/sysctls.ts'
+import { taintErrors } from '#replay/validation/taints.ts'
+import { hiddenMetricsErrors, tracingErrors } from '#replay/validation/tracing.ts'
+import { LoadError, type LoadedConfiguration, loadConfigFile } from './configuration-file.ts'
+import { featureGateError } from './feature-gates.ts'
+import { kubeletOf } from './kubelet.ts'
 
 export interface ConfigurationVerdict {
   /** Why the file would not load: then nothing else is known. */
@@ -26,40 +32,41 @@ export interface ConfigurationVerdict {
   startup: StartupErrors | null
 }
 
-/** @param raw the file's content. The operating system is Linux. A feature gate that feature-gates.ts does not list counts as unknown to the kubelet, too. */
+/** @param raw the file's content. The operating system is Linux. */
 export function validateKubeletConfiguration(raw: RawObject, kubeletVersion: string | null): ConfigurationVerdict {
   try {
-    const configuration = loadConfiguration(raw, kubeletVersion, { operatingSystem: 'linux' })
-    const features = featuresOf(kubeletVersion)
-    return { loadError: null, errors: validationErrors(configuration, features), startup: startupErrors(configuration, features) }
+    const configuration = loadConfigFile(raw, { kubeletVersion, operatingSystem: 'linux' })
+    const errors = validationErrors(configuration, kubeletVersion, { operatingSystem: 'linux', cgroupVersion: null })
+    return { loadError: null, errors, startup: startupErrors(configuration, kubeletOf(kubeletVersion).features) }
   } catch (error) {
-    if (error instanceof LoadPanic) return { loadError: error.message, errors: null, startup: null }
     if (!(error instanceof LoadError)) throw error
-    return { loadError: `failed to load Kubelet config file <file>, error failed to decode: ${error.message}`, errors: null, startup: null }
+    return { loadError: error.message, errors: null, startup: null }
   }
 }
 
-/** Sorted. `cgroupVersion` null: not known, and then not checked. */
-export function validationErrors(
-  configuration: LoadedConfiguration,
-  features: KubeletFeatures,
-  cgroupVersion: 1 | 2 | null = null,
-): string[] {
-  const gateError = featureGateError(configuration.featureGates, features)
+/** Sorted. */
+export function validationErrors(configuration: LoadedConfiguration, kubeletVersion: string | null, machine: Machine): string[] {
+  const kubelet = kubeletOf(kubeletVersion, configuration.featureGates)
+  const gateError = featureGateError(configuration.featureGates, kubelet.features)
   if (gateError !== null) return [gateError]
   const tails = [
     ...numberErrors(configuration),
-    ...imageErrors(configuration, features),
-    ...gatedErrors(configuration, features),
-    ...shutdownErrors(configuration, features),
-    ...choiceErrors(configuration),
-    ...enforcementErrors(configuration, features),
-    ...reservationErrors(configuration),
-    ...logErrors(configuration, features),
+    ...imageErrors(configuration, kubelet),
+    ...pullCredentialErrors(configuration, kubelet),
+    ...gatedErrors(configuration, kubelet),
+    ...shutdownErrors(configuration, kubelet),
+    ...choiceErrors(configuration, kubelet),
+    ...enforcementErrors(configuration, kubelet.features),
+    ...reservationErrors(configuration, kubelet),
+    ...logErrors(configuration, kubelet.features),
+    ...sysctlErrors(configuration, kubelet),
   ]
-  const errors = tails.map(tail => `invalid configuration: ${tail}`)
-  if (features.has('failCgroupV1') && configuration.failCgroupV1 === true && cgroupVersion === 1) {
-    errors.push('kubelet is configured to not run on a host using cgroup v1. cgroup v1 support is in maintenance mode')
-  }
-  return errors.sort()
+  return [
+    ...tails.map(tail => `invalid configuration: ${tail}`),
+    ...taintErrors(configuration),
+    ...loggingErrors(configuration, kubelet),
+    ...tracingErrors(configuration, kubelet),
+    ...hiddenMetricsErrors(configuration, kubelet),
+    ...operatingSystemErrors(configuration, kubelet, machine),
+  ].sort()
 }

@@ -1,229 +1,200 @@
 /**
- * A KubeletConfiguration file as the kubelet decodes and defaults it.
+ * A KubeletConfiguration as the kubelet loads it: decoded, and defaulted.
  *
  * Replays       cmd/kubelet/app/server.go loadConfigFile;  pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration;
- *               encoding/json Unmarshal
- * Read at       1.24 to 1.37
- * Kept exactly  a misspelt or unknown field is ignored; null is unset; a zero is unset where the field is no pointer; evictionHard is defaulted
- *               here, once, before drop-ins and flags; a malformed duration ends the decoding, a wrong type only after the rest was read
- * Left out      fields that decide nothing about the start
+ *               pkg/kubelet/kubeletconfig/configfiles/configfiles.go resolveRelativePaths;
+ *               cmd/kubelet/app/options/options.go NewKubeletConfiguration, applyLegacyDefaults;  component-base/logs/api/v1/options.go
+ * Read at       1.24 to 1.37; since 1.26 evictionHard is defaulted with the file only, since 1.32 defaulting asks the feature gates
+ * Kept exactly  a zero is unset where the field is no pointer; evictionHard is defaulted here, once, before drop-ins and flags
+ * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
-import { configurationFields, type FieldFacts, type FieldValues } from '#facts/kubelet/configuration-fields.ts'
+import type { configurationStructs, FieldFacts, StructName } from '#facts/kubelet/configuration-fields.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { type Gate, gateState } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration } from '#model/duration.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
+import { kindError } from './configuration-kind.ts'
+import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
+import { featureGateError, type GateSettings, isGateOn } from './feature-gates.ts'
+import { cleanPath } from './go-text.ts'
 
-type Fields = typeof configurationFields
-type FieldName = keyof Fields
+type Structs = typeof configurationStructs
 
-interface ReservedMemory {
-  numaNode: number
-  limits: Map<string, Quantity>
+interface NamedValues {
+  bool: boolean
+  int32: number
+  int64: number
+  float64: number
+  VerbosityLevel: number
+  Duration: bigint
+  FlushFrequency: FlushFrequency
+  Quantity: Quantity
 }
 
-/** Fields without a default are null while unset. */
-export type LoadedConfiguration = {
-  [Name in FieldName]: Fields[Name] extends { default: unknown }
-    ? FieldValues[Fields[Name]['type']]
-    : FieldValues[Fields[Name]['type']] | null
-} & {
-  memorySwap: { swapBehavior: string }
-  crashLoopBackOff: { maxContainerRestartPeriod: bigint | null }
-  reservedMemory: ReservedMemory[]
-  shutdownGracePeriodByPodPriority: unknown[]
-  serializeImagePulls: boolean
-  evictionHard: Record<string, string>
+type ValueOf<Type extends string> = Type extends `*${infer Target}`
+  ? ValueOf<Target> | null
+  : Type extends `[]${infer Item}`
+    ? ValueOf<Item>[] | null
+    : Type extends `map[string]${infer Entry}`
+      ? Record<string, ValueOf<Entry>> | null
+      : Type extends StructName
+        ? LoadedStruct<Type>
+        : Type extends keyof NamedValues
+          ? NamedValues[Type]
+          : string
+
+type Loaded<Facts extends { type: string }> = Facts extends { gate: string }
+  ? ValueOf<Facts['type']>
+  : Facts extends { default: unknown }
+    ? NonNullable<ValueOf<Facts['type']>>
+    : Facts extends { defaults: Readonly<Record<number, infer Default>> }
+      ? NonNullable<ValueOf<Facts['type']>> | Extract<Default, null>
+      : ValueOf<Facts['type']>
+
+export type LoadedStruct<Struct extends StructName> = {
+  -readonly [Name in keyof Structs[Struct]]: Structs[Struct][Name] extends { type: string } ? Loaded<Structs[Struct][Name]> : never
 }
 
-/** The kubelet would not even load the file: `message` is upstream's text, after the part that names the file. */
+/** Every field; durations in nanoseconds; null where Go has nil. Fields that the minor does not know are at their defaults. */
+export type LoadedConfiguration = LoadedStruct<'KubeletConfiguration'>
+
+/** The kubelet would not start: `message` is upstream's text. */
 export class LoadError extends Error {}
 
-/** The same, but the kubelet crashes: nothing stands before the text. */
-export class LoadPanic extends Error {}
+export type OperatingSystem = 'linux' | 'windows'
 
 export interface LoadOptions {
-  operatingSystem: 'linux' | 'windows'
-  /** Fields that are not defaulted again: those that a drop-in of 1.29 to 1.31 names. */
-  undefaulted?: ReadonlySet<string>
-  /** False once evictionHard has been defaulted, before drop-ins. */
-  defaultsEvictionHard?: boolean
+  kubeletVersion: string | null
+  operatingSystem: OperatingSystem
+  /** The file's own path; `<file>` where it has none. */
+  path?: string
+  /** False: a file that names neither its kind nor its apiVersion is taken for one. Whoever tells of a node by hand may tell only its fields. */
+  isKindNeeded?: boolean
+  /** What a file without evictionHard gets, to the very object: upstream's files share it. */
+  evictionHardDefault?: Record<string, string>
 }
 
-/** @throws LoadError, LoadPanic */
-export function loadConfiguration(raw: RawObject, kubeletVersion: string | null, options: LoadOptions): LoadedConfiguration {
+/** The main file, or a drop-in of 1.28. @throws LoadError */
+export function loadConfigFile(raw: RawObject, options: LoadOptions): LoadedConfiguration {
+  const { kubeletVersion, operatingSystem, path = '<file>' } = options
   const features = featuresOf(kubeletVersion)
-  const decoded = decode(raw, features)
-  const gateError = features.has('gatesReadWhileDefaulting') ? featureGateError(decoded.featureGates, features) : null
-  if (gateError !== null) {
-    throw new LoadPanic(`panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: ${gateError}`)
-  }
-  const configuration = defaulted(decoded, options)
-  configuration.serializeImagePulls ??= (configuration.maxParallelImagePulls ?? 0) < 2
-  configuration.failCgroupV1 ??= features.has('cgroupV1Refused')
-  if (options.defaultsEvictionHard !== false) {
-    const isMerged = features.has('mergeDefaultEvictionSettings') && configuration.mergeDefaultEvictionSettings
-    if (!decoded.evictionHard || isMerged) {
-      configuration.evictionHard = { ...evictionHardDefaults(kubeletVersion, options.operatingSystem), ...configuration.evictionHard }
-    }
-  }
+  const configuration = setDefaults(decodedOrRefused(raw, features, path, options.isKindNeeded === true), features)
+  resolveRelativePaths(configuration, 'KubeletConfiguration', path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+  const defaults = options.evictionHardDefault ?? evictionHardDefaults(kubeletVersion, operatingSystem)
+  const isMerged = features.has('mergeDefaultEvictionSettings') && configuration.mergeDefaultEvictionSettings
+  if (configuration.evictionHard === null) configuration.evictionHard = defaults
+  else if (isMerged) configuration.evictionHard = { ...defaults, ...configuration.evictionHard }
   return configuration
 }
 
-/** Upstream: SetFromMap. Null: all are known, and none is locked to something else. */
-export function featureGateError(gates: unknown, features: KubeletFeatures): string | null {
-  for (const [name, value] of Object.entries(isRawObject(gates) ? gates : {})) {
-    const state = gateState(name, features)
-    if (!state) return `unrecognized feature gate: ${name}`
-    if (state.isLocked && state.isOn !== value) return `cannot set feature gate ${name} to ${value}, feature is locked to ${state.isOn}`
-  }
-  return null
-}
-
-/** Whether a gate is on with what this configuration sets. */
-export function isGateOn(gate: Gate, { featureGates }: Pick<LoadedConfiguration, 'featureGates'>, features: KubeletFeatures): boolean {
-  return featureGates?.[gate] ?? gateState(gate, features)?.isOn ?? false
-}
-
-function decode(raw: RawObject, features: KubeletFeatures): RawObject {
-  const decoder = new Decoder()
-  const decoded: RawObject = {}
-  for (const [name, value] of Object.entries(raw)) {
-    if (value === null || value === undefined) continue
-    if (Object.hasOwn(configurationFields, name)) {
-      const { type, since }: FieldFacts = configurationFields[name as FieldName]
-      if (since === undefined || features.has(since)) decoded[name] = decoder.decode(value, type, `KubeletConfiguration.${name}`)
-    } else if (name === 'memorySwap') {
-      decoded[name] = { swapBehavior: '', ...decoder.structure(value, { swapBehavior: 'string' }, 'MemorySwapConfiguration', name) }
-    } else if (name === 'crashLoopBackOff' && features.has('crashLoopBackOff')) {
-      decoded[name] = {
-        maxContainerRestartPeriod: null,
-        ...decoder.structure(value, { maxContainerRestartPeriod: 'duration' }, 'CrashLoopBackOffConfig', name),
-      }
-    } else if (name === 'reservedMemory') {
-      decoded[name] = decoder.reservedMemory(value)
-    } else if (name === 'shutdownGracePeriodByPodPriority' && Array.isArray(value)) {
-      decoded[name] = value
-    }
-  }
-  if (decoder.firstError !== null) throw new LoadError(decoder.firstError)
-  return decoded
-}
-
-const int32Limit = 2 ** 31
-
-/** Reads on after a wrong type, as encoding/json does, and remembers the first. */
-class Decoder {
-  firstError: string | null = null
-
-  decode(value: unknown, type: keyof FieldValues, path: string): unknown {
-    switch (type) {
-      case 'duration':
-        return this.duration(value, path)
-      case 'map[string]string':
-        return this.map(value, 'string', type, path)
-      case 'map[string]bool':
-        return this.map(value, 'bool', type, path)
-      case '[]string':
-        return Array.isArray(value) ? value.map(item => this.scalar(item, 'string', path) ?? '') : this.refuse(value, type, path)
-      default:
-        return this.scalar(value, type, path)
-    }
-  }
-
-  structure(value: unknown, fields: Record<string, keyof FieldValues>, name: string, path: string): RawObject {
-    const decoded: RawObject = {}
-    if (!isRawObject(value)) this.refuse(value, `v1beta1.${name}`, `KubeletConfiguration.${path}`)
-    for (const [field, type] of Object.entries(fields)) {
-      const given = isRawObject(value) ? value[field] : null
-      if (given !== null && given !== undefined) decoded[field] = this.decode(given, type, `${name}.${path}.${field}`)
-    }
-    return decoded
-  }
-
-  reservedMemory(value: unknown): ReservedMemory[] {
-    if (!Array.isArray(value)) {
-      this.refuse(value, '[]v1beta1.MemoryReservation', 'KubeletConfiguration.reservedMemory')
-      return []
-    }
-    return value.map(item => {
-      const { numaNode } = this.structure(item, { numaNode: 'int32' }, 'MemoryReservation', 'reservedMemory')
-      const limits = isRawObject(item) && isRawObject(item.limits) ? Object.entries(item.limits) : []
-      return {
-        numaNode: typeof numaNode === 'number' ? numaNode : 0,
-        limits: new Map(limits.map(([resource, quantity]) => [resource, this.quantity(quantity)])),
-      }
-    })
-  }
-
-  private quantity(value: unknown): Quantity {
-    try {
-      // Upstream trims what stands between the quotes, and takes a bare number as it is written.
-      return parseQuantity(typeof value === 'string' ? value.trim() : value === null ? '0' : String(value))
-    } catch (error) {
-      throw new LoadError(error instanceof Error ? error.message : String(error))
-    }
-  }
-
-  private duration(value: unknown, path: string): bigint | undefined {
-    if (typeof value !== 'string') throw new LoadError(wrongType(value, 'string', path))
-    try {
-      return parseDuration(value)
-    } catch (error) {
-      throw new LoadError(error instanceof Error ? error.message : String(error))
-    }
-  }
-
-  private map(value: unknown, itemType: 'string' | 'bool', type: string, path: string): unknown {
-    if (!isRawObject(value)) return this.refuse(value, type, path)
-    const zero = itemType === 'string' ? '' : false
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.scalar(item, itemType, path) ?? zero]))
-  }
-
-  private scalar(value: unknown, type: keyof FieldValues, path: string): unknown {
-    if (value === null) return undefined
-    const wanted = type === 'string' ? 'string' : type === 'bool' ? 'boolean' : 'number'
-    if (typeof value !== wanted) return this.refuse(value, type, path)
-    if (typeof value === 'number' && !fits(value, type)) return this.refuse(value, type, path, `number ${value}`)
-    return value
-  }
-
-  private refuse(value: unknown, type: string, path: string, shown?: string): undefined {
-    this.firstError ??= wrongType(value, type, path, shown)
-    return undefined
+function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: string, isKindNeeded: boolean): RawObject {
+  const refused = (why: string) => new LoadError(`failed to load Kubelet config file ${path}, error failed to decode: ${why}`)
+  const isAsked = isKindNeeded || raw.kind !== undefined || raw.apiVersion !== undefined
+  const error = isAsked ? kindError(raw, features) : null
+  if (error !== null) throw refused(error)
+  try {
+    return decodeConfiguration(raw, features, 'file')
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw refused(error.message)
   }
 }
 
-const fits = (value: number, type: keyof FieldValues): boolean =>
-  type === 'float64' || (Number.isInteger(value) && (type === 'int64' || (value >= -int32Limit && value < int32Limit)))
-
-function wrongType(value: unknown, type: string, path: string, shown?: string): string {
-  return `json: cannot unmarshal ${shown ?? kindOf(value)} into Go struct field ${path} of type ${type}`
+/** What a kubelet without `--config` begins with. Upstream: NewKubeletConfiguration. */
+export function flagsOnlyConfiguration({ kubeletVersion, operatingSystem }: LoadOptions): LoadedConfiguration {
+  const features = featuresOf(kubeletVersion)
+  const configuration = setDefaults({}, features)
+  configuration.authentication.anonymous.enabled = true
+  configuration.authentication.webhook.enabled = false
+  configuration.authorization.mode = 'AlwaysAllow'
+  configuration.readOnlyPort = 10255
+  if (!features.has('evictionHardDefaultedWithFile')) configuration.evictionHard = evictionHardDefaults(kubeletVersion, operatingSystem)
+  return configuration
 }
 
-function kindOf(value: unknown): string {
-  if (Array.isArray(value)) return 'array'
-  return typeof value === 'boolean' ? 'bool' : typeof value
-}
-
-function defaulted(decoded: RawObject, { undefaulted }: LoadOptions): LoadedConfiguration {
-  const configuration: RawObject = {
-    memorySwap: decoded.memorySwap ?? { swapBehavior: '' },
-    crashLoopBackOff: decoded.crashLoopBackOff ?? { maxContainerRestartPeriod: null },
-    reservedMemory: decoded.reservedMemory ?? [],
-    shutdownGracePeriodByPodPriority: decoded.shutdownGracePeriodByPodPriority ?? [],
+/** Upstream: SetDefaults_KubeletConfiguration. @throws LoadError, where upstream crashes */
+export function setDefaults(decoded: RawObject, features: KubeletFeatures): LoadedConfiguration {
+  const gates = (decoded.featureGates ?? null) as GateSettings
+  const gateError = features.has('gatesReadWhileDefaulting') ? featureGateError(gates, features) : null
+  if (gateError !== null) {
+    throw new LoadError(`panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: ${gateError}`)
   }
-  for (const [name, facts] of Object.entries<FieldFacts>(configurationFields)) {
-    const value = decoded[name]
-    const isKept = value !== undefined && (facts.isPointer === true || undefaulted?.has(name) === true || !isZero(value))
-    configuration[name] = isKept ? value : defaultOf(facts)
+  const configuration = defaultedStruct(decoded, 'KubeletConfiguration', { features, gates }) as LoadedConfiguration
+  if (!isSet(decoded.nodeStatusReportFrequency) && isSet(decoded.nodeStatusUpdateFrequency)) {
+    configuration.nodeStatusReportFrequency = configuration.nodeStatusUpdateFrequency
   }
-  return { ...configuration, evictionHard: configuration.evictionHard ?? {} } as LoadedConfiguration
+  if (configuration.podPidsLimit < 0) configuration.podPidsLimit = -1
+  if (decoded.serializeImagePulls === undefined) configuration.serializeImagePulls = (configuration.maxParallelImagePulls ?? 0) < 2
+  return configuration
 }
 
-const isZero = (value: unknown): boolean => value === 0 || value === '' || value === 0n
+const isSet = (duration: unknown): boolean => typeof duration === 'bigint' && duration !== 0n
 
-const defaultOf = ({ type, default: fallback }: FieldFacts): unknown =>
-  type === 'duration' && typeof fallback === 'string' ? parseDuration(fallback) : (fallback ?? null)
+interface Defaulting {
+  features: KubeletFeatures
+  gates: GateSettings
+}
+
+function defaultedStruct(decoded: RawObject, struct: StructName, defaulting: Defaulting): RawObject {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(struct)).map(([name, facts]) => [name, defaultedField(decoded[name], facts, defaulting)]),
+  )
+}
+
+function defaultedField(value: unknown, facts: FieldFacts, defaulting: Defaulting): unknown {
+  const { type } = facts
+  if (isStruct(type)) return defaultedStruct(isRawObject(value) ? value : {}, type, defaulting)
+  const isPointer = elementOf(type, '*') !== null
+  if (value === undefined || (!isPointer && isZero(value))) return defaultOf(facts, defaulting) ?? value ?? zeroOf(type)
+  return completed(value, type)
+}
+
+/** A value whose structs have all their fields: those that nobody set are zero, as in Go. Structs in lists and behind pointers have no defaults. */
+export function completed(value: unknown, type: string): unknown {
+  if (value === undefined) return isStruct(type) ? completed({}, type) : zeroOf(type)
+  if (isStruct(type) && isRawObject(value)) {
+    return Object.fromEntries(Object.entries(fieldsOf(type)).map(([name, field]) => [name, completed(value[name], field.type)]))
+  }
+  const target = elementOf(type, '*')
+  if (target !== null && value !== null) return completed(value, target)
+  const item = elementOf(type, '[]')
+  return item !== null && Array.isArray(value) ? value.map(one => completed(one, item)) : value
+}
+
+/** Empty lists and maps are no zeros to Go. */
+function isZero(value: unknown): boolean {
+  if (isRawObject(value) && 'nanoseconds' in value) return value.nanoseconds === 0n
+  return value === 0 || value === '' || value === 0n || value === false
+}
+
+function defaultOf({ type, default: single, defaults, gate }: FieldFacts, { features, gates }: Defaulting): unknown {
+  if (gate !== undefined && !isGateOn(gate, gates, features)) return undefined
+  const [, byMinor] =
+    Object.entries(defaults ?? {}).findLast(([minor], index) => index === 0 || Number(minor) <= features.rulesOfMinor) ?? []
+  return parsedDefault(byMinor === undefined ? single : byMinor, type, features)
+}
+
+function parsedDefault(value: unknown, type: string, features: KubeletFeatures): unknown {
+  if (typeof value !== 'string') return Array.isArray(value) ? [...value] : value
+  const kind = elementOf(type, '*') ?? type
+  if (kind === 'Duration') return parseDuration(value)
+  if (kind === 'Quantity') return parseQuantity(value)
+  return kind === 'FlushFrequency' ? { nanoseconds: parseDuration(value), isText: features.has('flushFrequencyInText') } : value
+}
+
+const zeros: Readonly<Record<string, unknown>> = { bool: false, int32: 0, int64: 0, float64: 0, VerbosityLevel: 0, Duration: 0n }
+
+function zeroOf(type: string): unknown {
+  if (/^(\*|\[\]|map\[)/.test(type)) return null
+  return zeros[type] ?? ''
+}
+
+function resolveRelativePaths(configuration: RawObject, struct: StructName, folder: string): void {
+  for (const [name, { type, isPath }] of Object.entries(fieldsOf(struct))) {
+    const value = configuration[name]
+    if (isPath && typeof value === 'string' && value !== '' && !value.startsWith('/')) configuration[name] = cleanPath(`${folder}/${value}`)
+    if (isStruct(type) && isRawObject(value)) resolveRelativePaths(value, type, folder)
+  }
+}

@@ -5,7 +5,7 @@
  * Follows       systemd.exec(5) EnvironmentFile, its plain forms
  */
 import { isRawObject } from '#model/record.ts'
-import { withFlags } from './kubelet-flags.ts'
+import { type FlagSettings, flagSettings } from './kubelet-flags.ts'
 
 /** Whether the next start gets from `contents` (text, or values by name) the flags of the running command line, to the letter. */
 export function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]): boolean {
@@ -17,10 +17,11 @@ export function addsNothingTo(commandLine: readonly string[], contents: readonly
     words.push(...found)
   }
   const isRunning = words.every(word => commandLine.includes(word))
-  return isRunning && JSON.stringify(sorted(withFlags({}, words))) === JSON.stringify(sorted(withFlags({}, commandLine)))
+  return isRunning && asText(flagSettings(words)) === asText(flagSettings(commandLine))
 }
 
-const sorted = ({ raw, errors }: ReturnType<typeof withFlags>) => ({ fields: Object.entries(raw).sort(), errors: errors.toSorted() })
+const asText = ({ fields, error }: FlagSettings): string =>
+  JSON.stringify([[...fields].sort(), error], (_, value) => (typeof value === 'bigint' ? String(value) : value))
 
 /** The words of every value that holds flags; null where one is not plain, or the content is no such file. */
 function wordsOf(content: unknown): string[] | null {

@@ -1,7 +1,7 @@
 /**
  * Go's own readings and quotations, where the kubelet's answers and error texts depend on them.
  *
- * Replays       strconv  ParseFloat (32 bits), Atoi, Quote
+ * Replays       strconv  ParseFloat (32 bits), ParseInt, Atoi, Quote;  path/filepath Clean
  * Kept exactly  rounding to float32 in one step; hexadecimal floats and underscores; the error texts
  */
 
@@ -75,6 +75,41 @@ export function atoi(text: string): bigint {
   return value
 }
 
+/** @throws NumberError. Upstream: ParseUint with base 0. */
+export function parseUint32(text: string): bigint {
+  const refuse = (why: string) => new NumberError(`strconv.ParseUint: parsing ${goQuote(text)}: ${why}`)
+  const isSigned = /^[+-]/.test(text)
+  const value = isSigned ? null : integer(text)
+  if (value === null) throw refuse('invalid syntax')
+  if (BigInt.asUintN(32, value) !== value) throw refuse('value out of range')
+  return value
+}
+
+const basedForms: Readonly<Record<string, RegExp>> = {
+  '0x': /^0x(?:_?[\da-f])+$/,
+  '0o': /^0o(?:_?[0-7])+$/,
+  '0b': /^0b(?:_?[01])+$/,
+}
+
+/** @throws NumberError. Upstream: ParseInt with base 0. */
+export function parseInt64(text: string, bits: 32 | 64): bigint {
+  const magnitude = integer(text.replace(/^[+-]/, ''))
+  if (magnitude === null) throw new NumberError(`strconv.ParseInt: parsing ${goQuote(text)}: invalid syntax`)
+  const value = text.startsWith('-') ? -magnitude : magnitude
+  if (BigInt.asIntN(bits, value) !== value) throw new NumberError(`strconv.ParseInt: parsing ${goQuote(text)}: value out of range`)
+  return value
+}
+
+/** Digits as in a program: decimal, or with a prefix. */
+function integer(text: string): bigint | null {
+  const digits = text.toLowerCase()
+  const isOctal = /^0(?:_?[0-7])+$/.test(digits)
+  const isBased = isOctal || basedForms[digits.slice(0, 2)]?.test(digits) === true
+  if (!isBased && !/^(?:0|[1-9](?:_?\d)*)$/.test(digits)) return null
+  const plain = withoutUnderscores(digits)
+  return BigInt(isOctal ? `0o${plain.slice(1)}` : plain)
+}
+
 const escapes: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
@@ -107,4 +142,26 @@ export function goFloat(value: number): string {
   const power = Number(exponent)
   if (value === 0 || (power >= -4 && power < 21)) return String(value)
   return `${mantissa}e${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
+}
+
+/** Upstream: filepath.Clean. */
+export function cleanPath(path: string): string {
+  const isAbsolute = path.startsWith('/')
+  const kept: string[] = []
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part !== '..') kept.push(part)
+    else if (kept.length > 0 && kept.at(-1) !== '..') kept.pop()
+    else if (!isAbsolute) kept.push(part)
+  }
+  return `${isAbsolute ? '/' : ''}${kept.join('/')}` || '.'
+}
+
+/** A value of JSON as text, in an error; one that lies too deep is only hinted at. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return '…'
+  }
 }

@@ -14,7 +14,8 @@ const flag = 'enforceNodeAllocatable (--enforce-node-allocatable)'
 
 /** The texts after `invalid configuration: `. */
 export function* enforcementErrors(configuration: Enforcement, features: KubeletFeatures): Iterable<string> {
-  const { enforceNodeAllocatable: entries, cgroupsPerQOS } = configuration
+  const { cgroupsPerQOS } = configuration
+  const entries = configuration.enforceNodeAllocatable
   const isByEntry = features.has('enforcementByEntry')
   const isCompressible = features.has('compressibleEnforcement')
   if (!isByEntry && !cgroupsPerQOS && entries.length > 0) {

@@ -4,22 +4,27 @@
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.24 to 1.37
  */
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { formatDuration } from '#model/duration.ts'
-import { isGateOn, type LoadedConfiguration } from '#replay/configuration-file.ts'
+import type { LoadedConfiguration } from '#replay/configuration-file.ts'
 import { goFloat, goQuote } from '#replay/go-text.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
 
+const microsecond = 1_000n
 const millisecond = 1_000_000n
 const second = 1_000_000_000n
+/** The default that files still carry from before. */
+const formerThrottlingFactor = 0.9
 
 /** The texts after `invalid configuration: `. */
-export function* gatedErrors(c: LoadedConfiguration, features: KubeletFeatures): Iterable<string> {
-  const isOn = (gate: Parameters<typeof isGateOn>[0]) => isGateOn(gate, c, features)
+export function* gatedErrors(c: LoadedConfiguration, { features, isGateOn: isOn }: Kubelet): Iterable<string> {
   const quota = c.cpuCFSQuotaPeriod
   const shownQuota = `cpuCFSQuotaPeriod (--cpu-cfs-quota-period) {${formatDuration(quota)}}`
   if (!isOn('CustomCPUCFSQuotaPeriod')) {
     if (quota !== 100n * millisecond) yield `${shownQuota} requires feature gate CustomCPUCFSQuotaPeriod`
-  } else if (quota < millisecond || quota > second) yield `${shownQuota} must be between 1ms and 1sec, inclusive`
+  } else {
+    const [least, shownLeast] = features.has('cfsQuotaFromMillisecond') ? [millisecond, '1ms'] : [microsecond, '1usec']
+    if (quota < least || quota > second) yield `${shownQuota} must be between ${shownLeast} and 1sec, inclusive`
+  }
 
   if (c.serverTLSBootstrap && !isOn('RotateKubeletServerCertificate')) {
     yield 'serverTLSBootstrap true requires feature gate RotateKubeletServerCertificate'
@@ -41,25 +46,27 @@ export function* gatedErrors(c: LoadedConfiguration, features: KubeletFeatures):
     yield `CrashLoopBackOff.MaxContainerRestartPeriod (got: ${goFloat(Number(backOff) / 1e9)} seconds) must be set between 1s and 300s`
   }
 
-  if (c.enableSystemLogQuery && !isOn('NodeLogQuery')) yield 'NodeLogQuery feature gate is required for enableSystemLogHandler'
+  if (c.enableSystemLogQuery && !isOn('NodeLogQuery')) {
+    const option = features.has('logQueryErrorNamesField') ? 'enableSystemLogQuery' : 'enableSystemLogHandler'
+    yield `NodeLogQuery feature gate is required for ${option}`
+  }
   if (c.enableSystemLogQuery && !c.enableSystemLogHandler) yield 'enableSystemLogHandler is required for enableSystemLogQuery'
 
   const factor = c.memoryThrottlingFactor
-  if (factor === null && isOn('MemoryQoS') && features.has('memoryThrottlingFactorUnset')) {
-    yield 'memoryThrottlingFactor is required when MemoryQoS feature flag is enabled'
+  if (factor === null) return
+  if (features.has('memoryThrottlingFactorUnset') && !isOn('MemoryQoS') && factor !== formerThrottlingFactor) {
+    yield 'memoryThrottlingFactor must not be set when MemoryQoS feature gate is disabled'
   }
-  if (factor !== null && (factor <= 0 || factor > 1)) {
-    yield `memoryThrottlingFactor ${goFloat(factor)} must be greater than 0 and less than or equal to 1.0`
-  }
+  if (factor <= 0 || factor > 1) yield `memoryThrottlingFactor ${goFloat(factor)} must be greater than 0 and less than or equal to 1.0`
 }
 
 /** The texts after `invalid configuration: `. */
-export function* shutdownErrors(c: LoadedConfiguration, features: KubeletFeatures): Iterable<string> {
+export function* shutdownErrors(c: LoadedConfiguration, kubelet: Kubelet): Iterable<string> {
   const { shutdownGracePeriod: total, shutdownGracePeriodCriticalPods: critical } = c
   const isTooShort = (period: bigint) => period < 0n || (period > 0n && period < second)
   const isSet = total > 0n || critical > 0n
-  const hasPriorities = c.shutdownGracePeriodByPodPriority.length > 0
-  if (isGateOn('GracefulNodeShutdown', c, features)) {
+  const hasPriorities = (c.shutdownGracePeriodByPodPriority ?? []).length > 0
+  if (kubelet.isGateOn('GracefulNodeShutdown')) {
     if (critical > total)
       yield `shutdownGracePeriodCriticalPods {${formatDuration(critical)}} must be <= shutdownGracePeriod {${formatDuration(total)}}`
     if (isTooShort(total)) yield `shutdownGracePeriod {${formatDuration(total)}} must be either zero or otherwise >= 1 sec`
@@ -69,7 +76,7 @@ export function* shutdownErrors(c: LoadedConfiguration, features: KubeletFeature
     yield 'specifying shutdownGracePeriod or shutdownGracePeriodCriticalPods requires feature gate GracefulNodeShutdown'
   }
   if (!hasPriorities) return
-  if (!isGateOn('GracefulNodeShutdownBasedOnPodPriority', c, features)) {
+  if (!kubelet.isGateOn('GracefulNodeShutdownBasedOnPodPriority')) {
     yield 'Specifying shutdownGracePeriodByPodPriority requires feature gate GracefulNodeShutdownBasedOnPodPriority'
   } else if (isSet) yield 'Cannot specify both shutdownGracePeriodByPodPriority and shutdownGracePeriod at the same time'
 }

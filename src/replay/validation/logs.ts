@@ -6,7 +6,7 @@
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { LoadedConfiguration } from '#replay/configuration-file.ts'
-import { goQuote } from '#replay/go-text.ts'
+import { cleanPath, goQuote } from '#replay/go-text.ts'
 
 const second = 1_000_000_000n
 
@@ -21,21 +21,9 @@ export function* logErrors(c: LoadedConfiguration, features: KubeletFeatures): I
   if (features.has('containerLogMaxFilesValidated') && c.containerLogMaxFiles <= 1) yield 'containerLogMaxFiles must be greater than 1'
   if (!features.has('podLogsDir')) return
   const shown = goQuote(c.podLogsDir)
+  if (c.podLogsDir === '') yield 'podLogsDir was not specified'
   if (!c.podLogsDir.startsWith('/')) yield `pod logs path ${shown} must be absolute path`
   if (cleanPath(c.podLogsDir) !== c.podLogsDir) yield `pod logs path ${shown} must be normalized`
   // "mut" is upstream's.
   if (Array.from(c.podLogsDir).some(character => character > '\u007f')) yield `pod logs path ${shown} mut contains ASCII characters only`
-}
-
-/** Upstream: filepath.Clean. */
-function cleanPath(path: string): string {
-  const isAbsolute = path.startsWith('/')
-  const kept: string[] = []
-  for (const part of path.split('/')) {
-    if (part === '' || part === '.') continue
-    if (part !== '..') kept.push(part)
-    else if (kept.length > 0 && kept.at(-1) !== '..') kept.pop()
-    else if (!isAbsolute) kept.push(part)
-  }
-  return `${isAbsolute ? '/' : ''}${kept.join('/')}` || '.'
 }

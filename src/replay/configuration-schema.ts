@@ -1,0 +1,80 @@
+/** What configuration-fields.ts says, asked by those who read, default, merge and show a KubeletConfiguration. */
+import { configurationStructs, type FieldFacts, type StructName } from '#facts/kubelet/configuration-fields.ts'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+/**
+ * `file`: read by sigs.k8s.io/json. The others are what drop-ins were merged into, read by encoding/json: `versioned` in the names of v1beta1,
+ * `internal` beside the fields of the kubelet's own struct, which are printed by their Go names and so read first.
+ */
+export type ConfigurationForm = 'file' | 'versioned' | 'internal'
+
+export const isStruct = (type: string): type is StructName => Object.hasOwn(configurationStructs, type)
+
+export const fieldsOf = (struct: StructName): Readonly<Record<string, FieldFacts>> => configurationStructs[struct]
+
+export const isKnownField = ({ since = 0 }: FieldFacts, { rulesOfMinor }: KubeletFeatures): boolean => since <= rulesOfMinor
+
+/** What stands behind a leading `*`, `[]` or `map[string]`; null where the type has none. */
+export function elementOf(type: string, prefix: '*' | '[]' | 'map[string]'): string | null {
+  return type.startsWith(prefix) ? type.slice(prefix.length) : null
+}
+
+const packages: Readonly<Record<string, string>> = {
+  FormatOptions: 'v1.',
+  JSONOptions: 'v1.',
+  LoggingConfiguration: 'v1.',
+  Taint: 'v1.',
+  TaintEffect: 'v1.',
+  TextOptions: 'v1.',
+  TracingConfiguration: 'v1.',
+  VModuleConfiguration: 'v1.',
+  VModuleItem: 'v1.',
+  VerbosityLevel: 'v1.',
+}
+const goNames: Readonly<Record<string, string>> = { 'map[string]Quantity': 'v1.ResourceList' }
+const loggingTypes = ['FormatOptions', 'JSONOptions', 'LoggingConfiguration', 'VModuleConfiguration', 'VModuleItem', 'VerbosityLevel']
+const basicTypes = ['bool', 'string', 'int32', 'int64', 'float64']
+
+/** As Go's errors name it. */
+export function goTypeName(type: string, form: ConfigurationForm, features: KubeletFeatures): string {
+  for (const prefix of ['[]', 'map[string]'] as const) {
+    const element = elementOf(type, prefix)
+    if (element !== null && type === '[]VModuleItem') return goTypeName('VModuleConfiguration', form, features)
+    if (element !== null) return goNames[type] ?? `${prefix}${goTypeName(element, form, features)}`
+  }
+  if (basicTypes.includes(type) || type.startsWith('time.')) return type
+  if (!features.has('loggingApiV1') && loggingTypes.includes(type)) return type === 'VerbosityLevel' ? 'uint32' : `v1alpha1.${type}`
+  return `${packages[type] ?? (form === 'internal' ? 'config.' : 'v1beta1.')}${type}`
+}
+
+/** As the kubelet's own struct names it; structs of other packages keep the names of v1beta1. */
+export function goFieldName(name: string, struct: StructName): string {
+  if (packages[struct] !== undefined) return name
+  if (name === 'resolvConf') return 'ResolverConfig'
+  return name.startsWith('iptables')
+    ? `IPTables${name.slice(8)}`
+    : name.replace(/^(cpu|http|oom|qos|tls)(?=[A-Z])|^./, found => found.toUpperCase())
+}
+
+/** What a later value of the same field makes of an earlier one: encoding/json decodes into what is there. */
+export function combined(before: unknown, after: unknown, type: string): unknown {
+  if (before === undefined || before === null) return after
+  const target = elementOf(type, '*')
+  if (target !== null) return combined(before, after, target)
+  if (elementOf(type, 'map[string]') !== null) return isRawObject(before) && isRawObject(after) ? { ...before, ...after } : after
+  const item = elementOf(type, '[]')
+  if (item !== null) {
+    const items = Array.isArray(before) ? before : []
+    return isStruct(item) && Array.isArray(after) ? after.map((one, index) => combined(items[index], one, item)) : after
+  }
+  return isStruct(type) && isRawObject(before) && isRawObject(after) ? combinedFields(before, after, type) : after
+}
+
+export function combinedFields(before: RawObject, after: RawObject, struct: StructName): RawObject {
+  const merged: RawObject = { ...before }
+  for (const [name, { type }] of Object.entries(fieldsOf(struct))) {
+    if (after[name] !== undefined) merged[name] = combined(before[name], after[name], type)
+  }
+  return merged
+}

@@ -1,0 +1,65 @@
+/**
+ * What `/configz` shows of a configuration that a kubelet runs with.
+ *
+ * Replays       cmd/kubelet/app/server.go setConfigz, convertToVersionedKubeletConfig;  encoding/json Marshal of k8s.io/kubelet/config/v1beta1
+ * Read at       1.24 to 1.37; kind and apiVersion since 1.36
+ * Kept exactly  zeros, nils and what is empty are left out, but not structs, durations and zeros behind a pointer; durations and quantities
+ *               as Go prints them; logging.flushFrequency in text or in nanoseconds, as it was given
+ */
+import type { StructName } from '#facts/kubelet/configuration-fields.ts'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { formatDuration } from '#model/duration.ts'
+import { canonical, type Quantity } from '#model/quantity.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import type { FlushFrequency } from './configuration-decoder.ts'
+import type { LoadedConfiguration } from './configuration-file.ts'
+import { kubeletConfigurationKind } from './configuration-kind.ts'
+import { elementOf, fieldsOf, isKnownField, isStruct } from './configuration-schema.ts'
+
+/** The object under `kubeletconfig`. */
+export function configzOf(configuration: LoadedConfiguration, features: KubeletFeatures): RawObject {
+  return { ...(features.has('configzNamesItsKind') ? kubeletConfigurationKind : {}), ...versionedConfiguration(configuration, features) }
+}
+
+/** The same without kind, as drop-ins are merged into it. */
+export function versionedConfiguration(configuration: LoadedConfiguration, features: KubeletFeatures): RawObject {
+  return encodedStruct(configuration, 'KubeletConfiguration', features)
+}
+
+function encodedStruct(value: RawObject, struct: StructName, features: KubeletFeatures): RawObject {
+  const encoded: RawObject = {}
+  for (const [name, facts] of Object.entries(fieldsOf(struct))) {
+    if (!isKnownField(facts, features)) continue
+    const shown = encodedValue(value[name], facts.type, features)
+    if (facts.isAlwaysShown || !isEmpty(shown, facts.type)) encoded[name] = shown
+  }
+  return encoded
+}
+
+function encodedValue(value: unknown, type: string, features: KubeletFeatures): unknown {
+  if (value === null || value === undefined) return null
+  const target = elementOf(type, '*')
+  if (target !== null) return encodedValue(value, target, features)
+  if (isStruct(type)) return isRawObject(value) ? encodedStruct(value, type, features) : {}
+  const item = elementOf(type, '[]')
+  if (item !== null) return Array.isArray(value) ? value.map(one => encodedValue(one, item, features)) : null
+  const entry = elementOf(type, 'map[string]')
+  if (entry !== null && isRawObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, encodedValue(one, entry, features)]))
+  }
+  if (type === 'Quantity') return canonical(value as Quantity)
+  if (type === 'FlushFrequency') {
+    const { nanoseconds, isText } = value as FlushFrequency
+    return isText ? formatDuration(nanoseconds) : Number(nanoseconds)
+  }
+  return typeof value === 'bigint' ? formatDuration(value) : value
+}
+
+/** What `omitempty` leaves out. */
+function isEmpty(shown: unknown, type: string): boolean {
+  if (shown === null) return true
+  if (isStruct(type) || elementOf(type, '*') !== null) return false
+  if (Array.isArray(shown)) return shown.length === 0
+  if (isRawObject(shown)) return Object.keys(shown).length === 0
+  return shown === '' || shown === 0 || shown === false
+}

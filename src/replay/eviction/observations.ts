@@ -1,7 +1,7 @@
 /**
  * What the eviction manager sees: the signals of one stats summary.
  *
- * Replays       pkg/kubelet/eviction/helpers.go  makeSignalObservations
+ * Replays       pkg/kubelet/eviction/helpers.go  makeSignalObservations, thresholdsUpdatedStats
  * Read at       1.24 to 1.37; 1.29 brought containerfs, and imagefs.inodesFree where the bytes of imagefs are missing
  * Kept exactly  a signal exists only if every field it needs does; the capacity of memory is available + working set; what is available
  *               goes through an int64, so that a wrapped one is below zero
@@ -88,7 +88,27 @@ function pids(rlimit: RawObject | null): Observation | null {
   return capacity === null || running === null ? null : { available: capacity - running, capacity, time: timeOf(rlimit) }
 }
 
+const timeForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
+
 function timeOf(stats: RawObject | null): string | null {
   const time = textAt(stats, 'time')
-  return time !== null && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(time) ? time : null
+  return time !== null && timeForm.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
+}
+
+/** Whether statistics are newer than those of the pass before. Upstream takes any that carry no time for new. */
+export function isUpdated(observed: Observation, last: Observation | undefined): boolean {
+  if (!last || observed.time === null || observed.time === zeroTime) return true
+  if (observed.time === last.time) return false
+  const time = momentOf(observed.time)
+  const before = momentOf(last.time ?? zeroTime)
+  return time.ms > before.ms || (time.ms === before.ms && time.nanoseconds > before.nanoseconds)
+}
+
+/** Go's time that has never been set. */
+const zeroTime = '0001-01-01T00:00:00Z'
+
+/** To the second in ms, and the nanoseconds beyond. */
+function momentOf(time: string): { ms: number; nanoseconds: number } {
+  const [, second = '', fraction = '', zone = ''] = timeForm.exec(time) ?? []
+  return { ms: Date.parse(second + zone), nanoseconds: Number(fraction.padEnd(9, '0')) }
 }

@@ -7,8 +7,7 @@
  * Read at       1.24 to 1.37; alike in all but the signals of containerfs
  * Kept exactly  percentages are float32, and of the observed capacity; exactly `0%` and `100%` drop a threshold, `0.0%` and `100.0%` do not;
  *               hard means a grace period of 0, in whichever map; met means below, not at; a signal without an observation is not met
- * Left out      the order of a map's entries, and so which of several errors upstream names: here the first by signal;
- *               UpdateContainerFsThresholds; --experimental-allocatable-ignore-eviction
+ * Left out      the order of a map's entries, and so which of several errors upstream names: here the first by signal
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
@@ -36,8 +35,17 @@ export type ThresholdConfiguration = Pick<
   'enforceNodeAllocatable' | 'evictionHard' | 'evictionSoft' | 'evictionSoftGracePeriod' | 'evictionMinimumReclaim'
 >
 
+export interface ThresholdFlags {
+  /** `--experimental-allocatable-ignore-eviction`: pods as a whole are not held to allocatable memory. */
+  ignoresAllocatable?: boolean
+}
+
 /** Hard ones first, then soft ones, each by signal, then what the kubelet adds. @throws ThresholdError, QuantityError, DurationError, NumberError: upstream's text */
-export function parseThresholdConfig(configuration: ThresholdConfiguration, features: KubeletFeatures): Threshold[] {
+export function parseThresholdConfig(
+  configuration: ThresholdConfiguration,
+  features: KubeletFeatures,
+  { ignoresAllocatable = false }: ThresholdFlags = {},
+): Threshold[] {
   const { enforceNodeAllocatable, evictionHard, evictionSoft, evictionSoftGracePeriod, evictionMinimumReclaim } = configuration
   const hardStatements = parseThresholdStatements(evictionHard, features)
   const softStatements = parseThresholdStatements(evictionSoft, features)
@@ -53,7 +61,8 @@ export function parseThresholdConfig(configuration: ThresholdConfiguration, feat
     return threshold(signal, value, gracePeriodMs)
   })
   const thresholds = [...hard, ...soft].map(parsed => ({ ...parsed, minReclaim: minReclaims.get(parsed.signal) ?? null }))
-  return enforceNodeAllocatable?.includes('pods') ? [...thresholds, ...allocatableThresholds(thresholds)] : thresholds
+  const isEnforced = !ignoresAllocatable && (enforceNodeAllocatable?.includes('pods') ?? false)
+  return isEnforced ? [...thresholds, ...allocatableThresholds(thresholds)] : thresholds
 }
 
 const threshold = (signal: Signal, value: ThresholdValue, gracePeriodMs: number): Threshold => ({
@@ -147,17 +156,61 @@ function requiredQuantity({ value, minReclaim }: Threshold, capacity: number, en
   return enforceMinReclaim && minReclaim ? addQuantities(required, getThresholdQuantity(minReclaim, capacity)) : required
 }
 
+/** As `requiredQuantity`, where doubles are exact, which is nearly always and much faster. Null: they may not be. */
+function requiredNumber({ value, minReclaim }: Threshold, capacity: number, enforceMinReclaim: boolean): number | null {
+  const required = thresholdNumber(value, capacity)
+  if (required === null || !enforceMinReclaim || !minReclaim) return required
+  const reclaim = thresholdNumber(minReclaim, capacity)
+  return reclaim === null ? null : safeOrNull(required + reclaim)
+}
+
+const thresholdNumber = (value: ThresholdValue, capacity: number): number | null =>
+  'quantity' in value ? value.quantity.safeInteger : safeOrNull(Math.trunc(capacity * value.percentage))
+
+const safeOrNull = (value: number): number | null => (Number.isSafeInteger(value) ? value : null)
+
 export function isThresholdMet(threshold: Threshold, { available, capacity }: Observation, enforceMinReclaim: boolean): boolean {
+  const required = requiredNumber(threshold, capacity, enforceMinReclaim)
+  if (required !== null) return required > available
   return compareQuantities(requiredQuantity(threshold, capacity, enforceMinReclaim), binaryQuantity(available)) > 0
 }
 
+/** All times nothing is met the same empty list, so that a calm pass makes no garbage. */
+const none: readonly Threshold[] = []
+
 export function thresholdsMet(
-  thresholds: Threshold[],
+  thresholds: readonly Threshold[],
   observations: Partial<Record<Signal, Observation>>,
   enforceMinReclaim: boolean,
-): Threshold[] {
-  return thresholds.filter(candidate => {
+): readonly Threshold[] {
+  const isMet = (candidate: Threshold) => {
     const observed = observations[candidate.signal]
     return observed !== undefined && isThresholdMet(candidate, observed, enforceMinReclaim)
-  })
+  }
+  return thresholds.some(isMet) ? thresholds.filter(isMet) : none
 }
+
+/** Both lists without duplicates; how much is to be reclaimed makes no difference. Upstream: mergeThresholds, hasThreshold. */
+export function mergeThresholds(inputsA: readonly Threshold[], inputsB: readonly Threshold[]): readonly Threshold[] {
+  const missing = inputsB.filter(item => !inputsA.some(input => hasSameTerms(input, item)))
+  return missing.length === 0 ? inputsA : [...inputsA, ...missing]
+}
+
+const hasSameTerms = (a: Threshold, b: Threshold): boolean =>
+  a === b || (a.gracePeriodMs === b.gracePeriodMs && a.signal === b.signal && compareThresholdValue(a.value, b.value))
+
+function compareThresholdValue(a: ThresholdValue, b: ThresholdValue): boolean {
+  if ('quantity' in a) return 'quantity' in b && compareQuantities(a.quantity, b.quantity) === 0
+  return !('quantity' in b) && a.percentage === b.percentage
+}
+
+/** Whether upstream's maps take the two for one key: the same threshold, or two percentages alike without minimum reclaim. */
+export const isSameKey = (a: Threshold, b: Threshold): boolean =>
+  a === b ||
+  (a.signal === b.signal &&
+    a.gracePeriodMs === b.gracePeriodMs &&
+    'percentage' in a.value &&
+    'percentage' in b.value &&
+    a.value.percentage === b.value.percentage &&
+    a.minReclaim === null &&
+    b.minReclaim === null)

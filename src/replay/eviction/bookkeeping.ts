@@ -1,0 +1,131 @@
+/**
+ * What the eviction manager remembers from pass to pass, and how a pass brings it up to date before anything is done.
+ *
+ * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, up to thresholdsUpdatedStats;
+ *               pkg/kubelet/eviction/helpers.go  thresholdsFirstObservedAt, thresholdsMetGracePeriod, thresholdsUpdatedStats
+ * Read at       1.24 to 1.37, alike but for the layout (layout.ts)
+ * Kept exactly  what was acted on in the pass before stays met until its minimum reclaim is reached; one pass without it restarts a grace period;
+ *               statistics that are not newer hold back an eviction, but neither condition nor grace period
+ */
+import type { Observation, Threshold } from '#model/prediction.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import { type ConditionTimes, nodeConditions, nodeConditionsLastObservedAt, nodeConditionsObservedSince } from './conditions.ts'
+import type { EvictionConfig } from './config.ts'
+import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
+import { type DiskLayout, isRefusedLayout } from './layout.ts'
+import { isUpdated, type Observations } from './observations.ts'
+import type { NodeCondition } from './signals.ts'
+import { isSameKey, mergeThresholds, thresholdsMet } from './thresholds.ts'
+
+interface FirstObserved {
+  threshold: Threshold
+  atMs: number
+}
+
+/** All of it is in the kubelet's memory: a restart begins with `startEviction` again. Thresholds are told apart by identity. */
+export interface EvictionState {
+  /** Null until the first pass has learnt it; kept from then on. */
+  layout: DiskLayout | null
+  /** As configured; with those of containerfs once the layout is known. */
+  thresholds: readonly Threshold[]
+  /** Of the thresholds met in the last pass, since when without a break. */
+  firstObserved: readonly FirstObserved[]
+  /** In the last pass, with their grace period over. */
+  thresholdsMet: readonly Threshold[]
+  conditionsLastObserved: ConditionTimes
+  /** As reported, sorted. */
+  conditions: readonly NodeCondition[]
+  lastObservations: Observations
+}
+
+const noThresholds: readonly Threshold[] = []
+const nothingObserved: readonly FirstObserved[] = []
+
+export const startEviction = ({ thresholds }: EvictionConfig): EvictionState => ({
+  layout: null,
+  thresholds,
+  firstObserved: nothingObserved,
+  thresholdsMet: noThresholds,
+  conditionsLastObserved: {},
+  conditions: [],
+  lastObservations: {},
+})
+
+export interface Learnt {
+  state: EvictionState
+  /** What this pass goes by; added thresholds act from the next one on. */
+  thresholds: readonly Threshold[]
+  /** Upstream's text; the pass ends there. */
+  error: string | null
+  isOver: boolean
+}
+
+/** What only the first pass does. */
+export function learnLayout(state: EvictionState, layout: DiskLayout | null, kubelet: Kubelet): Learnt {
+  const asBefore = { state, thresholds: state.thresholds, error: null, isOver: false }
+  if (state.layout !== null) return asBefore
+  const logsErrors = kubelet.features.has('containerfsSignals')
+  if (layout === null)
+    return { ...asBefore, error: logsErrors ? 'eviction manager: failed to get HasDedicatedImageFs' : null, isOver: true }
+  if (isRefusedLayout(layout, kubelet)) {
+    const error = 'KubeletSeparateDiskGC is turned off but we still have a split filesystem'
+    return { ...asBefore, state: { ...state, layout }, error, isOver: true }
+  }
+  if (!logsErrors) return { ...asBefore, state: { ...state, layout } }
+  const { configured, added } = updateContainerFsThresholds(state.thresholds, layout)
+  return { ...asBefore, state: { ...state, layout, thresholds: [...configured, ...added] }, thresholds: configured }
+}
+
+export interface Observed {
+  state: EvictionState
+  /** What there is to act on, in a stable order. */
+  actionable: readonly Threshold[]
+}
+
+/** @param thresholds those that this pass goes by */
+export function observe(
+  state: EvictionState,
+  thresholds: readonly Threshold[],
+  observations: Observations,
+  { pressureTransitionPeriodMs }: EvictionConfig,
+  nowMs: number,
+): Observed {
+  const met = mergeThresholds(thresholdsMet(thresholds, observations, false), thresholdsMet(state.thresholdsMet, observations, true))
+  const firstObserved = thresholdsFirstObservedAt(met, state.firstObserved, nowMs)
+  const conditionsLastObserved = nodeConditionsLastObservedAt(nodeConditions(met), state.conditionsLastObserved, nowMs)
+  const metGracePeriod = thresholdsMetGracePeriod(firstObserved, nowMs)
+  return {
+    state: {
+      layout: state.layout,
+      thresholds: state.thresholds,
+      firstObserved,
+      thresholdsMet: metGracePeriod,
+      conditionsLastObserved,
+      conditions: nodeConditionsObservedSince(conditionsLastObserved, pressureTransitionPeriodMs, nowMs),
+      lastObservations: observations,
+    },
+    actionable: thresholdsUpdatedStats(metGracePeriod, observations, state.lastObservations),
+  }
+}
+
+function thresholdsFirstObservedAt(met: readonly Threshold[], previous: readonly FirstObserved[], nowMs: number): readonly FirstObserved[] {
+  if (met.length === 0) return nothingObserved
+  const observed: FirstObserved[] = []
+  for (const threshold of met) {
+    const isSame = (known: FirstObserved) => isSameKey(known.threshold, threshold)
+    if (!observed.some(isSame)) observed.push({ threshold, atMs: previous.find(isSame)?.atMs ?? nowMs })
+  }
+  return observed
+}
+
+function thresholdsMetGracePeriod(observed: readonly FirstObserved[], nowMs: number): readonly Threshold[] {
+  if (observed.length === 0) return noThresholds
+  return observed.filter(({ threshold, atMs }) => nowMs - atMs >= threshold.gracePeriodMs).map(({ threshold }) => threshold)
+}
+
+function thresholdsUpdatedStats(met: readonly Threshold[], observations: Observations, last: Observations): readonly Threshold[] {
+  if (met.length === 0) return noThresholds
+  const isNew = (observed: Observation | undefined, before: Observation | undefined) =>
+    observed !== undefined && isUpdated(observed, before)
+  return met.filter(({ signal }) => isNew(observations[signal], last[signal]))
+}

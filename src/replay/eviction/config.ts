@@ -1,0 +1,39 @@
+/**
+ * What the eviction manager is configured with, read once.
+ *
+ * Replays       pkg/kubelet/kubelet.go  NewMainKubelet (eviction.Config)
+ * Read at       1.24 to 1.37, alike; `localStorageCapacityIsolation` was a feature gate in 1.24, not a field
+ */
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { parseDuration, toMilliseconds } from '#model/duration.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { Threshold } from '#model/prediction.ts'
+import { parseThresholdConfig, type ThresholdConfiguration, type ThresholdFlags } from './thresholds.ts'
+
+export interface EvictionConfig {
+  thresholds: readonly Threshold[]
+  /** How long a condition stays after its last threshold was met; 0: no condition is ever reported. */
+  pressureTransitionPeriodMs: number
+  /** For soft evictions. */
+  maxPodGracePeriodSeconds: number
+  localStorageCapacityIsolation: boolean
+}
+
+export type EvictionConfiguration = ThresholdConfiguration &
+  Pick<KubeletConfiguration, 'evictionPressureTransitionPeriod' | 'evictionMaxPodGracePeriod'> & { localStorageCapacityIsolation?: boolean }
+
+/** @throws as parseThresholdConfig does: upstream's text, with which such a kubelet would not start */
+export function parseEvictionConfig(
+  configuration: EvictionConfiguration,
+  features: KubeletFeatures,
+  flags?: ThresholdFlags,
+): EvictionConfig {
+  const period = configuration.evictionPressureTransitionPeriod ?? configurationDefaults.evictionPressureTransitionPeriod
+  return {
+    thresholds: parseThresholdConfig(configuration, features, flags),
+    pressureTransitionPeriodMs: toMilliseconds(parseDuration(period)),
+    maxPodGracePeriodSeconds: configuration.evictionMaxPodGracePeriod ?? configurationDefaults.evictionMaxPodGracePeriod,
+    localStorageCapacityIsolation: configuration.localStorageCapacityIsolation ?? true,
+  }
+}

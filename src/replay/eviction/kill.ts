@@ -1,0 +1,37 @@
+/**
+ * How long an evicted pod gets to stop.
+ *
+ * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, evictPod (gracePeriodOverride);
+ *               pkg/kubelet/pod_workers.go  calculateEffectiveGracePeriod, killPodNow
+ * Read at       1.24 to 1.37; 1 s for hard evictions since 1.31, and an override of 0 is one since then; soft evictions capped since 1.32, without
+ *               a gate since 1.35
+ * Kept exactly  up to 1.30 an override of 0 means the pod's own grace period, up to 1.31 `evictionMaxPodGracePeriod` may even be longer than that;
+ *               the kubelet waits by the override, not by what comes of it
+ * Left out      the 2 s at least that the runtime is given for each container; a termination that had begun before the pod object tells of it
+ */
+import type { Kubelet } from '#replay/kubelet.ts'
+import type { Pod } from '#replay/pod.ts'
+
+/** What the eviction manager asks for, in seconds. */
+export function gracePeriodOverride(isHard: boolean, pod: Pod, maxPodGracePeriodSeconds: number, kubelet: Kubelet): number {
+  if (isHard) return kubelet.features.has('immediateEviction') ? 1 : 0
+  const ownSeconds = pod.terminationGracePeriodSeconds
+  return ownSeconds !== null && isCapped(kubelet) ? Math.min(maxPodGracePeriodSeconds, ownSeconds) : maxPodGracePeriodSeconds
+}
+
+function isCapped({ features, isGateOn }: Kubelet): boolean {
+  if (features.has('softGracePeriodCapUngated')) return true
+  return features.has('softGracePeriodCapped') && !isGateOn('AllowOverwriteTerminationGracePeriodSeconds')
+}
+
+/** What the pod then gets, in seconds. */
+export function calculateEffectiveGracePeriod(pod: Pod, overrideSeconds: number, { features }: Kubelet): number {
+  const { deletionGracePeriodSeconds, terminationGracePeriodSeconds } = pod
+  const deletionSeconds = deletionGracePeriodSeconds ?? 0
+  const seconds = deletionSeconds === 0 ? overrideSeconds : Math.min(deletionSeconds, overrideSeconds)
+  const isUnset = seconds === 0 && !features.has('immediateEviction')
+  return Math.max(1, isUnset ? (terminationGracePeriodSeconds ?? 0) : seconds)
+}
+
+/** How long the pass waits for the pod to be gone, in ms; the pod counts as evicted after that, too. */
+export const killTimeoutMs = (overrideSeconds: number): number => Math.max(10, overrideSeconds + Math.trunc(overrideSeconds / 2)) * 1000

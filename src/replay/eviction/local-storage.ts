@@ -1,0 +1,118 @@
+/**
+ * Pods above their own limits of local storage, which every pass evicts, pressure or not, all of them at once.
+ *
+ * Replays       pkg/kubelet/eviction/eviction_manager.go  localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction,
+ *                                                         containerEphemeralStorageLimitEviction
+ * Read at       1.24 to 1.37; restartable init containers count for the pod's limit since 1.28, have one of their own since 1.37; memory-backed
+ *               emptyDirs are passed over with a gate of 1.37
+ * Kept exactly  emptyDir, then pod, then container, and the first hit decides; above, not at; one limited container limits the whole pod; a container's
+ *               writable layer counts only where images share the disk of everything else
+ * Left out      a volume's statistics without usage, on which upstream crashes
+ */
+import { binaryQuantity, canonical, compareQuantities, type Quantity, quantityNumber, quantityValue, signOf } from '#model/quantity.ts'
+import { goQuote } from '#replay/go-text.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import type { Pod } from '#replay/pod.ts'
+import { ephemeralStorageLimit } from '#replay/pod-requests.ts'
+import { type PodStats, type PodStatsIndex, podStatsOf } from '#replay/pod-stats.ts'
+import type { DiskLayout } from './layout.ts'
+import { isCriticalPod } from './protected.ts'
+import { remembering } from './remembering.ts'
+
+export interface StorageLimitExceeded {
+  pod: Pod
+  limit: 'emptyDir' | 'pod' | 'container'
+  /** The volume or the container; of a pod's limit its name. */
+  what: string
+  usedBytes: number
+  limitBytes: number
+  message: string
+}
+
+const answered = remembering<readonly StorageLimitExceeded[]>()
+
+/** In the order of the pods. */
+export function localStorageEviction(
+  pods: readonly Pod[],
+  podStats: PodStatsIndex,
+  { dedicatedImageFs }: DiskLayout,
+  kubelet: Kubelet,
+): readonly StorageLimitExceeded[] {
+  return answered(podStats, [pods, dedicatedImageFs, kubelet], () => limitsExceeded(pods, podStats, dedicatedImageFs, kubelet))
+}
+
+function limitsExceeded(
+  pods: readonly Pod[],
+  podStats: PodStatsIndex,
+  dedicatedImageFs: boolean,
+  kubelet: Kubelet,
+): readonly StorageLimitExceeded[] {
+  const exceeded: StorageLimitExceeded[] = []
+  for (const pod of pods) {
+    const stats = podStatsOf(podStats, pod)
+    if (!stats || isCriticalPod(pod)) continue
+    const found =
+      emptyDirLimitEviction(pod, stats, kubelet) ??
+      podEphemeralStorageLimitEviction(pod, stats, kubelet) ??
+      containerEphemeralStorageLimitEviction(pod, stats, dedicatedImageFs, kubelet)
+    if (found) exceeded.push(found)
+  }
+  return exceeded
+}
+
+function emptyDirLimitEviction(pod: Pod, { volumes }: PodStats, { isGateOn }: Kubelet): StorageLimitExceeded | null {
+  for (const { name, emptyDir } of pod.volumes) {
+    // The kernel holds such a volume to its size.
+    if (emptyDir?.isMemory && isGateOn('InPlacePodVerticalScalingMemoryBackedVolumes')) continue
+    const limit = emptyDir?.sizeLimit
+    if (!limit || signOf(limit) <= 0) continue
+    const usedBytes = volumes.findLast(volume => volume.name === name)?.usedBytes ?? null
+    if (usedBytes === null || !isAbove(usedBytes, limit)) continue
+    const message = `Usage of EmptyDir volume ${goQuote(name)} exceeds the limit ${goQuote(canonical(limit))}. `
+    return { pod, limit: 'emptyDir', what: name, usedBytes, limitBytes: bytesOf(limit), message }
+  }
+  return null
+}
+
+function podEphemeralStorageLimitEviction(pod: Pod, stats: PodStats, kubelet: Kubelet): StorageLimitExceeded | null {
+  const limit = ephemeralStorageLimit(pod, kubelet)
+  const usedBytes = stats.ephemeralStorageUsedBytes ?? 0
+  if (!limit || !isAbove(usedBytes, limit)) return null
+  const message = `Pod ephemeral local storage usage exceeds the total limit of containers ${canonical(limit)}. `
+  return { pod, limit: 'pod', what: pod.name, usedBytes, limitBytes: bytesOf(limit), message }
+}
+
+function containerEphemeralStorageLimitEviction(
+  pod: Pod,
+  { containers }: PodStats,
+  dedicatedImageFs: boolean,
+  kubelet: Kubelet,
+): StorageLimitExceeded | null {
+  const limits = containerLimits(pod, kubelet)
+  if (limits.size === 0) return null
+  for (const { name, logs, rootfs } of containers) {
+    const limit = limits.get(name)
+    const usedBytes = (logs.usedBytes ?? 0) + (dedicatedImageFs ? 0 : (rootfs.usedBytes ?? 0))
+    if (!limit || !isAbove(usedBytes, limit)) continue
+    const message = `Container ${name} exceeded its local ephemeral storage limit ${goQuote(canonical(limit))}. `
+    return { pod, limit: 'container', what: name, usedBytes, limitBytes: bytesOf(limit), message }
+  }
+  return null
+}
+
+function containerLimits({ containers, initContainers }: Pod, { features }: Kubelet): Map<string, Quantity> {
+  const limits = new Map<string, Quantity>()
+  const limited = features.has('sidecarStorageLimits')
+    ? [...containers, ...initContainers.filter(({ isSidecar }) => isSidecar)]
+    : containers
+  for (const { name, limits: ofContainer } of limited) {
+    const limit = ofContainer.get('ephemeral-storage')
+    if (limit && quantityValue(limit) !== 0n) limits.set(name, limit)
+  }
+  return limits
+}
+
+const isAbove = (usedBytes: number, limit: Quantity): boolean =>
+  limit.safeInteger === null ? compareQuantities(binaryQuantity(usedBytes), limit) > 0 : usedBytes > limit.safeInteger
+
+const bytesOf = (limit: Quantity): number => Math.min(quantityNumber(limit), Number.MAX_VALUE)

@@ -1,0 +1,31 @@
+/**
+ * What the kubelet collects of its own before it evicts a pod.
+ *
+ * Replays       pkg/kubelet/eviction/helpers.go  buildSignalToNodeReclaimFuncs
+ * Read at       1.24 to 1.37; split filesystems since 1.29; pressure on containerfs collects since 1.32 only
+ */
+import type { FilesystemLayout, Signal } from '#model/prediction.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import { type DiskLayout, isRefusedLayout, placementOf } from './layout.ts'
+
+/** `containers`: all dead ones. `images`: all that no container uses. */
+export type ReclaimKind = 'containers' | 'images'
+
+const nothing: readonly ReclaimKind[] = []
+const everything: readonly ReclaimKind[] = ['containers', 'images']
+
+const kinds: Record<FilesystemLayout, { nodefs: readonly ReclaimKind[]; imagefs: readonly ReclaimKind[] }> = {
+  shared: { nodefs: everything, imagefs: everything },
+  imagefs: { nodefs: nothing, imagefs: everything },
+  split: { nodefs: ['containers'], imagefs: ['images'] },
+}
+
+/** In upstream's order; empty: pressure on this signal evicts at once. */
+export function nodeReclaim(signal: Signal, layout: DiskLayout, kubelet: Kubelet): readonly ReclaimKind[] {
+  if (isRefusedLayout(layout, kubelet)) return nothing
+  const placement = placementOf(layout, kubelet)
+  if (signal.startsWith('nodefs.')) return kinds[placement].nodefs
+  if (signal.startsWith('imagefs.')) return kinds[placement].imagefs
+  if (!signal.startsWith('containerfs.') || !kubelet.features.has('containerfsNodeReclaim')) return nothing
+  return placement === 'imagefs' ? kinds.imagefs.imagefs : kinds[placement].nodefs
+}

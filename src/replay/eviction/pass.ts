@@ -1,0 +1,195 @@
+/**
+ * One pass of the eviction manager at one moment, of a kubelet whose past is not known: what it does for certain, and what it may do.
+ *
+ * Replays       pkg/kubelet/eviction/eviction_manager.go  synchronize, reclaimNodeLevelResources
+ * Read at       1.24 to 1.37
+ * Kept exactly  memory before the rest, and no order among the rest; limits of local storage come before thresholds; what is collected is
+ *               enough only if nothing at all is met any more, minimum reclaim and soft thresholds in their grace included
+ * Left out      statistics that did not advance since the pass before: they put the same pass off
+ *
+ * Not observable, and so bounded: since when a threshold is met, whether the pass before acted on it (minimum reclaim), when a condition was last
+ * seen, what collecting garbage gives back, and which of several thresholds upstream's map yields first.
+ */
+import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import type { Certainty, Signal, Threshold, Unknown, Victim } from '#model/prediction.ts'
+import type { TimeBounds } from '#replay/image-gc/known-times.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import type { Pod } from '#replay/pod.ts'
+import { nodeConditions, nodeConditionsObservedSince } from './conditions.ts'
+import { type DiskLayout, isRefusedLayout } from './layout.ts'
+import { nodeReclaim, type ReclaimKind } from './node-reclaim.ts'
+import type { Observations } from './observations.ts'
+import { protectionOf } from './protected.ts'
+import type { PodRank } from './ranking.ts'
+import { conditionOf, type NodeCondition, resourceOf } from './signals.ts'
+import { isHardThreshold, isThresholdMet } from './thresholds.ts'
+
+/** What the node said of a condition when it was read. */
+export interface ReportedCondition {
+  isTrue: boolean
+  /** Null: not said. */
+  sinceMs: number | null
+}
+
+export interface Pass {
+  atMs: number
+  /** When the node was read: since then nothing changed. */
+  readMs: number
+  /** Null: not known. */
+  kubeletStart: TimeBounds | null
+  reported: Readonly<Partial<Record<NodeCondition, ReportedCondition>>>
+  /** Those of containerfs among them. */
+  thresholds: readonly Threshold[]
+  observations: Observations
+  /** Signals that the kubelet sees and this record does not. */
+  unobserved: ReadonlySet<Signal>
+  transitionPeriodMs: number
+  /** Null: not known, and then taken for one disk, with nothing certain. */
+  layout: DiskLayout | null
+  kubelet: Kubelet
+  ranking(signal: Signal): readonly PodRank[]
+  /** Whom the limits of local storage evict. */
+  overLimits: readonly Pod[]
+  /** False where collecting these would surely find nothing. */
+  isCollectable(kinds: readonly ReclaimKind[]): boolean
+}
+
+export interface PassOutcome {
+  conditions: readonly NodeCondition[]
+  /** Any of them; none: the pass does nothing. */
+  actsOn: readonly Signal[]
+  /** Whether it acts at all, where it may. */
+  acts: Certainty
+  nodeReclaim: readonly ReclaimKind[]
+  /** Whether all of `nodeReclaim` runs, where it may. */
+  reclaims: Certainty
+  victims: Victim[]
+  unknowns: Unknown[]
+}
+
+const sharedDisk: DiskLayout = { dedicatedImageFs: false, splitContainerImageFs: false }
+
+export function evictionPass(pass: Pass): PassOutcome {
+  const unknowns: Unknown[] = []
+  const { conditions, isOpen } = conditionsOf(pass)
+  for (const condition of isOpen) {
+    unknowns.push({
+      what: `eviction.conditions: ${condition}`,
+      effect:
+        'the node reports it although no threshold is met: it ends when none was for the transition period, and since when is not known',
+    })
+  }
+  const { overLimits } = pass
+  if (overLimits.length > 0) {
+    const victims = overLimits.map(pod => ({ namespace: pod.namespace, name: pod.name, certainty: 'certain' as const }))
+    return { conditions, actsOn: [], acts: 'certain', nodeReclaim: [], reclaims: 'certain', victims, unknowns }
+  }
+
+  const acting = pass.thresholds.map(threshold => ({ threshold, certainty: actingOf(threshold, pass) }))
+  for (const { threshold, certainty } of acting) {
+    if (certainty !== 'possible') continue
+    unknowns.push({
+      what: `eviction.${threshold.signal}`,
+      effect: pass.unobserved.has(threshold.signal)
+        ? 'it is not observed: whether the pass acts on it is not known'
+        : 'since when its threshold is met, or whether the pass before acted on it, is not known: the pass may act on it, or not yet',
+    })
+  }
+  const certain = acting.filter(({ certainty }) => certainty === 'certain').map(({ threshold }) => threshold.signal)
+  const possible = acting.filter(({ certainty }) => certainty !== null).map(({ threshold }) => threshold.signal)
+  const actsOn = [...new Set(picks(certain, possible))]
+  const acts = certain.length > 0 ? 'certain' : 'possible'
+
+  const layout = pass.layout ?? sharedDisk
+  const reclaimOf = (signal: Signal) => nodeReclaim(signal, layout, pass.kubelet)
+  const kinds = actsOn.map(reclaimOf)
+  // By name they stand in upstream's order.
+  const reclaim = [...new Set(kinds.flat())].sort()
+  const isReclaimSure = acts === 'certain' && pass.layout !== null && kinds.every(({ length }) => length === reclaim.length)
+  return {
+    conditions,
+    actsOn,
+    acts,
+    nodeReclaim: reclaim,
+    reclaims: isReclaimSure ? 'certain' : 'possible',
+    victims: victimsOf(actsOn, acts, layout, pass),
+    unknowns,
+  }
+}
+
+/** Upstream: byEvictionPriority, under every choice of those that only possibly act. */
+function picks(certain: readonly Signal[], possible: readonly Signal[]): readonly Signal[] {
+  const isMemory = (signal: Signal) => resourceOf(signal) === 'memory'
+  return certain.some(isMemory) ? possible.filter(isMemory) : possible
+}
+
+/** Null: the pass surely does not act on it. */
+function actingOf(threshold: Threshold, pass: Pass): Certainty | null {
+  const { signal, gracePeriodMs } = threshold
+  const observed = pass.observations[signal]
+  if (!observed) return pass.unobserved.has(signal) ? 'possible' : null
+  if (isThresholdMet(threshold, observed, false)) {
+    if (isHardThreshold(threshold)) return 'certain'
+    if (pass.atMs - pass.readMs - evictionMonitoringPeriodMs >= gracePeriodMs) return 'certain'
+    return longestHeldMs(signal, pass) >= gracePeriodMs ? 'possible' : null
+  }
+  // Only a threshold that the pass before acted on is held to its minimum reclaim, and then its condition stands.
+  const isHeld = threshold.minReclaim !== null && isThresholdMet(threshold, observed, true)
+  return isHeld && pass.reported[conditionOf(signal)]?.isTrue !== false ? 'possible' : null
+}
+
+/** A condition is seen one pass after the threshold is met, and told with the next update of the node's status. */
+const toldAfterMs = 2 * evictionMonitoringPeriodMs
+
+function longestHeldMs(signal: Signal, { reported, atMs, readMs, kubeletStart }: Pass): number {
+  const condition = reported[conditionOf(signal)]
+  const sinceMs = condition?.isTrue === false ? readMs - toldAfterMs : condition?.sinceMs == null ? null : condition.sinceMs - toldAfterMs
+  return atMs - Math.max(sinceMs ?? Number.NEGATIVE_INFINITY, kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY)
+}
+
+/** What is reported after the pass, and for which conditions of before that stays open. */
+function conditionsOf({ thresholds, observations, reported, transitionPeriodMs, atMs, readMs, kubeletStart }: Pass) {
+  const met = thresholds.filter(threshold => {
+    const observed = observations[threshold.signal]
+    return observed !== undefined && isThresholdMet(threshold, observed, false)
+  })
+  const now = nodeConditions(met)
+  const lastSeen: Partial<Record<NodeCondition, number>> = Object.fromEntries(now.map(condition => [condition, atMs]))
+  const isOpen: NodeCondition[] = []
+  for (const [name, { isTrue, sinceMs }] of Object.entries(reported)) {
+    const condition = name as NodeCondition
+    if (!isTrue || now.includes(condition)) continue
+    const isOwnState = sinceMs !== null && kubeletStart !== null && kubeletStart.latestMs <= sinceMs
+    if (isOwnState && atMs - sinceMs < transitionPeriodMs) lastSeen[condition] = sinceMs
+    else if (atMs - readMs < transitionPeriodMs) isOpen.push(condition)
+  }
+  return { conditions: nodeConditionsObservedSince(lastSeen, transitionPeriodMs, atMs), isOpen }
+}
+
+function victimsOf(actsOn: readonly Signal[], acts: Certainty, layout: DiskLayout, pass: Pass): Victim[] {
+  const groups = actsOn.map(signal => (isRefusedLayout(layout, pass.kubelet) ? [] : firstEvictable(pass.ranking(signal))))
+  const isSure = acts === 'certain' && actsOn.every((signal, index) => groups[index]?.length === 1 && isEvictionSure(signal, layout, pass))
+  const pods = new Map(groups.flat().map(pod => [`${pod.namespace}/${pod.name}`, pod]))
+  const certainty = isSure && pods.size === 1 ? 'certain' : 'possible'
+  return [...pods.values()].map(({ namespace, name }) => ({ namespace, name, certainty }))
+}
+
+/** The first that may be evicted, with those beside it: a protected pod is passed over. */
+function firstEvictable(ranking: readonly PodRank[]): Pod[] {
+  const first = ranking.find(({ pod }) => protectionOf(pod) === null)
+  if (!first) return []
+  return ranking.filter(({ rank, pod }) => rank === first.rank && protectionOf(pod) === null).map(({ pod }) => pod)
+}
+
+/** Whether collecting garbage first surely leaves something to evict for. */
+function isEvictionSure(signal: Signal, layout: DiskLayout, pass: Pass): boolean {
+  const kinds = nodeReclaim(signal, layout, pass.kubelet)
+  if (pass.layout === null && resourceOf(signal) !== 'memory' && resourceOf(signal) !== 'pids') return false
+  if (kinds.length === 0 || !pass.isCollectable(kinds)) return true
+  // No garbage on a disk gives back memory or processes.
+  return pass.thresholds.some(threshold => {
+    const resource = resourceOf(threshold.signal)
+    const observed = pass.observations[threshold.signal]
+    return (resource === 'memory' || resource === 'pids') && observed !== undefined && isThresholdMet(threshold, observed, true)
+  })
+}

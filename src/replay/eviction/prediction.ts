@@ -1,0 +1,123 @@
+/** The contract's `eviction` of one node: its thresholds against what is observed, and one pass by them. */
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { EvaluatedThreshold, EvictionPrediction, ImageDeletion, Observation, Ranking, Threshold, Unknown } from '#model/prediction.ts'
+import { quantityNumber } from '#model/quantity.ts'
+import type { PreparedNode } from '#replay/prepare.ts'
+import { listAt, objectAt } from '#replay/untrusted.ts'
+import { type EvictionConfig, parseEvictionConfig } from './config.ts'
+import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
+import { isRefusedLayout } from './layout.ts'
+import type { ReclaimKind } from './node-reclaim.ts'
+import { evictionPass } from './pass.ts'
+import { getThresholdQuantity, isHardThreshold, isThresholdMet } from './thresholds.ts'
+
+/** What collecting garbage would remove, as far as that is known. */
+export interface Collectable {
+  /** The images, once it is asked for. Null: not known. */
+  deletions(): ImageDeletion[] | null
+  /** False where collecting these would surely find nothing. */
+  mayRemove(kinds: readonly ReclaimKind[]): boolean
+}
+
+/** The configuration read once; upstream's text where it would not even parse. */
+export function evictionConfigOf(
+  configuration: KubeletConfiguration,
+  { features, kubelet, host, layout }: PreparedNode,
+): EvictionConfig | string {
+  const ignoresAllocatable = listAt(objectAt(host, 'kubelet'), 'commandLine').some(
+    argument => typeof argument === 'string' && /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
+  )
+  try {
+    const config = parseEvictionConfig(configuration, features, { ignoresAllocatable })
+    if (layout === null || !features.has('containerfsSignals') || isRefusedLayout(layout, kubelet)) return config
+    const { configured, added } = updateContainerFsThresholds(config.thresholds, layout)
+    return { ...config, thresholds: [...configured, ...added] }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+/** All but the rankings, which nobody needs who only compares settings. */
+export type PredictedPass = Omit<EvictionPrediction, 'rankings'>
+
+export function predictEviction(node: PreparedNode, config: EvictionConfig, collectable: Collectable, unknowns: Unknown[]): PredictedPass {
+  const { observations, isUnobserved } = node
+  const { thresholds } = config
+  const unobserved = new Set(thresholds.map(({ signal }) => signal).filter(isUnobserved))
+  if (node.summary)
+    for (const signal of unobserved) unknowns.push({ what: `summary: ${signal}`, effect: 'whether its threshold is met is not known' })
+  const outcome = evictionPass({
+    atMs: node.atMs,
+    readMs: node.readMs,
+    kubeletStart: node.kubeletStart,
+    reported: node.reported,
+    thresholds,
+    observations,
+    unobserved,
+    transitionPeriodMs: config.pressureTransitionPeriodMs,
+    layout: node.layout,
+    kubelet: node.kubelet,
+    ranking: node.ranking,
+    overLimits: config.localStorageCapacityIsolation && node.layout !== null ? node.overLimits().map(({ pod }) => pod) : [],
+    isCollectable: collectable.mayRemove,
+  })
+  unknowns.push(...outcome.unknowns)
+  const isKnown = node.pods !== null && node.summary !== null
+  return {
+    signals: observations,
+    thresholds: thresholds.map(threshold => evaluated(threshold, observations[threshold.signal] ?? null, unobserved.has(threshold.signal))),
+    conditions: [...outcome.conditions],
+    actsOn: [...outcome.actsOn],
+    nodeReclaim: [...outcome.nodeReclaim],
+    imageDeletions: outcome.nodeReclaim.includes('images') ? bounded(collectable.deletions(), outcome.reclaims) : [],
+    victims: isKnown ? outcome.victims : null,
+    protected: [...node.protectedPods],
+    error: null,
+  }
+}
+
+/** The order of eviction for every signal that has a threshold; none where pods or statistics are not known. */
+export function rankingsOf({ pods, summary, rankedPods }: PreparedNode, { thresholds }: EvictionConfig): Ranking[] {
+  if (pods === null || summary === null) return []
+  const signals = new Set(thresholds.map(({ signal }) => signal))
+  return [...signals].map(signal => ({ signal, pods: rankedPods(signal) }))
+}
+
+/** Where the maps do not parse nothing of it runs. */
+export const unparsed = (error: string, { observations, protectedPods }: PreparedNode): PredictedPass => ({
+  signals: observations,
+  thresholds: [],
+  conditions: [],
+  actsOn: [],
+  nodeReclaim: [],
+  imageDeletions: [],
+  victims: [],
+  protected: [...protectedPods],
+  error,
+})
+
+const bounded = (deletions: ImageDeletion[] | null, reclaims: 'certain' | 'possible'): ImageDeletion[] | null =>
+  reclaims === 'certain' || deletions === null ? deletions : deletions.map(deletion => ({ ...deletion, certainty: 'possible' }))
+
+function evaluated(threshold: Threshold, observed: Observation | null, isUnobserved: boolean): EvaluatedThreshold {
+  const { signal, operator, value, gracePeriodMs, minReclaim } = threshold
+  const resolved = resolvedOf(threshold, observed)
+  return {
+    signal,
+    operator,
+    value: value.text,
+    resolved,
+    hard: isHardThreshold(threshold),
+    gracePeriodMs,
+    minReclaim: minReclaim?.text ?? '0',
+    met: observed ? isThresholdMet(threshold, observed, false) : isUnobserved ? null : false,
+    margin: observed && resolved !== null ? observed.available - resolved : null,
+  }
+}
+
+/** A quantity needs no capacity. Null, too, for a number beyond any machine's. A percentage that is not a number is never met, as 0 is not. */
+function resolvedOf({ value }: Threshold, observed: Observation | null): number | null {
+  if (!('quantity' in value) && !observed) return null
+  const resolved = Math.max(0, quantityNumber(getThresholdQuantity(value, observed?.capacity ?? 0)))
+  return Number.isFinite(resolved) ? resolved : null
+}

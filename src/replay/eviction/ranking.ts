@@ -1,0 +1,157 @@
+/**
+ * Whom the kubelet evicts first under one signal.
+ *
+ * Replays       pkg/kubelet/eviction/helpers.go  buildSignalToRankFunc, rankMemoryPressure, rankDiskPressureFunc, rankPIDPressure, podDiskUsage
+ * Read at       1.24 to 1.37; what a pod requests is counted anew since 1.34 (pod-requests.ts), split filesystems are known since 1.29
+ * Kept exactly  pods without statistics go first, under pressure on pids within their priority; usage beyond the request comes before priority,
+ *               priority before its amount; inodes are ranked less the bytes of ephemeral storage that are requested
+ * Left out      the order among equals, which upstream's sort leaves open: they share a rank; sums beyond 2^53 bytes in one pod
+ */
+import type { FilesystemLayout, Signal } from '#model/prediction.ts'
+import { addQuantities, binaryQuantity, compareQuantities, type Quantity, quantityNumber } from '#model/quantity.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import type { Pod } from '#replay/pod.ts'
+import { getResourceRequestQuantity } from '#replay/pod-requests.ts'
+import { type FsUsage, type PodStats, type PodStatsIndex, podStatsOf } from '#replay/pod-stats.ts'
+import { type DiskLayout, placementOf } from './layout.ts'
+import { remembering } from './remembering.ts'
+import { resourceOf } from './signals.ts'
+
+export interface PodRank {
+  pod: Pod
+  /** From 0, first to be evicted; equal only where upstream has no order among these. */
+  rank: number
+  /** Bytes, inodes or processes, as the order takes them; null: the kubelet has no statistics of the pod. */
+  usage: number | null
+  /** What is taken off the usage, in bytes for inodes too; 0 for processes. */
+  request: number
+  /** Null where the order does not ask for it. */
+  exceedsRequest: boolean | null
+}
+
+interface Measured {
+  pod: Pod
+  usage: number | null
+  request: Quantity
+  exceeds: boolean
+  /** Usage less request; null where a double may not hold it. */
+  over: number | null
+}
+
+const answered = remembering<readonly PodRank[]>()
+
+/** First to be evicted first. */
+export function rankPods(
+  signal: Signal,
+  pods: readonly Pod[],
+  podStats: PodStatsIndex,
+  layout: DiskLayout,
+  kubelet: Kubelet,
+): readonly PodRank[] {
+  const placement = placementOf(layout, kubelet)
+  return answered(podStats, [signal, pods, placement, kubelet], () => ranked(signal, pods, podStats, measureOf(signal, placement, kubelet)))
+}
+
+function ranked(signal: Signal, pods: readonly Pod[], podStats: PodStatsIndex, measure: Measure): readonly PodRank[] {
+  const compare = resourceOf(signal) === 'pids' ? rankPIDPressure : rankByUsage
+  const sorted = pods.map(pod => measure(pod, podStatsOf(podStats, pod))).sort(compare)
+  let rank = 0
+  return sorted.map((measured, index) => {
+    const before = sorted[index - 1]
+    if (before && compare(before, measured) !== 0) rank = index
+    const { pod, usage, request, exceeds } = measured
+    return {
+      pod,
+      rank,
+      usage,
+      request: request.safeInteger ?? Math.min(quantityNumber(request), Number.MAX_VALUE),
+      exceedsRequest: usage === null || resourceOf(signal) === 'pids' ? null : exceeds,
+    }
+  })
+}
+
+/** Upstream: rankMemoryPressure and rankDiskPressureFunc. */
+const rankByUsage = (a: Measured, b: Measured): number =>
+  missingFirst(a, b) || exceedingFirst(a, b) || byPriority(a, b) || largerOverFirst(a, b)
+
+const rankPIDPressure = (a: Measured, b: Measured): number => byPriority(a, b) || missingFirst(a, b) || (b.usage ?? 0) - (a.usage ?? 0)
+
+const missingFirst = (a: Measured, b: Measured): number => trueFirst(a.usage === null, b.usage === null)
+const exceedingFirst = (a: Measured, b: Measured): number => trueFirst(a.exceeds, b.exceeds)
+const byPriority = (a: Measured, b: Measured): number => a.pod.priority - b.pod.priority
+const trueFirst = (a: boolean, b: boolean): number => (a === b ? 0 : a ? -1 : 1)
+
+function largerOverFirst(a: Measured, b: Measured): number {
+  if (a.usage === null || b.usage === null) return 0
+  if (a.over !== null && b.over !== null) return b.over - a.over
+  return compareQuantities(addQuantities(binaryQuantity(b.usage), a.request), addQuantities(binaryQuantity(a.usage), b.request))
+}
+
+type Measure = (pod: Pod, stats: PodStats | null) => Measured
+
+function measureOf(signal: Signal, placement: FilesystemLayout, kubelet: Kubelet): Measure {
+  const resource = resourceOf(signal)
+  if (resource === 'pids') return (pod, stats) => measured(pod, stats && (stats.processCount ?? 0), noRequest, noRequest)
+  if (resource === 'memory') {
+    return (pod, stats) => {
+      const request = getResourceRequestQuantity(pod, 'memory', kubelet)
+      return measured(pod, stats && (stats.memory?.workingSetBytes ?? 0), request, request)
+    }
+  }
+  const parts = statsToMeasure(signal, placement)
+  const usedOf = resource === 'inodes' ? inodesOf : bytesOf
+  return (pod, stats) => {
+    const request = getResourceRequestQuantity(pod, 'ephemeral-storage', kubelet)
+    const limit = resource === 'inodes' ? getResourceRequestQuantity(pod, 'inodes', kubelet) : request
+    return measured(pod, stats && podDiskUsage(stats, pod, parts, usedOf), limit, request)
+  }
+}
+
+const noRequest = binaryQuantity(0)
+
+function measured(pod: Pod, usage: number | null, exceeded: Quantity, request: Quantity): Measured {
+  if (usage === null) return { pod, usage, request, exceeds: false, over: null }
+  const over = request.safeInteger === null ? null : usage - request.safeInteger
+  return {
+    pod,
+    usage,
+    request,
+    exceeds: exceeded.safeInteger === null ? compareQuantities(binaryQuantity(usage), exceeded) > 0 : usage > exceeded.safeInteger,
+    over: Number.isSafeInteger(over) ? over : null,
+  }
+}
+
+interface Parts {
+  rootfs: boolean
+  logsAndVolumes: boolean
+}
+
+/** What of a pod lies on the signal's filesystem. Images are no pod's: where nothing but images lies, priority decides. */
+function statsToMeasure(signal: Signal, placement: FilesystemLayout): Parts {
+  if (placement === 'shared') return { rootfs: true, logsAndVolumes: true }
+  if (placement === 'split')
+    return signal.startsWith('imagefs.') ? { rootfs: false, logsAndVolumes: false } : { rootfs: true, logsAndVolumes: true }
+  return signal.startsWith('nodefs.') ? { rootfs: false, logsAndVolumes: true } : { rootfs: true, logsAndVolumes: false }
+}
+
+const bytesOf = ({ usedBytes }: FsUsage): number => usedBytes ?? 0
+const inodesOf = ({ inodesUsed }: FsUsage): number => inodesUsed ?? 0
+
+function podDiskUsage(
+  { containers, volumes }: PodStats,
+  pod: Pod,
+  { rootfs, logsAndVolumes }: Parts,
+  usedOf: (usage: FsUsage) => number,
+): number {
+  let total = 0
+  for (const container of containers) {
+    if (rootfs) total += usedOf(container.rootfs)
+    if (logsAndVolumes) total += usedOf(container.logs)
+  }
+  if (!logsAndVolumes) return total
+  for (const { name, isLocal } of pod.volumes) {
+    const volume = isLocal ? volumes.find(known => known.name === name) : undefined
+    if (volume) total += usedOf(volume)
+  }
+  return total
+}

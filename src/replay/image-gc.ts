@@ -1,77 +1,126 @@
 /**
- * Image garbage collection, the arithmetic: how full the image filesystem is, whether that triggers, and how much is to be freed.
+ * One round of image garbage collection, and one of eviction's: what they do with a node as it was read, in bounds where that leaves something open.
  *
- * Replays       pkg/kubelet/images/image_gc_manager.go  NewImageGCManager, GarbageCollect;  pkg/kubelet/kubelet.go StartGarbageCollection
- * Read at       1.24 to 1.37; alike in all but what stops the loop
- * Kept exactly  the available percentage is floored, so 85 triggers above 84 % used; `>=`; int64 division; a statistic that is missing is 0;
- *               available is at most the capacity
- * Left out      which images go: order, ages, in use, pinned
+ * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, DeleteUnusedImages
+ * Read at       1.24 to 1.37
+ * Kept exactly  age goes before space, and what it frees is not counted; a round without a capacity still deletes by age
+ * Left out      what deletions by age give back to the disk before it is looked at: the statistics that were read are those of the round
  */
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import type { FilesystemState, ImageGcPrediction } from '#model/prediction.ts'
+import type { ImageDeletion, ImageGcPrediction, KeptImage, Unknown } from '#model/prediction.ts'
+import { type AgeLimit, mayGoByAge, type Outcomes, outcomesOf, type SpaceTarget } from './image-gc/outcomes.ts'
+import { type ImageGcPolicy, imageGcPolicyError, isImageGcStopped } from './image-gc/policy.ts'
+import type { PreparedImages } from './image-gc/prepared.ts'
+import { deletionsOf, type Freed, freedOf, keptImages } from './image-gc/told.ts'
+import { amountToFree, bytesUntilTrigger, type ImageFsStats, imageFsUsage, invalidCapacity, notEnoughFreed } from './image-gc/usage.ts'
+import type { Kubelet } from './kubelet.ts'
 
-export interface ImageGcPolicy {
-  highThresholdPercent: number
-  lowThresholdPercent: number
-  /** Whether `imageMaximumGCAge` is set and its gate is on. */
-  hasMaximumAge: boolean
+/** A prediction, and what keeps it from being exact. */
+export interface Predicted<Prediction> {
+  prediction: Prediction
+  unknowns: Unknown[]
 }
 
-/** Upstream's text where it would not even construct the manager; else null. */
-export function imageGcPolicyError({ highThresholdPercent, lowThresholdPercent }: Omit<ImageGcPolicy, 'hasMaximumAge'>): string | null {
-  if (highThresholdPercent < 0 || highThresholdPercent > 100)
-    return `invalid HighThresholdPercent ${highThresholdPercent}, must be in range [0-100]`
-  if (lowThresholdPercent < 0 || lowThresholdPercent > 100)
-    return `invalid LowThresholdPercent ${lowThresholdPercent}, must be in range [0-100]`
-  if (lowThresholdPercent <= highThresholdPercent) return null
-  return `LowThresholdPercent ${lowThresholdPercent} can not be higher than HighThresholdPercent ${highThresholdPercent}`
+/** Deletions and kept images are null where no list of images was read, and something may go. */
+interface Told {
+  deletions: ImageDeletion[] | null
+  kept: KeptImage[] | null
 }
 
-/** What one round would do at this moment. `imagefs` null: not observed. */
-export function predictImageGc(policy: ImageGcPolicy, imagefs: FilesystemState | null, features: KubeletFeatures): ImageGcPrediction {
+const notKnown: Freed = { freedBytes: null, reachesLow: null, shortfallBytes: null }
+const nothingFreed: Freed = { freedBytes: 0, reachesLow: true, shortfallBytes: 0 }
+
+/**
+ * @param imagefs as the round reads it; null: not observed
+ * @param images null: nobody looked, and what depends on them is null
+ */
+export function predictImageGc(
+  policy: ImageGcPolicy,
+  imagefs: ImageFsStats | null,
+  images: PreparedImages | null,
+  kubelet: Kubelet,
+): Predicted<ImageGcPrediction> {
   const { highThresholdPercent, lowThresholdPercent } = policy
-  const isStopped = highThresholdPercent === 100 && !(policy.hasMaximumAge && features.has('maximumAgeKeepsImageGc'))
+  const isStopped = isImageGcStopped(policy, kubelet)
   const prediction: ImageGcPrediction = {
     enabled: !isStopped,
     highThresholdPercent,
     lowThresholdPercent,
-    triggered: null,
+    triggered: isStopped ? false : null,
     usagePercent: null,
     bytesUntilTrigger: null,
     bytesToFree: null,
+    ...notKnown,
     error: imageGcPolicyError(policy),
+    deletions: null,
+    kept: null,
   }
-  if (!imagefs || prediction.error !== null) return prediction
+  const unknowns: Unknown[] = []
+  if (prediction.error !== null) return { prediction: { ...prediction, triggered: null }, unknowns }
+  const usage = imagefs && imageFsUsage(imagefs)
+  if (usage) {
+    prediction.usagePercent = usage.usagePercent
+    prediction.triggered = !isStopped && usage.usagePercent >= highThresholdPercent
+    prediction.bytesToFree = prediction.triggered ? amountToFree(usage, lowThresholdPercent) : 0
+    if (!isStopped) prediction.bytesUntilTrigger = bytesUntilTrigger(usage, highThresholdPercent)
+  } else if (imagefs) {
+    prediction.triggered = false
+    prediction.error = isStopped ? null : invalidCapacity
+  }
+  if (prediction.triggered === false) Object.assign(prediction, prediction.error === null ? nothingFreed : { freedBytes: 0 })
+  if (images === null) return { prediction, unknowns }
 
-  const capacity = imagefs.capacityBytes ?? 0
-  const available = Math.min(imagefs.availableBytes ?? 0, capacity)
-  if (capacity === 0) return { ...prediction, triggered: false, error: 'invalid capacity 0 on image filesystem' }
-  const usagePercent = usagePercentOf(capacity, available)
-  if (isStopped) return { ...prediction, usagePercent, triggered: false, bytesToFree: 0 }
-  const triggered = usagePercent >= highThresholdPercent
-  return {
-    ...prediction,
-    usagePercent,
-    triggered,
-    bytesUntilTrigger: Math.max(0, available - greatestTriggering(capacity, highThresholdPercent)),
-    bytesToFree: triggered ? divided(capacity, 100 - lowThresholdPercent, 100) - available : 0,
+  const age = isStopped ? null : ageLimitOf(policy, images, kubelet)
+  const wantedBytes = prediction.triggered === true ? prediction.bytesToFree : null
+  const target = { atLeastBytes: wantedBytes, atMostBytes: prediction.triggered === null ? Number.POSITIVE_INFINITY : wantedBytes }
+  const outcomes = outcomesOf(images, policy.minimumAgeMs, age, target)
+  Object.assign(prediction, told(images, outcomes, age, target, unknowns))
+  if (wantedBytes === null || !usage) return { prediction, unknowns }
+
+  const freed = images.isListed ? freedOf(images, outcomes, wantedBytes) : notKnown
+  Object.assign(prediction, freed)
+  if (freed.reachesLow === false && freed.freedBytes !== null) {
+    prediction.error = notEnoughFreed(usage, wantedBytes, freed.freedBytes, kubelet.features)
   }
+  if (freed.freedBytes === null || freed.reachesLow === null) unknowns.push(freedNotKnown)
+  if (outcomes.some(flags => (flags & mayGoByAge) !== 0)) unknowns.push(diskAfterAge)
+  return { prediction, unknowns }
 }
 
-/** 100 − the floored percentage that is available, in percent. */
-export const usagePercentOf = (capacityBytes: number, availableBytes: number): number =>
-  100 - divided(Math.min(availableBytes, capacityBytes), 100, capacityBytes)
-
-/** The most that may be available with image GC still triggered: available × 100 < (101 − high) × capacity. */
-const greatestTriggering = (capacity: number, highThresholdPercent: number): number => {
-  const product = (101 - highThresholdPercent) * capacity
-  if (Number.isSafeInteger(product)) return Math.floor((product - 1) / 100)
-  return Number((BigInt(101 - highThresholdPercent) * BigInt(capacity) - 1n) / 100n)
+const freedNotKnown: Unknown = {
+  what: 'imageGC.freedBytes',
+  effect:
+    'how much the round frees, whether that is enough, and so whether it ends in an error, is not fixed by what is known of the images',
+}
+const diskAfterAge: Unknown = {
+  what: 'summary.node.runtime.imageFs after deletions by age',
+  effect: 'they may free enough that less goes for space, or nothing: the round is told as if the disk did not change by them',
 }
 
-/** value × factor ÷ divisor as int64 does it: doubles cannot hold the product of a disk of 90 TB and 100. */
-function divided(value: number, factor: number, divisor: number): number {
-  const product = value * factor
-  if (Number.isSafeInteger(product)) return Math.trunc(product / divisor)
-  return Number((BigInt(value) * BigInt(factor)) / BigInt(divisor))
+/** What eviction deletes when it reclaims images: all that may go, however full the disk is, and with image GC switched off too. */
+export function predictDeleteUnusedImages({ minimumAgeMs }: ImageGcPolicy, images: PreparedImages): Predicted<Told> {
+  const unknowns: Unknown[] = []
+  const target = { atLeastBytes: Number.POSITIVE_INFINITY, atMostBytes: Number.POSITIVE_INFINITY }
+  return { prediction: told(images, outcomesOf(images, minimumAgeMs, null, target), null, target, unknowns), unknowns }
+}
+
+/** Null: no image goes by age. */
+function ageLimitOf({ maximumAgeMs }: ImageGcPolicy, { atMs, kubeletStart }: PreparedImages, { features }: Kubelet): AgeLimit | null {
+  if (maximumAgeMs === 0 || !features.has('imageMaximumGCAge')) return null
+  if (!features.has('maximumAgeWaitsForUptime')) return { maximumAgeMs, isSure: true }
+  if (kubeletStart === null) return { maximumAgeMs, isSure: false }
+  if (atMs - kubeletStart.earliestMs <= maximumAgeMs) return null
+  return { maximumAgeMs, isSure: atMs - kubeletStart.latestMs > maximumAgeMs }
+}
+
+const startNotKnown: Unknown = {
+  what: 'known.kubeletStartedAt',
+  effect: 'whether the kubelet has run for imageMaximumGCAge yet is not known, and so not whether images go by age',
+}
+
+function told(images: PreparedImages, outcomes: Outcomes, age: AgeLimit | null, { atMostBytes }: SpaceTarget, unknowns: Unknown[]): Told {
+  const mayDelete = age !== null || atMostBytes !== null
+  if (mayDelete) unknowns.push(...images.unknowns)
+  if (age?.isSure === false) unknowns.push(startNotKnown)
+  if (mayDelete && !images.isListed) return { deletions: null, kept: null }
+  return { deletions: deletionsOf(images, outcomes), kept: keptImages(images, outcomes, atMostBytes !== null) }
 }

@@ -1,0 +1,126 @@
+/**
+ * What the kubelet may remember of each image at one moment: bounds of its times of first detection and last use, from what is known.
+ *
+ * Replays       pkg/kubelet/images/image_gc_manager.go  detectImages, as far as its loop fixes times
+ * Read at       1.24 to 1.37
+ * Kept exactly  detection every 5 minutes and in each round; nothing is used before it is detected; at a kubelet's start nothing was used yet, and since
+ *               1.29 nothing detected
+ * Left out      detections that failed, or came later than a minute after their time
+ */
+
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import type { KeptImage } from '#model/prediction.ts'
+import type { ImageEvidence, NodeImages } from './evidence.ts'
+import type { TimeBounds } from './known-times.ts'
+import { zeroTimeMs } from './records.ts'
+import { madeMs } from './users.ts'
+
+/** Within this time a detection comes for certain. A period starts when the round before it has ended. */
+const detectionWithinMs = imageGcPeriodMs + 60_000
+
+export interface LastUsedBounds extends TimeBounds {
+  /** The earliest that is no zero time. */
+  lowestMs: number
+}
+
+export interface BoundedImage {
+  image: string
+  names: string[]
+  sizeBytes: number | null
+  /** Neither in use nor pinned; null: perhaps. */
+  isCandidate: boolean | null
+  /** Why it is no candidate. */
+  keptBecause: KeptImage['reason'] | null
+  isInUse: boolean | null
+  isPinned: boolean | null
+  firstDetected: TimeBounds
+  lastUsed: LastUsedBounds
+}
+
+/**
+ * @param atMs not before the record; what was read holds unchanged until then
+ * @param removed ids of containers that are removed just before
+ */
+export function boundedImages(node: NodeImages, atMs: number, removed: ReadonlySet<string>, features: KubeletFeatures): BoundedImage[] {
+  return (node.images ?? []).map(evidence => bounded(evidence, node, atMs, removed, features))
+}
+
+function bounded(
+  evidence: ImageEvidence,
+  node: NodeImages,
+  atMs: number,
+  removed: ReadonlySet<string>,
+  features: KubeletFeatures,
+): BoundedImage {
+  const { image, names, sizeBytes, isPinned, isSandbox, users } = evidence
+  const left = removed.size === 0 ? users : users.filter(({ containerId }) => !removed.has(containerId))
+  const isUsed = left.some(({ isSure }) => isSure) || (node.areUsersComplete && left.length === 0 ? false : null)
+  const isInUse = isUsed === true || isSandbox === true ? true : isUsed === null || isSandbox === null ? null : false
+  const isKept = isInUse === true || isPinned === true
+  const lastUsed = lastUsedOf(evidence, node, atMs, removed)
+  return {
+    image,
+    names,
+    sizeBytes,
+    isCandidate: isKept ? false : isInUse === false && isPinned === false ? true : null,
+    keptBecause: isKept ? (isUsed === true ? 'in-use' : isInUse === true ? 'sandbox' : 'pinned') : null,
+    isInUse,
+    isPinned,
+    firstDetected: firstDetectedOf(evidence, node, atMs, features),
+    lastUsed,
+  }
+}
+
+const exactly = (ms: number): TimeBounds => ({ earliestMs: ms, latestMs: ms })
+
+function firstDetectedOf(evidence: ImageEvidence, node: NodeImages, atMs: number, features: KubeletFeatures): TimeBounds {
+  const { firstDetectedMs, lastUsedMs } = evidence.known
+  if (typeof firstDetectedMs === 'number') return exactly(firstDetectedMs)
+  const nextDetectionMs = Math.min(atMs, node.readAtMs + detectionWithinMs)
+  if (firstDetectedMs === null) return { earliestMs: node.readAtMs, latestMs: nextDetectionMs }
+  const earliestMs = features.has('firstDetectionIsTimed') ? (node.kubeletStart?.earliestMs ?? zeroTimeMs) : zeroTimeMs
+  const usedMs = typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs ? lastUsedMs : nextDetectionMs
+  const latestMs = Math.min(nextDetectionMs, usedMs, detectedInUse(evidence, node))
+  return { earliestMs, latestMs: Math.max(earliestMs, latestMs) }
+}
+
+/** By when a container's image was detected at the latest: within a period from when both it and the kubelet ran. */
+function detectedInUse({ users }: ImageEvidence, { kubeletStart }: NodeImages): number {
+  let earliestMs = Number.POSITIVE_INFINITY
+  if (kubeletStart === null) return earliestMs
+  for (const user of users) {
+    const sinceMs = user.isSure ? madeMs(user) : null
+    if (sinceMs !== null) earliestMs = Math.min(earliestMs, Math.max(sinceMs, kubeletStart.latestMs) + detectionWithinMs)
+  }
+  return earliestMs
+}
+
+/** A round's own detection sees no image in use that it then considers: the last use lies before. */
+const justBefore = (ms: number) => ms - 0.001
+
+function lastUsedOf(evidence: ImageEvidence, node: NodeImages, atMs: number, removed: ReadonlySet<string>): LastUsedBounds {
+  const read = lastUsedWhenRead(evidence, node, atMs)
+  const users = removed.size === 0 ? [] : evidence.users.filter(({ containerId }) => removed.has(containerId))
+  // What holds it until it is removed at the moment itself was seen by every detection between.
+  if (users.length === 0 || atMs <= node.readAtMs) return read
+  const latestMs = justBefore(atMs)
+  const seenMs = users.some(({ isSure }) => isSure) ? latestMs - detectionWithinMs : zeroTimeMs
+  if (seenMs > node.readAtMs) return { earliestMs: seenMs, lowestMs: seenMs, latestMs }
+  return { earliestMs: read.earliestMs, lowestMs: Math.min(read.lowestMs, node.readAtMs), latestMs }
+}
+
+const neverUsed: LastUsedBounds = { earliestMs: zeroTimeMs, lowestMs: Number.POSITIVE_INFINITY, latestMs: zeroTimeMs }
+
+function lastUsedWhenRead({ known }: ImageEvidence, node: NodeImages, atMs: number): LastUsedBounds {
+  const { firstDetectedMs, lastUsedMs } = known
+  if (typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs) return { earliestMs: lastUsedMs, lowestMs: lastUsedMs, latestMs: lastUsedMs }
+  // Never seen in use, or never seen.
+  if (lastUsedMs !== undefined || firstDetectedMs === null) return neverUsed
+  const startMs = node.kubeletStart?.earliestMs ?? zeroTimeMs
+  return {
+    earliestMs: zeroTimeMs,
+    lowestMs: typeof firstDetectedMs === 'number' ? Math.max(firstDetectedMs, startMs) : startMs,
+    latestMs: Math.min(node.readAtMs, justBefore(atMs)),
+  }
+}

@@ -1,0 +1,165 @@
+/**
+ * What is known of each image on a node from what was read of it, and what is not.
+ *
+ * Replays       pkg/kubelet/kuberuntime/kuberuntime_image.go  ListImages, GetImageRef;  pkg/kubelet/nodestatus/setters.go  Images
+ * Read at       1.24 to 1.37
+ * Kept exactly  a node's status names the largest images only, up to a cap; the sandbox image is the one that its reference means now
+ * Left out      images whose names the node's status cuts off after five; detections that failed
+ *
+ * The API shows no pinned images, no exited containers of pods that are gone, and no times: without the runtime nothing is surely unused.
+ */
+import { defaultSandboxImage } from '#facts/kubelet/sandbox-image.ts'
+import type { Unknown } from '#model/prediction.ts'
+import type { NodeRecord } from '#model/record.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import { listOf, objectAt, objectOf, objectsOf, textAt, textOf } from '#replay/untrusted.ts'
+import { type KnownTimes, knownTimesOf, kubeletStartOf, type TimeBounds } from './known-times.ts'
+import { type ImageIndex, indexImages, type ReferencedImage, referenced } from './references.ts'
+import { areContainersRead, type ImageUser, imageUses } from './users.ts'
+
+export interface ImageEvidence extends ReferencedImage {
+  /** The id, or where that is not known, the first name. */
+  image: string
+  sizeBytes: number | null
+  /** Null: not known, here and below. */
+  isPinned: boolean | null
+  isSandbox: boolean | null
+  users: ImageUser[]
+  known: KnownTimes
+}
+
+export interface NodeImages {
+  /** Null: no list of images was read. */
+  images: ImageEvidence[] | null
+  /** False: there may be others. */
+  isComplete: boolean
+  /** Whether every container was seen, so that an image without a user has none. */
+  areUsersComplete: boolean
+  /** When this was so. */
+  readAtMs: number
+  /** Null: not known. */
+  kubeletStart: TimeBounds | null
+  unknowns: Unknown[]
+}
+
+/** Upstream's default of `nodeStatusMaxImages`. Source: pkg/kubelet/apis/config/v1beta1/defaults.go. */
+const defaultStatusImages = 50
+
+/** @param readAtMs the record's own time */
+export function imageEvidence(record: NodeRecord, readAtMs: number, kubelet: Kubelet): NodeImages {
+  const listed = listedImages(record, kubelet)
+  const kubeletStart = kubeletStartOf(record, readAtMs)
+  const node: NodeImages = {
+    images: listed?.images ?? null,
+    isComplete: listed?.isComplete ?? false,
+    areUsersComplete: false,
+    readAtMs,
+    kubeletStart,
+    unknowns: [],
+  }
+  if (listed === null) {
+    node.unknowns.push({ what: 'images', effect: 'which images the node has is not known, and so not which go' })
+    return node
+  }
+  if (!listed.isComplete) {
+    node.unknowns.push({
+      what: listed.unseen,
+      effect: 'images that were not seen may go before those that were: by space none goes for certain',
+    })
+  }
+  const { images } = listed
+  const index = indexImages(images)
+  noteKnownTimes(images, index, record.known)
+  for (const { place, user } of imageUses(record, index, listed.isOfRuntime, kubelet)) images[place]?.users.push(user)
+  node.areUsersComplete = listed.isOfRuntime && areContainersRead(record, kubelet)
+  if (!kubelet.features.has('sandboxImageUnprotected')) noteSandbox(images, index, record.host, kubelet, node.unknowns)
+  return node
+}
+
+interface ListedImages {
+  images: ImageEvidence[]
+  isOfRuntime: boolean
+  isComplete: boolean
+  /** What the list lacks, where it is not complete. */
+  unseen: string
+}
+
+function listedImages(record: NodeRecord, kubelet: Kubelet): ListedImages | null {
+  const canBePinned = kubelet.features.has('imagesCanBePinned')
+  const ofRuntime = record.runtime?.images
+  if (Array.isArray(ofRuntime)) {
+    const images: ImageEvidence[] = []
+    for (const { id, repoTags, repoDigests, size, pinned } of objectsOf(ofRuntime)) {
+      if (typeof id !== 'string' || id === '') continue
+      // The runtime's JSON may leave out what is false.
+      images.push(evidence(id, [...textsOf(repoTags), ...textsOf(repoDigests)], sizeOf(size), canBePinned && pinned === true))
+    }
+    return { images, isOfRuntime: true, isComplete: images.length === ofRuntime.length, unseen: 'runtime.images' }
+  }
+  const ofStatus = objectAt(record.node, 'status')?.images
+  if (!Array.isArray(ofStatus)) return null
+  const images = ofStatus.map(objectOf).map(raw => evidence(null, [...textsOf(raw?.names)], sizeOf(raw?.sizeBytes), canBePinned ? null : false))
+  const most = objectAt(record.configz, 'kubeletconfig')?.nodeStatusMaxImages
+  const cap = typeof most === 'number' ? most : defaultStatusImages
+  return { images, isOfRuntime: false, isComplete: cap < 0 || images.length < cap, unseen: 'images beyond node.status.images' }
+}
+
+const evidence = (id: string | null, names: string[], sizeBytes: number | null, isPinned: boolean | null): ImageEvidence => ({
+  image: id ?? names[0] ?? '',
+  id,
+  names,
+  sizeBytes,
+  isPinned,
+  isSandbox: false,
+  users: [],
+  known: {},
+})
+
+function textsOf(value: unknown): readonly string[] {
+  const list = listOf(value)
+  return list.every(isText) ? list : list.filter(isText)
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+/** The runtime writes it as text, the node's status as a number. */
+function sizeOf(given: unknown): number | null {
+  const size = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given
+  return typeof size === 'number' && Number.isSafeInteger(size) && size >= 0 ? size : null
+}
+
+function noteKnownTimes(images: ImageEvidence[], index: ImageIndex, known: unknown): void {
+  for (const raw of objectsOf(objectOf(known)?.images)) {
+    const { places, isSure } = referenced(index, textOf(raw.id) ?? '')
+    for (const place of isSure ? places : []) {
+      const image = images[place]
+      if (image !== undefined) image.known = knownTimesOf(raw)
+    }
+  }
+}
+
+const sandboxFlag = '--pod-infra-container-image'
+
+/** Below 1.29: the image that the flag names. Where the command line was not read, whatever calls itself so may be it. */
+function noteSandbox(images: ImageEvidence[], index: ImageIndex, host: unknown, kubelet: Kubelet, unknowns: Unknown[]): void {
+  const commandLine = textsOf(objectAt(host, 'kubelet')?.commandLine)
+  if (commandLine.length > 0) {
+    const place = commandLine.findLastIndex(argument => argument === sandboxFlag || argument.startsWith(`${sandboxFlag}=`))
+    const given = commandLine[place] === sandboxFlag ? commandLine[place + 1] : commandLine[place]?.slice(sandboxFlag.length + 1)
+    for (const sandbox of referenced(index, given ?? defaultSandboxImage(kubelet.features)).places) note(images[sandbox], true)
+    return
+  }
+  unknowns.push({
+    what: 'host.kubelet.commandLine',
+    effect: 'which image the kubelet spares as its sandbox is not known: any that is called pause may be it',
+  })
+  const ofRuntime = textAt(objectAt(host, 'containerd'), 'sandboxImage')
+  const likely = ofRuntime === null ? [] : referenced(index, ofRuntime).places
+  for (const [place, image] of images.entries()) {
+    if (likely.includes(place) || image.names.some(name => /(?:^|\/)pause[^/]*$/.test(name))) note(image, null)
+  }
+}
+
+function note(image: ImageEvidence | undefined, isSandbox: boolean | null): void {
+  if (image !== undefined) image.isSandbox = isSandbox
+}

@@ -1,0 +1,135 @@
+/**
+ * What one round would do to each image, under every assignment of what is not known of them.
+ *
+ * Replays       pkg/kubelet/images/image_gc_manager.go  freeOldImages, freeSpace
+ * Read at       1.24 to 1.37
+ * Kept exactly  an image goes for space if too little has gone before it, or nothing; certain: even when all that may come before it does, as heavy as
+ *               may be; possible: even when only that comes before it which must
+ * Left out      removals that fail
+ *
+ * What is not known of one image is taken to be independent of what is not known of another.
+ */
+import { type ImageOrder, imageOrder, placeAt, timeAt } from './order.ts'
+import type { PreparedImages } from './prepared.ts'
+
+/** Bytes that a round frees for space; null: it frees none. */
+export interface SpaceTarget {
+  /** Where what is read leaves it open whether it frees any: null. */
+  atLeastBytes: number | null
+  /** Infinite where it may be any number. */
+  atMostBytes: number | null
+}
+
+/** Deletion by age; null: not in force. `isSure`: the kubelet has certainly run long enough. */
+export interface AgeLimit {
+  maximumAgeMs: number
+  isSure: boolean
+}
+
+/** Of each image, by place, a sum of the flags below. */
+export type Outcomes = Uint8Array
+
+/** It goes whatever is not known; and under some of it. */
+export const goesSurely = 1
+export const mayGo = 2
+export const mayGoByAge = 4
+export const mayGoForSpace = 8
+/** It goes for space if its turn comes, unless by age before; and perhaps it does. */
+export const surelyInTurn = 16
+export const perhapsInTurn = 32
+
+export const has = (outcomes: Outcomes, place: number, flag: number): boolean => ((outcomes[place] ?? 0) & flag) !== 0
+
+export function outcomesOf(prepared: PreparedImages, minimumAgeMs: number, age: AgeLimit | null, target: SpaceTarget): Outcomes {
+  const outcomes = new Uint8Array(prepared.images.length)
+  const isStraddled = takeAges(prepared, minimumAgeMs, age, outcomes)
+  if (target.atMostBytes === null) return outcomes
+  const order = isStraddled && age !== null ? orderOfYoung(prepared, age.maximumAgeMs) : prepared.order
+  takePossible(prepared, order, target.atMostBytes, outcomes)
+  if (target.atLeastBytes !== null) takeCertain(prepared, order, target.atLeastBytes, outcomes)
+  return outcomes
+}
+
+/** What goes by age, and what is left for space. Whether an image is among them that surely goes by age if it is old, and may be old or not. */
+function takeAges({ atMs, images, columns }: PreparedImages, minimumAgeMs: number, age: AgeLimit | null, outcomes: Outcomes): boolean {
+  const { usedEarliest, usedLatest, detectedEarliest, detectedLatest } = columns
+  let isStraddled = false
+  for (let place = 0; place < images.length; place++) {
+    const isCandidate = images[place]?.isCandidate ?? null
+    if (isCandidate === false) continue
+    let flags = 0
+    let isSurelyOld = false
+    if (age !== null && atMs - timeAt(usedEarliest, place) > age.maximumAgeMs) {
+      isSurelyOld = age.isSure && atMs - timeAt(usedLatest, place) > age.maximumAgeMs
+      flags = isSurelyOld && isCandidate === true ? mayGo | mayGoByAge | goesSurely : mayGo | mayGoByAge
+      if (age.isSure && !isSurelyOld) isStraddled = true
+    }
+    if (!isSurelyOld && atMs - timeAt(detectedEarliest, place) >= minimumAgeMs && timeAt(usedEarliest, place) < atMs) {
+      const isSurelyEligible = atMs - timeAt(detectedLatest, place) >= minimumAgeMs && timeAt(usedLatest, place) < atMs
+      flags |= isSurelyEligible && isCandidate === true ? perhapsInTurn | surelyInTurn : perhapsInTurn
+    }
+    outcomes[place] = flags
+  }
+  return isStraddled
+}
+
+/** The order of those that do not go by age. Young, an image was not last used before the limit. */
+function orderOfYoung({ atMs, columns, usedLowest }: PreparedImages, maximumAgeMs: number): ImageOrder {
+  const cutoffMs = atMs - maximumAgeMs
+  const young = (earliestMs: number, place: number) => (earliestMs < cutoffMs ? Math.max(timeAt(usedLowest, place), cutoffMs) : earliestMs)
+  return imageOrder({ ...columns, usedEarliest: columns.usedEarliest.map(young) })
+}
+
+/** An image may go unless what must come before it is enough. */
+function takePossible(
+  { images }: PreparedImages,
+  { byEarliest, byLatest, ahead }: ImageOrder,
+  wantedBytes: number,
+  outcomes: Outcomes,
+): void {
+  let passed = 0
+  let count = 0
+  let bytes = 0
+  for (let index = 0; index < byEarliest.length; index++) {
+    const place = placeAt(byEarliest, index)
+    for (; passed < placeAt(ahead, place); passed++) {
+      const before = placeAt(byLatest, passed)
+      if (!has(outcomes, before, surelyInTurn) || has(outcomes, before, mayGoByAge)) continue
+      count++
+      bytes += images[before]?.sizeBytes ?? 0
+    }
+    const isSpared = count > 0 && bytes >= wantedBytes
+    if (!isSpared && has(outcomes, place, perhapsInTurn)) outcomes[place] = (outcomes[place] ?? 0) | mayGo | mayGoForSpace
+  }
+}
+
+/** An image goes if all that may come before it is not enough. What was not seen may come before it, and may be enough for anything. */
+function takeCertain(
+  { images, isComplete }: PreparedImages,
+  { byEarliest, byLatest, reach }: ImageOrder,
+  wantedBytes: number,
+  outcomes: Outcomes,
+): void {
+  const isEndless = wantedBytes === Number.POSITIVE_INFINITY
+  if (!isComplete && !isEndless) return
+  let reached = 0
+  let count = 0
+  let bytes = 0
+  let unsized = 0
+  for (let index = 0; index < byLatest.length; index++) {
+    const place = placeAt(byLatest, index)
+    for (; reached < placeAt(reach, place); reached++) {
+      const before = placeAt(byEarliest, reached)
+      if (!has(outcomes, before, perhapsInTurn)) continue
+      const sizeBytes = images[before]?.sizeBytes ?? null
+      count++
+      bytes += sizeBytes ?? 0
+      unsized += sizeBytes === null ? 1 : 0
+    }
+    if (!has(outcomes, place, surelyInTurn)) continue
+    const ownBytes = images[place]?.sizeBytes ?? null
+    // It is counted itself.
+    const isEnough = unsized > (ownBytes === null ? 1 : 0) || bytes - (ownBytes ?? 0) >= wantedBytes
+    if (isEndless || count === 1 || !isEnough) outcomes[place] = (outcomes[place] ?? 0) | goesSurely
+  }
+}

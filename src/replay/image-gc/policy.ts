@@ -1,0 +1,63 @@
+/**
+ * The image GC policy: whether the kubelet takes it, and whether it lets the loop run at all.
+ *
+ * Replays       pkg/kubelet/images/image_gc_manager.go  NewImageGCManager;  pkg/kubelet/kubelet.go  StartGarbageCollection, NewMainKubelet
+ * Read at       1.24 to 1.37; alike in all but the maximum age, and what stops the loop
+ * Kept exactly  low equal to high is taken here, though validation refuses it; a maximum age needs its gate; below 1.30 a high threshold of 100
+ *               stops the loop whatever the maximum age
+ * Left out      a maximum age without its gate, which validation refuses
+ */
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { parseDuration, toMilliseconds } from '#model/duration.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+
+export interface ImageGcPolicy {
+  highThresholdPercent: number
+  lowThresholdPercent: number
+  /** Since its first detection, before which an image is not deleted for space. */
+  minimumAgeMs: number
+  /** Since its last use, after which an image is deleted whatever the disk; 0: not in force. */
+  maximumAgeMs: number
+}
+
+/** Upstream's text where it would not even construct the manager; else null. */
+export function imageGcPolicyError(policy: Pick<ImageGcPolicy, 'highThresholdPercent' | 'lowThresholdPercent'>): string | null {
+  const { highThresholdPercent, lowThresholdPercent } = policy
+  if (highThresholdPercent < 0 || highThresholdPercent > 100)
+    return `invalid HighThresholdPercent ${highThresholdPercent}, must be in range [0-100]`
+  if (lowThresholdPercent < 0 || lowThresholdPercent > 100)
+    return `invalid LowThresholdPercent ${lowThresholdPercent}, must be in range [0-100]`
+  if (lowThresholdPercent <= highThresholdPercent) return null
+  return `LowThresholdPercent ${lowThresholdPercent} can not be higher than HighThresholdPercent ${highThresholdPercent}`
+}
+
+/** Whether the loop never starts. What eviction wants deleted is deleted nevertheless. */
+export const isImageGcStopped = ({ highThresholdPercent, maximumAgeMs }: ImageGcPolicy, { features }: Kubelet): boolean =>
+  highThresholdPercent === 100 && !(maximumAgeMs !== 0 && features.has('maximumAgeKeepsImageGc'))
+
+/**
+ * What a running configuration comes to. configz always shows the four fields; a record written by hand may leave them at their defaults.
+ * A duration that Go cannot read, which no kubelet prints, is left out. Null: the percentages are no whole numbers.
+ */
+export function imageGcPolicyOf(configuration: KubeletConfiguration, kubelet: Kubelet): ImageGcPolicy | null {
+  const { imageGCHighThresholdPercent, imageGCLowThresholdPercent } = { ...configurationDefaults, ...configuration }
+  if (!Number.isSafeInteger(imageGCHighThresholdPercent) || !Number.isSafeInteger(imageGCLowThresholdPercent)) return null
+  return {
+    highThresholdPercent: imageGCHighThresholdPercent,
+    lowThresholdPercent: imageGCLowThresholdPercent,
+    minimumAgeMs: ageOf(configuration, 'imageMinimumGCAge'),
+    maximumAgeMs: kubelet.isGateOn('ImageMaximumGCAge') ? ageOf(configuration, 'imageMaximumGCAge') : 0,
+  }
+}
+
+const ageOf = (configuration: KubeletConfiguration, field: 'imageMinimumGCAge' | 'imageMaximumGCAge'): number =>
+  durationMs(configuration[field]) ?? durationMs(configurationDefaults[field]) ?? 0
+
+function durationMs(text: string | undefined): number | null {
+  try {
+    return text === undefined ? null : toMilliseconds(parseDuration(text))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Which image on the node a reference means: by id, by the digest of its manifest, or by tag.
+ *
+ * Replays       containerd's reference docker.ParseDockerRef, as far as repositories have short names
+ * Kept exactly  an id and a digest mean one image, whatever the repository; a tag may have moved to another image since
+ * Left out      ids cut short
+ */
+
+export interface ReferencedImage {
+  /** Null: not known. */
+  id: string | null
+  /** Tags and digests, `repository:tag` and `repository@sha256:…`. */
+  names: string[]
+}
+
+/** What a reference may mean, by place in the list that was indexed. */
+export interface Referenced {
+  places: readonly number[]
+  /** By id or digest: it cannot be another. By tag it can. */
+  isSure: boolean
+}
+
+export interface ImageIndex {
+  byId: ReadonlyMap<string, number>
+  /** Made when it is first asked for: where all go by ids, it never is. */
+  byName(): ReadonlyMap<string, readonly number[]>
+}
+
+const nothing: Referenced = { places: [], isSure: false }
+
+export function indexImages(images: readonly ReferencedImage[]): ImageIndex {
+  const byId = new Map<string, number>()
+  let place = 0
+  for (const { id } of images) {
+    if (id !== null) byId.set(id, place)
+    place++
+  }
+  let byName: ReadonlyMap<string, readonly number[]> | null = null
+  return {
+    byId,
+    byName() {
+      byName ??= placesByName(images)
+      return byName
+    },
+  }
+}
+
+function placesByName(images: readonly ReferencedImage[]): ReadonlyMap<string, readonly number[]> {
+  const byName = new Map<string, number[]>()
+  for (const [place, { names }] of images.entries()) {
+    for (const name of new Set(names.map(key => digestOf(key) ?? tagOf(key)))) {
+      const places = byName.get(name)
+      if (places === undefined) byName.set(name, [place])
+      else places.push(place)
+    }
+  }
+  return byName
+}
+
+const runtimePrefix = /^[a-z][a-z-]*:\/\//
+
+/** @param reference `sha256:…`, `repository@sha256:…`, `repository:tag`, each as `docker-pullable://…` too */
+export function referenced({ byId, byName }: ImageIndex, reference: string): Referenced {
+  const known = byId.get(reference)
+  if (known !== undefined) return { places: [known], isSure: true }
+  const name = reference.replace(runtimePrefix, '')
+  if (name === '') return nothing
+  const place = byId.get(name) ?? byId.get(`sha256:${name}`)
+  if (place !== undefined) return { places: [place], isSure: true }
+  const digest = digestOf(name)
+  const places = byName().get(digest ?? tagOf(name))
+  return places === undefined ? nothing : { places, isSure: digest !== null }
+}
+
+const digestForm = /(?:^|@)(sha\d{3}:[\da-f]{64,128})$/
+
+const digestOf = (name: string): string | null => digestForm.exec(name)?.[1] ?? null
+
+/** `nginx` is `docker.io/library/nginx:latest`. */
+function tagOf(name: string): string {
+  const slash = name.indexOf('/')
+  const first = slash === -1 ? '' : name.slice(0, slash)
+  const isHost = /[.:]/.test(first) || first === 'localhost'
+  const repository = isHost ? name : slash === -1 ? `docker.io/library/${name}` : `docker.io/${name}`
+  return repository.lastIndexOf(':') > repository.lastIndexOf('/') ? repository : `${repository}:latest`
+}

@@ -1,0 +1,91 @@
+/**
+ * How full the image filesystem is for image GC, what that triggers, how much is to be freed, and what the kubelet says when that fails.
+ *
+ * Replays       pkg/kubelet/images/image_gc_manager.go  GarbageCollect, formatSize
+ * Read at       1.24 to 1.37; alike in all but the text about too little freed
+ * Kept exactly  the available percentage is floored, so 85 triggers above 84 % used; `>=`; int64 division; a statistic that is missing is 0;
+ *               available is at most the capacity; one decimal, rounded half to even of the exact double
+ * Left out      logging, metrics
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+
+/** The image filesystem as its statistics call gives it; null: they carry no such number. */
+export interface ImageFsStats {
+  capacityBytes: number | null
+  availableBytes: number | null
+}
+
+export interface ImageFsUsage {
+  capacityBytes: number
+  availableBytes: number
+  usagePercent: number
+}
+
+export const invalidCapacity = 'invalid capacity 0 on image filesystem'
+
+/** Null: the capacity is 0, which upstream refuses as `invalidCapacity`. */
+export function imageFsUsage({ capacityBytes, availableBytes }: ImageFsStats): ImageFsUsage | null {
+  const capacity = capacityBytes ?? 0
+  const available = Math.min(availableBytes ?? 0, capacity)
+  return capacity === 0 ? null : { capacityBytes: capacity, availableBytes: available, usagePercent: usagePercentOf(capacity, available) }
+}
+
+/** 100 − the floored percentage that is available, in percent. */
+export const usagePercentOf = (capacityBytes: number, availableBytes: number): number =>
+  100 - divided(Math.min(availableBytes, capacityBytes), 100, capacityBytes)
+
+/** Below zero where even the low threshold has more available than it asks for. */
+export const amountToFree = ({ capacityBytes, availableBytes }: ImageFsUsage, lowThresholdPercent: number): number =>
+  divided(capacityBytes, 100 - lowThresholdPercent, 100) - availableBytes
+
+/** Bytes that may still be written before the trigger; 0: it is triggered. The trigger is available × 100 < (101 − high) × capacity. */
+export const bytesUntilTrigger = ({ capacityBytes, availableBytes }: ImageFsUsage, highThresholdPercent: number): number =>
+  Math.max(0, availableBytes - greatestTriggering(capacityBytes, highThresholdPercent))
+
+/** The most that may be available with image GC still triggered. */
+function greatestTriggering(capacity: number, highThresholdPercent: number): number {
+  const product = (101 - highThresholdPercent) * capacity
+  if (Number.isSafeInteger(product)) return Math.floor((product - 1) / 100)
+  return Number((BigInt(101 - highThresholdPercent) * BigInt(capacity) - 1n) / 100n)
+}
+
+/** value × factor ÷ divisor as int64 does it: doubles cannot hold the product of a disk of 90 TB and 100. */
+function divided(value: number, factor: number, divisor: number): number {
+  const product = value * factor
+  if (Number.isSafeInteger(product)) return Math.trunc(product / divisor)
+  return Number((BigInt(value) * BigInt(factor)) / BigInt(divisor))
+}
+
+/** Upstream's error, and its event FreeDiskSpaceFailed, of a round that freed less than it wanted. */
+export function notEnoughFreed(
+  { capacityBytes, usagePercent }: ImageFsUsage,
+  wantedBytes: number,
+  freedBytes: number,
+  features: KubeletFeatures,
+): string {
+  if (features.has('imageGcShortfallNamesUsage')) {
+    const disk = `Insufficient free disk space on the node's image filesystem (${usagePercent}% of ${formatSize(capacityBytes)} used).`
+    const freed = `Failed to free sufficient space by deleting unused images (freed ${freedBytes} bytes).`
+    return `${disk} ${freed} Investigate disk usage, as it could be used by active images, logs, volumes, or other data.`
+  }
+  const wanted = features.has('imageGcShortfallNamesEligible')
+    ? `Failed to garbage collect required amount of images. Attempted to free ${wantedBytes} bytes, but only found ${freedBytes} bytes eligible to free.`
+    : `failed to garbage collect required amount of images. Wanted to free ${wantedBytes} bytes, but freed ${freedBytes} bytes`
+  return wanted
+}
+
+const units = ['KiB', 'MiB', 'GiB', 'TiB']
+
+function formatSize(sizeBytes: number): string {
+  if (sizeBytes < 1024) return `${sizeBytes} B`
+  let size = sizeBytes / 1024
+  let unit = 0
+  for (; size >= 1024 && unit < units.length - 1; unit++) size /= 1024
+  return `${oneDecimal(size)} ${units[unit]}`
+}
+
+/** Go rounds the exact value half to even, toFixed half up: they differ only at x.x5 exactly, which a double holds at .25 and .75. */
+function oneDecimal(size: number): string {
+  const isHalf = Number.isInteger(size * 4) && !Number.isInteger(size * 2)
+  return isHalf && (Math.floor(size * 10) & 1) === 0 ? (Math.floor(size * 10) / 10).toFixed(1) : size.toFixed(1)
+}

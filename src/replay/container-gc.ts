@@ -1,0 +1,140 @@
+/**
+ * Container GC from what was read of a node: which dead containers, sandboxes and log directories its next passes remove.
+ *
+ * Replays       pkg/kubelet/container/container_gc.go  GarbageCollect, DeleteAllUnusedContainers, over the pass of container-gc/
+ * Read at       1.24 to 1.37; alike in all
+ * Kept exactly  a pod object in phase Succeeded or Failed is terminated; with a deletion asked for, or evicted, its content goes too;
+ *               a uid that no pod object has is deleted; a static pod goes by the uid that its mirror names
+ * Left out      what the runtime cannot stop or remove; a pod that is being stopped at this moment counts by its phase;
+ *               that a kubelet which has started since no longer knows whom it evicted
+ */
+import type { ContainerRemoval, Unknown } from '#model/prediction.ts'
+import { isRawObject } from '#model/record.ts'
+import { type ContainerGcPolicy, garbageCollect, type PodState } from './container-gc/garbage-collect.ts'
+import { containerGcPolicy } from './container-gc/policy.ts'
+import { parseRuntimeRecord, type RuntimeRecord } from './container-gc/runtime-record.ts'
+import { listAt, objectAt, textAt } from './untrusted.ts'
+
+export interface ContainerGcEvidence {
+  /** `runtime` of the record, or null. */
+  runtime: unknown
+  /** `host` of the record, or null. */
+  host: unknown
+  /** The node's pod objects; null: not known. */
+  pods: readonly unknown[] | null
+  nowMs: number
+}
+
+export interface ContainerGcRemovals {
+  /** In upstream's order: containers, sandboxes, log directories. These go for certain. */
+  removals: ContainerRemoval[]
+  /** Created at the same moment as others: some of these go, and any. */
+  possible: ContainerRemoval[]
+}
+
+export interface ContainerGcPrediction {
+  /** The pass of every minute. */
+  periodic: ContainerGcRemovals
+  /** The pass that eviction asks for. */
+  underEviction: ContainerGcRemovals
+}
+
+/** Null: not known, and `unknowns` says why. */
+export function predictContainerGc(evidence: ContainerGcEvidence): { prediction: ContainerGcPrediction | null; unknowns: Unknown[] } {
+  const { host, pods, nowMs } = evidence
+  const runtime = parseRuntimeRecord(evidence.runtime)
+  if (runtime === null) return notKnown('runtime')
+  if (pods === null) return notKnown('pods')
+  if (!Number.isSafeInteger(nowMs)) return notKnown('at')
+  const { policy, unknowns } = policyOf(host)
+  if (policy === null) return { prediction: null, unknowns }
+
+  const states = podStates(pods)
+  const podLogDirs = logDirectoriesOf(host)
+  if (podLogDirs === null)
+    unknowns.push({ what: 'host.podLogDirectories', effect: 'which log directories of deleted pods go is not known' })
+  if (runtime.unreadable > 0) {
+    unknowns.push({
+      what: 'runtime',
+      effect: `${runtime.unreadable} of its containers and sandboxes could not be read and are not counted`,
+    })
+  }
+  const removals = named(runtime)
+  const shown = (ids: string[]) => ids.map(id => removals.get(id)).filter(removal => removal !== undefined)
+  const passOf = (evictNonDeletedPods: boolean): ContainerGcRemovals => {
+    const { containers, sandboxes } = runtime
+    const nowNs = BigInt(nowMs) * 1_000_000n
+    const podState = (uid: string): PodState => states.get(uid) ?? 'deleted'
+    const input = { policy, nowNs, evictNonDeletedPods, podState, containers, sandboxes, podLogDirs: podLogDirs ?? [] }
+    const pass = garbageCollect({ ...input, allSourcesReady: true, logLinks: [] })
+    const gone = [...pass.removedContainers, ...pass.removedSandboxes].map(({ id }) => id)
+    const decided = gone.filter(id => !pass.undecided.has(id))
+    return { removals: [...shown(decided), ...pass.removedPodLogDirs.map(logDirectory)], possible: shown([...pass.undecided]) }
+  }
+  const prediction = { periodic: passOf(false), underEviction: passOf(true) }
+  if ([prediction.periodic, prediction.underEviction].some(({ possible }) => possible.length > 0)) {
+    unknowns.push({ what: 'containerGC.order', effect: 'of containers created at the same moment any may be removed first' })
+  }
+  return { prediction, unknowns }
+}
+
+const notKnown = (what: string): { prediction: null; unknowns: Unknown[] } => ({
+  prediction: null,
+  unknowns: [{ what, effect: 'which dead containers go is not known' }],
+})
+
+/** Null where the running kubelet could not have started with these flags. */
+function policyOf(host: unknown): { policy: ContainerGcPolicy | null; unknowns: Unknown[] } {
+  const what = 'host.kubelet.commandLine'
+  const kubelet = objectAt(host, 'kubelet')
+  const isRead = Array.isArray(kubelet?.commandLine)
+  const commandLine = listAt(kubelet, 'commandLine').filter(argument => typeof argument === 'string')
+  try {
+    const assumed = { what, effect: 'the flags of container GC are taken to be at their defaults' }
+    return { policy: containerGcPolicy(commandLine), unknowns: isRead ? [] : [assumed] }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return { policy: null, unknowns: [{ what, effect: `which dead containers go is not known: ${why}` }] }
+  }
+}
+
+const mirrorAnnotation = 'kubernetes.io/config.mirror'
+
+function podStates(pods: readonly unknown[]): ReadonlyMap<string, PodState> {
+  const states = new Map<string, PodState>()
+  for (const pod of pods) {
+    const metadata = objectAt(pod, 'metadata')
+    const uid = textAt(objectAt(metadata, 'annotations'), mirrorAnnotation) ?? textAt(metadata, 'uid')
+    if (uid !== null) states.set(uid, podState(pod))
+  }
+  return states
+}
+
+function podState(pod: unknown): PodState {
+  const status = objectAt(pod, 'status')
+  const phase = textAt(status, 'phase')
+  if (phase !== 'Succeeded' && phase !== 'Failed') return 'running'
+  const isEvicted = phase === 'Failed' && textAt(status, 'reason') === 'Evicted'
+  return isEvicted || textAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null ? 'deleted' : 'terminated'
+}
+
+/** Names of directories in `podLogsDir`; null where the host does not tell them. */
+function logDirectoriesOf(host: unknown): string[] | null {
+  const names = isRawObject(host) ? host.podLogDirectories : null
+  return Array.isArray(names) ? names.filter(name => typeof name === 'string') : null
+}
+
+/** How each container and sandbox is told, by id. */
+function named({ containers, sandboxes }: RuntimeRecord): ReadonlyMap<string, ContainerRemoval> {
+  const removals = new Map<string, ContainerRemoval>()
+  for (const { id, namespace, pod, name } of containers) removals.set(id, { kind: 'container', id, namespace, pod, container: name })
+  for (const { id, namespace, pod } of sandboxes) removals.set(id, { kind: 'sandbox', id, namespace, pod, container: null })
+  return removals
+}
+
+/** `namespace_pod_uid`. */
+function logDirectory(name: string): ContainerRemoval {
+  const [namespace = null, pod = null, ...rest] = name.split('_')
+  const isNamed = rest.length === 1
+  return { kind: 'logDirectory', id: name, namespace: isNamed ? namespace : null, pod: isNamed ? pod : null, container: null }
+}

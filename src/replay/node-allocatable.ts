@@ -1,0 +1,169 @@
+/**
+ * Node allocatable: what of a machine the kubelet offers to pods, and what it keeps.
+ *
+ * Replays       pkg/kubelet/cm/node_container_manager_linux.go  GetNodeAllocatableReservation, getNodeAllocatableAbsolute, validateNodeAllocatable
+ *               pkg/kubelet/cm/helpers.go            hardEvictionReservation
+ *               pkg/kubelet/nodestatus/setters.go    MachineInfo
+ *               pkg/kubelet/cadvisor/util.go         CapacityFromMachineInfo, EphemeralStorageCapacityFromFsInfo
+ * Read at       1.24 to 1.37; the format of ephemeral-storage changes in 1.37, the text of over-reservation in 1.30
+ * Kept exactly  only hard memory.available and nodefs.available are reserved, percentages of capacity in float32; the cgroup of all pods is not
+ *               held by what eviction reserves; huge pages come off memory; nothing is below 0; which format a difference is printed in
+ * Left out      pid; what device plugins offer; --experimental-allocatable-ignore-eviction
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { Signal, Threshold } from '#model/prediction.ts'
+import { addQuantities, binaryQuantity, canonical, parseQuantity, type Quantity, quantityNumber, signOf } from '#model/quantity.ts'
+import { getThresholdQuantity, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
+import { goQuote } from './go-text.ts'
+import type { ResourceList } from './pod.ts'
+import { parseResourceList, type Reservations, reservationsAsWritten } from './reserved-resources.ts'
+
+export interface Machine {
+  cpuCores: number
+  memoryBytes: number
+  /** Of nodefs, as it was when the kubelet started; null where the kubelet does not isolate local storage. */
+  ephemeralStorageBytes: number | null
+  /** Bytes of huge pages, by resource name: `hugepages-2Mi`. */
+  hugePages: ReadonlyMap<string, number | bigint>
+}
+
+type ReservingFields = 'kubeReserved' | 'systemReserved' | 'reservedSystemCPUs' | 'evictionHard'
+
+export type AllocatableConfiguration = Pick<KubeletConfiguration, ReservingFields> &
+  Required<Pick<KubeletConfiguration, 'maxPods' | 'podsPerCore'>>
+
+export interface NodeAllocatable {
+  /** Kept from scheduling; only what is not 0. */
+  reservation: ResourceList
+  /** What the cgroup of all pods is held to. */
+  podsCgroupLimit: ResourceList
+  /** The node's status. */
+  capacity: ResourceList
+  allocatable: ResourceList
+  /** Resources with more reserved than there is, because of which the kubelet would not start. */
+  overReserved: string[]
+}
+
+/** Why the kubelet would not start, as upstream says it. */
+export interface Refusal {
+  field: 'reservedSystemCPUs' | 'kubeReserved' | 'systemReserved' | 'evictionHard'
+  message: string
+}
+
+/** @returns a refusal where the kubelet cannot read what is reserved */
+export function nodeAllocatable(
+  machine: Machine,
+  configuration: AllocatableConfiguration,
+  features: KubeletFeatures,
+): NodeAllocatable | Refusal {
+  const reserved = reservedBy(configuration, features)
+  if ('field' in reserved) return reserved
+  const { kubeReserved, systemReserved, evictionHard } = reserved
+  const resources = machineCapacity(machine, features)
+  const evictionReserved = hardEvictionReservation(evictionHard, resources)
+
+  const reservation = new Map<string, Quantity>()
+  const podsCgroupLimit = new Map<string, Quantity>()
+  for (const [name, amount] of resources) {
+    podsCgroupLimit.set(name, notBelowZero(less(less(amount, systemReserved.get(name)), kubeReserved.get(name))))
+    const total = [systemReserved, kubeReserved, evictionReserved].reduce((sum, list) => plus(sum, list.get(name)), zero)
+    if (signOf(total) !== 0) reservation.set(name, total)
+  }
+  const capacity = new Map(resources).set('pods', podCapacity(machine, configuration))
+  const overReserved = [...reservation].filter(([name, amount]) => signOf(less(resources.get(name) ?? zero, amount)) < 0)
+  return {
+    reservation,
+    podsCgroupLimit,
+    capacity,
+    allocatable: allocatableOf(capacity, reservation),
+    overReserved: overReserved.map(([name]) => name).sort(),
+  }
+}
+
+type Reserved = Reservations & { evictionHard: Threshold[] }
+
+/** In upstream's order: the first that cannot be read is named. */
+function reservedBy(configuration: AllocatableConfiguration, features: KubeletFeatures): Reserved | Refusal {
+  let field: Refusal['field'] = 'reservedSystemCPUs'
+  try {
+    const written = reservationsAsWritten(configuration)
+    field = 'kubeReserved'
+    const kubeReserved = parseResourceList(written.kubeReserved, features)
+    field = 'systemReserved'
+    const systemReserved = parseResourceList(written.systemReserved, features)
+    field = 'evictionHard'
+    return { kubeReserved, systemReserved, evictionHard: parseThresholdConfig({ evictionHard: configuration.evictionHard }, features) }
+  } catch (error) {
+    return { field, message: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+function machineCapacity(machine: Machine, features: KubeletFeatures): Map<string, Quantity> {
+  const { cpuCores, memoryBytes, ephemeralStorageBytes, hugePages } = machine
+  const capacity = new Map([
+    ['cpu', { ...parseQuantity(`${cpuCores * 1000}m`), written: null }],
+    ['memory', binaryQuantity(memoryBytes)],
+  ])
+  if (ephemeralStorageBytes !== null) {
+    const isDecimal = features.has('decimalEphemeralStorage')
+    capacity.set('ephemeral-storage', isDecimal ? decimalQuantity(ephemeralStorageBytes) : binaryQuantity(ephemeralStorageBytes))
+  }
+  for (const [name, bytes] of hugePages) capacity.set(name, binaryQuantity(bytes))
+  return capacity
+}
+
+const decimalQuantity = (value: number): Quantity => ({ ...binaryQuantity(value), format: 'DecimalSI' })
+
+const podCapacity = ({ cpuCores }: Machine, { maxPods, podsPerCore }: AllocatableConfiguration): Quantity =>
+  decimalQuantity(podsPerCore > 0 ? Math.min(cpuCores * podsPerCore, maxPods) : maxPods)
+
+const reservedFor: Partial<Record<Signal, string>> = { 'memory.available': 'memory', 'nodefs.available': 'ephemeral-storage' }
+
+function hardEvictionReservation(thresholds: Threshold[], capacity: ResourceList): ResourceList {
+  const reserved = new Map<string, Quantity>()
+  for (const { signal, value } of thresholds) {
+    const resource = reservedFor[signal]
+    const amount = resource === undefined ? undefined : capacity.get(resource)
+    if (resource !== undefined && amount) reserved.set(resource, getThresholdQuantity(value, quantityNumber(amount)))
+  }
+  return reserved
+}
+
+function allocatableOf(capacity: ResourceList, reservation: ResourceList): ResourceList {
+  const allocatable = new Map([...capacity].map(([name, amount]) => [name, notBelowZero(less(amount, reservation.get(name)))]))
+  for (const [name, amount] of capacity) {
+    if (name.startsWith('hugepages-')) allocatable.set('memory', notBelowZero(less(allocatable.get('memory') ?? zero, amount)))
+  }
+  return allocatable
+}
+
+const zero = binaryQuantity(0)
+
+const plus = (sum: Quantity, added: Quantity | undefined): Quantity => (added ? addQuantities(sum, added) : sum)
+
+const less = (amount: Quantity, taken: Quantity | undefined): Quantity => (taken ? addQuantities(amount, negative(taken)) : amount)
+
+/** Only to be added: its value as a double is not told. */
+const negative = (amount: Quantity): Quantity => ({ ...amount, unscaled: -amount.unscaled, safeInteger: null, written: null })
+
+const notBelowZero = (amount: Quantity): Quantity => (signOf(amount) < 0 ? zero : amount)
+
+/**
+ * What the kubelet says when it does not start because more is reserved than there is; null where it starts.
+ *
+ * Upstream prints the numbers as Go prints any struct. Of one that is no int64 that shows an address in memory; here stands the quantity.
+ */
+export function overReservationError({ overReserved, reservation, capacity }: NodeAllocatable, features: KubeletFeatures): string | null {
+  if (overReserved.length === 0) return null
+  const errors = overReserved.map(name => {
+    const [reserved, present] = [reservation.get(name) ?? zero, capacity.get(name) ?? zero]
+    return features.has('overReservationNamesReservation')
+      ? `Resource ${goQuote(name)} has a reservation of ${goStruct(reserved)} but capacity of ${goStruct(present)}. Expected capacity >= reservation.`
+      : `Resource ${goQuote(name)} has an allocatable of ${goStruct(reserved)}, capacity of ${goStruct(less(present, reserved))}`
+  })
+  return `invalid Node Allocatable configuration. ${errors.join(' ')}`
+}
+
+const goStruct = (amount: Quantity): string =>
+  amount.held === 'fast' ? `{{${amount.unscaled} ${amount.exponent}} {<nil>}  ${amount.format}}` : canonical(amount)

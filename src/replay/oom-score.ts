@@ -1,0 +1,105 @@
+/**
+ * OOM scores: whom the Linux kernel kills first where memory runs out.
+ *
+ * Replays       pkg/kubelet/qos/policy.go   GetContainerOOMScoreAdjust
+ *               pkg/kubelet/qos/helpers.go  minRegularContainerMemory, remainingPodMemReqPerContainer
+ *               component-helpers/resource/helpers.go  AggregateContainerRequests
+ * Read at       1.24 to 1.37; sidecars since 1.32, a pod's own requests by their gate, no negative share since 1.37
+ * Kept exactly  integer division, cut toward zero, of int64 that wraps; 3 is the least and 999 the most of a Burstable container
+ * Left out      requests in a resize (the alpha of 1.27 to 1.31, and the allocated ones after it); memory of DRA claims (alpha);
+ *               sidecars with their gate off, which such an API server refuses
+ */
+import type { OomScore } from '#model/prediction.ts'
+import { addQuantities, binaryQuantity, compareQuantities, type Quantity, quantityValue, signOf } from '#model/quantity.ts'
+import type { Kubelet } from './kubelet.ts'
+import type { Pod, PodContainer } from './pod.ts'
+import { podQosClass, type QosClass } from './pod-qos.ts'
+
+const guaranteedOomScoreAdj = -997
+const bestEffortOomScoreAdj = 1000
+/** Source: pkg/apis/scheduling/types.go SystemCriticalPriority. */
+const systemCriticalPriority = 2_000_000_000
+const noMemory = binaryQuantity(0)
+
+/**
+ * Of all containers, init containers last.
+ *
+ * @param memoryCapacityBytes the machine's memory, `node.status.capacity.memory`
+ * @returns null where that is no number of bytes
+ */
+export function oomScores(pod: Pod, memoryCapacityBytes: number, kubelet: Kubelet): OomScore[] | null {
+  if (!Number.isSafeInteger(memoryCapacityBytes) || memoryCapacityBytes <= 0) return null
+  const { namespace, name, containers, initContainers } = pod
+  const qos = podQosClass(pod, kubelet)
+  const oomScoreAdj = getContainerOomScoreAdjust(pod, qos, BigInt(memoryCapacityBytes), kubelet)
+  return [...containers, ...initContainers].map(container => ({
+    namespace,
+    pod: name,
+    container: container.name,
+    qos,
+    oomScoreAdj: oomScoreAdj(container),
+  }))
+}
+
+/** What is the same for all containers of a pod is computed once. */
+function getContainerOomScoreAdjust(
+  pod: Pod,
+  qos: QosClass,
+  memoryCapacity: bigint,
+  kubelet: Kubelet,
+): (container: PodContainer) => number {
+  if (qos === 'Guaranteed' || isNodeCriticalPod(pod)) return () => guaranteedOomScoreAdj
+  if (qos === 'BestEffort') return () => bestEffortOomScoreAdj
+  const share = remainingPodMemReqPerContainer(pod, kubelet)
+  const leastOfRegular = kubelet.features.has('oomSidecarRule') ? minRegularContainerMemory(pod) : null
+  return container => {
+    const own = memoryRequest(container)
+    // A regular container that says it restarts always is none of the sidecars, but has no less than the least of its kind either.
+    const request = container.isSidecar && leastOfRegular !== null && leastOfRegular > own ? leastOfRegular : own
+    const score = 1000 - Number(int64(1000n * (request + share)) / memoryCapacity)
+    if (score < 1000 + guaranteedOomScoreAdj) return 1000 + guaranteedOomScoreAdj
+    return score === bestEffortOomScoreAdj ? bestEffortOomScoreAdj - 1 : score
+  }
+}
+
+const int64 = (value: bigint): bigint => BigInt.asIntN(64, value)
+
+/** Static and mirror pods are critical whatever their priority, but node-critical only by the class. Upstream: pkg/kubelet/types/pod_update.go */
+const isNodeCriticalPod = ({ source, isMirror, priority, priorityClassName }: Pod): boolean =>
+  priorityClassName === 'system-node-critical' && (source !== 'api' || isMirror || priority >= systemCriticalPriority)
+
+const memoryRequest = ({ requests }: PodContainer): bigint => bytesOf(requests.get('memory'))
+
+const bytesOf = (memory: Quantity | undefined): bigint => (memory ? quantityValue(memory) : 0n)
+
+/** Null: no regular container, which no API server takes. */
+const minRegularContainerMemory = ({ containers }: Pod): bigint | null =>
+  containers.map(memoryRequest).reduce<bigint | null>((least, request) => (least === null || request < least ? request : least), null)
+
+/** Each container's share of what the pod requests beyond its containers. */
+function remainingPodMemReqPerContainer(pod: Pod, kubelet: Kubelet): bigint {
+  const requested = kubelet.isGateOn('PodLevelResources') ? pod.resources?.requests.get('memory') : undefined
+  const count = BigInt(pod.containers.length + pod.initContainers.length)
+  if (!requested || signOf(requested) === 0 || count === 0n) return 0n
+  const remaining = int64(quantityValue(requested) - aggregateContainerMemory(pod))
+  if (remaining < 0n && kubelet.features.has('oomShareNotNegative')) return 0n
+  return remaining / count
+}
+
+/** All containers and sidecars together, or what the hungriest moment of the init containers takes. Upstream: AggregateContainerRequests. */
+function aggregateContainerMemory({ containers, initContainers }: Pod): bigint {
+  let total = containers.reduce((sum, { requests }) => sumOf(sum, requests.get('memory')), noMemory)
+  let sidecars = noMemory
+  let greatest = noMemory
+  for (const { requests, isSidecar } of initContainers) {
+    const moment = sumOf(sidecars, requests.get('memory'))
+    if (isSidecar) {
+      total = sumOf(total, requests.get('memory'))
+      sidecars = moment
+    }
+    if (compareQuantities(moment, greatest) > 0) greatest = moment
+  }
+  return quantityValue(compareQuantities(greatest, total) > 0 ? greatest : total)
+}
+
+const sumOf = (sum: Quantity, added: Quantity | undefined): Quantity => (added ? addQuantities(sum, added) : sum)

@@ -1,0 +1,112 @@
+/**
+ * What a node should offer to pods by its capacity and its running configuration, beside what it reports.
+ *
+ * Replays       nothing more than node-allocatable.ts does: the capacity of the node's status stands for the machine
+ * Left out      resources that device plugins, volume drivers or others tell of
+ */
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { AllocatablePrediction, Unknown } from '#model/prediction.ts'
+import { canonical, compareQuantities, parseQuantity, type Quantity } from '#model/quantity.ts'
+import type { RawObject } from '#model/record.ts'
+import { type Machine, nodeAllocatable, overReservationError, type Refusal } from './node-allocatable.ts'
+import type { ResourceList } from './pod.ts'
+import { objectAt } from './untrusted.ts'
+
+export interface PredictedAllocatable {
+  /** Null: not known, or refused. */
+  allocatable: AllocatablePrediction | null
+  /** The resources of which the node reports another amount, or none. */
+  differing: string[]
+  /** Upstream's texts where a kubelet would not start with this configuration. */
+  refusals: string[]
+  unknowns: Unknown[]
+}
+
+/** @param node the Node object; @param configuration what its kubelet runs with, or is asked to */
+export function predictAllocatable(node: unknown, configuration: KubeletConfiguration, features: KubeletFeatures): PredictedAllocatable {
+  const status = objectAt(node, 'status')
+  const machine = machineOf(objectAt(status, 'capacity'))
+  const pods = podLimits(configuration)
+  if (machine === null || pods === null) {
+    const what = machine === null ? 'node.status.capacity' : 'configz.maxPods'
+    return { ...nothing, unknowns: [{ what, effect: 'what the node should offer to pods is not known' }] }
+  }
+  const answer = nodeAllocatable(machine, { ...configuration, ...pods }, features)
+  if ('field' in answer) return { ...nothing, refusals: [refusalText(answer, features)] }
+  const overReserved = overReservationError(answer, features)
+  const differing = differences(answer.allocatable, objectAt(status, 'allocatable'))
+  return {
+    allocatable: {
+      ...Object.fromEntries([...answer.allocatable].map(([name, amount]) => [name, canonical(amount)])),
+      matchesNode: differing && differing.length === 0,
+    },
+    differing: differing ?? [],
+    refusals: overReserved === null ? [] : [overReserved],
+    unknowns: differing ? [] : [{ what: 'node.status.allocatable', effect: 'whether the node offers what it should is not known' }],
+  }
+}
+
+const nothing: PredictedAllocatable = { allocatable: null, differing: [], refusals: [], unknowns: [] }
+
+const flags: Partial<Record<Refusal['field'], string>> = { kubeReserved: '--kube-reserved', systemReserved: '--system-reserved' }
+
+function refusalText({ field, message }: Refusal, features: KubeletFeatures): string {
+  if (field === 'reservedSystemCPUs') return `unable to parse reserved-cpus list: ${message}`
+  const flag = features.has('reservationErrorsInContext') ? flags[field] : undefined
+  return flag === undefined ? message : `${flag} value failed to parse: ${message}`
+}
+
+/** configz always shows both; a record written by hand may leave them at their defaults. Null where one is no whole number. */
+function podLimits(configuration: KubeletConfiguration): { maxPods: number; podsPerCore: number } | null {
+  const { maxPods = configurationDefaults.maxPods, podsPerCore = configurationDefaults.podsPerCore } = configuration
+  return isWhole(maxPods) && isWhole(podsPerCore) ? { maxPods, podsPerCore } : null
+}
+
+const isWhole = (value: number | undefined): value is number => Number.isSafeInteger(value)
+
+/** Null where cpu, memory or anything else of the machine cannot be read. */
+function machineOf(capacity: RawObject | null): Machine | null {
+  const cpuCores = countOf(capacity?.cpu)
+  const memoryBytes = countOf(capacity?.memory)
+  const hasStorage = capacity !== null && Object.hasOwn(capacity, 'ephemeral-storage')
+  const ephemeralStorageBytes = hasStorage ? countOf(capacity['ephemeral-storage']) : null
+  const hugePages = new Map<string, number>()
+  for (const [name, text] of Object.entries(capacity ?? {})) {
+    if (!name.startsWith('hugepages-')) continue
+    const bytes = countOf(text)
+    if (bytes === null) return null
+    hugePages.set(name, bytes)
+  }
+  if (cpuCores === null || memoryBytes === null || (hasStorage && ephemeralStorageBytes === null)) return null
+  return { cpuCores, memoryBytes, ephemeralStorageBytes, hugePages }
+}
+
+/** A whole number that is not negative. */
+function countOf(text: unknown): number | null {
+  const count = quantityOf(text)?.safeInteger ?? null
+  return count !== null && count >= 0 ? count : null
+}
+
+function quantityOf(text: unknown): Quantity | null {
+  if (typeof text !== 'string') return null
+  try {
+    return parseQuantity(text)
+  } catch {
+    return null
+  }
+}
+
+/** Null where the node's own amounts cannot be read. */
+function differences(predicted: ResourceList, reported: RawObject | null): string[] | null {
+  if (reported === null) return null
+  const differing: string[] = []
+  for (const [name, amount] of predicted) {
+    const text = reported[name]
+    const actual = quantityOf(text)
+    if (text !== undefined && actual === null) return null
+    if (actual === null || compareQuantities(actual, amount) !== 0) differing.push(name)
+  }
+  return differing.sort()
+}

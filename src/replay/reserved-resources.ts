@@ -1,0 +1,85 @@
+/**
+ * What a configuration reserves for the system and for Kubernetes, read as the kubelet reads it when it starts.
+ *
+ * Replays       cmd/kubelet/app/server.go  parseResourceList, getReservedCPUs, run;  k8s.io/utils/cpuset Parse
+ * Read at       1.24 to 1.37; the errors' context since 1.27, whole milli-cores since 1.37
+ * Kept exactly  the texts; reserved CPUs replace both reservations of cpu, by their number
+ * Left out      whether the reserved CPUs are online; of several errors in one map the first by key is named, upstream names any
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
+import { milliValue, parseQuantity, type Quantity, signOf } from '#model/quantity.ts'
+import { atoi, goQuote } from './go-text.ts'
+import type { ResourceList } from './pod.ts'
+
+const reservableResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid']
+
+/** `message` is upstream's text: the kubelet would not start. */
+class ReservationError extends Error {}
+
+/** @throws ReservationError, QuantityError: upstream's text, without the prefix of the caller */
+export function parseResourceList(map: StringMap, features: KubeletFeatures): ResourceList {
+  const list = new Map<string, Quantity>()
+  for (const [resource, text] of Object.entries(map).sort()) {
+    if (!reservableResources.includes(resource)) throw new ReservationError(`cannot reserve ${goQuote(resource)} resource`)
+    const quantity = parseReservation(resource, text, features)
+    if (signOf(quantity) < 0) throw new ReservationError(`resource quantity for ${goQuote(resource)} cannot be negative: ${text}`)
+    list.set(resource, resource === 'cpu' && features.has('reservedCpuInMilliCores') ? inMilliCores(quantity) : quantity)
+  }
+  return list
+}
+
+function parseReservation(resource: string, text: string, features: KubeletFeatures): Quantity {
+  try {
+    return parseQuantity(text)
+  } catch (error) {
+    if (!features.has('reservationErrorsInContext')) throw error
+    const why = error instanceof Error ? error.message : String(error)
+    throw new ReservationError(`failed to parse quantity ${goQuote(text)} for ${goQuote(resource)} resource: ${why}`)
+  }
+}
+
+/** Half a milli-core is rounded up, after what is below a micro-core was. Upstream: SetMilli of ScaledValue(Micro), int64 that wraps. */
+function inMilliCores(cpu: Quantity): Quantity {
+  const microCores = milliValue({ ...cpu, exponent: cpu.exponent + 3, held: cpu.held === 'fast' ? 'fast' : 'decimal' })
+  const milliCores = BigInt.asIntN(64, microCores + 500n) / 1000n
+  return { ...parseQuantity(`${milliCores}m`), format: cpu.format, written: null }
+}
+
+export interface Reservations {
+  kubeReserved: ResourceList
+  systemReserved: ResourceList
+}
+
+type ReservationConfiguration = Pick<KubeletConfiguration, 'kubeReserved' | 'systemReserved' | 'reservedSystemCPUs'>
+
+/** Both maps as they count, before they are parsed. @throws ReservationError, NumberError: upstream's text */
+export function reservationsAsWritten(configuration: ReservationConfiguration): { kubeReserved: StringMap; systemReserved: StringMap } {
+  const { kubeReserved = {}, systemReserved = {}, reservedSystemCPUs = '' } = configuration
+  const reservedCpus = reservedSystemCPUs === '' ? 0n : cpuSetSize(reservedSystemCPUs)
+  if (reservedCpus === 0n) return { kubeReserved, systemReserved }
+  const { cpu: _overwritten, ...others } = kubeReserved
+  return { kubeReserved: others, systemReserved: { ...systemReserved, cpu: String(reservedCpus) } }
+}
+
+/** The number of CPUs in a list like `0-3,8`, each once. */
+function cpuSetSize(list: string): bigint {
+  const ranges = list.split(',').map(parseRange)
+  let size = 0n
+  let last = -1n
+  for (const { start, end } of ranges.toSorted((a, b) => Number(a.start - b.start))) {
+    const first = start > last ? start : last + 1n
+    if (end < first) continue
+    size += end - first + 1n
+    last = end
+  }
+  return size
+}
+
+function parseRange(range: string): { start: bigint; end: bigint } {
+  const dash = range.indexOf('-')
+  const start = atoi(dash < 0 ? range : range.slice(0, dash))
+  const end = dash < 0 ? start : atoi(range.slice(dash + 1))
+  if (start > end) throw new ReservationError(`invalid range ${goQuote(range)} (${start} > ${end})`)
+  return { start, end }
+}

@@ -1,0 +1,76 @@
+/**
+ * The cleaner of certificate signing requests, which looks at all of them once an hour.
+ *
+ * Replays       pkg/controller/certificates/cleaner/cleaner.go  handle and the six conditions that it asks
+ * Read at       1.24 to 1.37; requests that were approved but not issued are cleaned since 1.35
+ * Kept exactly  older means older, not as old; a time that is missing is never old; a condition counts whatever its status; of a certificate that
+ *               cannot be read nothing is expired; a request without conditions is pending even when it has a certificate
+ * Left out      what Go's x509 refuses and OpenSSL takes; a second block, where the first is malformed
+ */
+import { X509Certificate } from 'node:crypto'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { timeAt } from './metadata.ts'
+
+/** What the request was answered with. */
+export interface IssuedCertificate {
+  isIssued: boolean
+  /** Null where there is none that can be read. */
+  notAfterMs: number | null
+}
+
+export type CertificateRequestReason =
+  | 'issued-past-deadline'
+  | 'denied-past-deadline'
+  | 'failed-past-deadline'
+  | 'pending-past-deadline'
+  | 'issued-expired'
+  | 'approved-unissued-past-deadline'
+
+/** Why the cleaner would delete this request now, the first of upstream's reasons; null: it stays. */
+export function cleanCertificateRequest(
+  request: unknown,
+  nowMs: number,
+  features: KubeletFeatures,
+  { isIssued, notAfterMs }: IssuedCertificate = certificateOf(request),
+): CertificateRequestReason | null {
+  const { handled, pending } = certificateRequestLifetimesMs
+  const conditions = listAt(objectAt(request, 'status'), 'conditions').filter(isRawObject)
+  const isOlderThan = (timeMs: number | null, lifetimeMs: number) => timeMs !== null && nowMs - timeMs > lifetimeMs
+  const has = (type: string, lifetimeMs: number) => conditions.some(each => each.type === type && isOlderThan(updatedMs(each), lifetimeMs))
+  const isApproved = conditions.some(({ type }) => type === 'Approved')
+
+  if (isIssued && has('Approved', handled)) return 'issued-past-deadline'
+  if (has('Denied', handled)) return 'denied-past-deadline'
+  if (has('Failed', handled)) return 'failed-past-deadline'
+  if (conditions.length === 0 && isOlderThan(timeAt(objectAt(request, 'metadata'), 'creationTimestamp'), pending))
+    return 'pending-past-deadline'
+  if (isApproved && isIssued && notAfterMs !== null && nowMs > notAfterMs) return 'issued-expired'
+  if (features.has('csrApprovedUnissuedCleaned') && !isIssued && has('Approved', pending)) return 'approved-unissued-past-deadline'
+  return null
+}
+
+const updatedMs = (condition: RawObject) => timeAt(condition, 'lastUpdateTime')
+
+/** `status.certificate` is PEM in base64. Upstream: isIssued, isExpired. */
+export function certificateOf(request: unknown): IssuedCertificate {
+  const pem = Buffer.from(textAt(objectAt(request, 'status'), 'certificate') ?? '', 'base64').toString('latin1')
+  return { isIssued: pem !== '', notAfterMs: notAfterMs(pem) }
+}
+
+const pemStart = '-----BEGIN '
+const pemBlock = /^-----BEGIN ([^\n]*)-----\r?\n(?:[^\n:]*:[^\n]*\n)*([A-Za-z0-9+/=\s]*)-----END \1-----/
+
+/** Of the first certificate in the first block, whatever the block calls itself. */
+function notAfterMs(pem: string): number | null {
+  const [, , body] = pemBlock.exec(pem.slice(Math.max(0, pem.indexOf(pemStart)))) ?? []
+  if (body === undefined) return null
+  try {
+    const ms = Date.parse(new X509Certificate(Buffer.from(body, 'base64')).validTo)
+    return Number.isNaN(ms) ? null : ms
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * PersistentVolumeClaims and the finalizers that hold claims and volumes: what still uses them, and which claims belong to a pod.
+ *
+ * Replays       pkg/controller/volume/pvcprotection/pvc_protection_controller.go  podUsesPVC, podIsShutDown
+ *               pkg/controller/volume/pvprotection/pv_protection_controller.go    isBeingUsed
+ *               pkg/controller/volume/ephemeral/controller.go                     handleVolume
+ *               component-helpers/storage/ephemeral                               VolumeClaimName, VolumeIsForPod
+ *               pkg/volume/util/util.go                                           IsPodTerminated
+ * Read at       1.24 to 1.37; alike in all
+ * Kept exactly  a pod that has finished holds its claim until it is deleted; one that was not scheduled does not; an ephemeral volume's claim is
+ *               held only by the pod that controls it, and no longer once the kubelet is done with that pod
+ * Left out      the Unused condition of 1.36, which is alpha
+ */
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { controllerOf, groupBy, integerAt, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
+
+export interface ProtectedObject {
+  /** `namespace/name` of a claim, name of a volume. */
+  object: string
+  isBeingDeleted: boolean
+  /** What holds it by kubernetes.io/pvc-protection or kubernetes.io/pv-protection; null where that is not known. */
+  usedBy: string[] | null
+  /** Those that must go before the object can, in its order. */
+  finalizers: { finalizer: string; isReady: boolean | null }[]
+}
+
+/** @param pods null: not read */
+export function claimProtection(claims: readonly unknown[], pods: readonly unknown[] | null): ProtectedObject[] {
+  const users = groupBy(pods?.flatMap(claimUsesOf) ?? [], ({ claim }) => claim)
+  return claims.flatMap(claim => {
+    const metadata = parseMetadata(claim)
+    if (!metadata) return []
+    const using = (users.get(keyOf(metadata)) ?? []).filter(use => holdsClaim(use, metadata)).map(({ pod }) => keyOf(pod))
+    return protectedBy('kubernetes.io/pvc-protection', metadata, pods && [...new Set(using)])
+  })
+}
+
+/** A volume is in use as long as its phase is Bound. Null where this is no volume. */
+export function volumeProtection(volume: unknown): ProtectedObject | null {
+  const metadata = parseMetadata(volume)
+  if (!metadata) return null
+  const claim = objectAt(objectAt(volume, 'spec'), 'claimRef')
+  const isUsed = textAt(objectAt(volume, 'status'), 'phase') === 'Bound'
+  const user = `${textAt(claim, 'namespace') ?? ''}/${textAt(claim, 'name') ?? ''}`
+  return protectedBy('kubernetes.io/pv-protection', metadata, isUsed ? [user] : [])
+}
+
+/** Of other finalizers it is not known whether they could go. */
+function protectedBy(protection: string, metadata: ObjectMetadata, usedBy: string[] | null): ProtectedObject {
+  const isReady = (finalizer: string) => (finalizer === protection && usedBy ? usedBy.length === 0 : null)
+  return {
+    object: keyOf(metadata),
+    isBeingDeleted: metadata.deletedMs !== null,
+    usedBy,
+    finalizers: metadata.finalizers.map(finalizer => ({ finalizer, isReady: isReady(finalizer) })),
+  }
+}
+
+interface ClaimUse {
+  pod: ObjectMetadata
+  volume: string
+  /** `namespace/name` */
+  claim: string
+  isEphemeral: boolean
+  isScheduled: boolean
+  /** The kubelet is done with the pod, or someone deleted it by force. */
+  isShutDown: boolean
+}
+
+/** Before it is scheduled no kubelet would start the pod with a claim that is being deleted. */
+const holdsClaim = ({ pod, isEphemeral, isScheduled, isShutDown }: ClaimUse, claim: ObjectMetadata): boolean =>
+  isScheduled && (!isEphemeral || (!isShutDown && controllerOf(claim)?.uid === pod.uid))
+
+function claimUsesOf(raw: unknown): ClaimUse[] {
+  const pod = parseMetadata(raw)
+  if (!pod) return []
+  const spec = objectAt(raw, 'spec')
+  const isScheduled = (textAt(spec, 'nodeName') ?? '') !== ''
+  const isShutDown = pod.deletedMs !== null && integerAt(objectAt(raw, 'metadata'), 'deletionGracePeriodSeconds') === 0
+  return listAt(spec, 'volumes')
+    .filter(isRawObject)
+    .flatMap(source => {
+      const volume = textAt(source, 'name') ?? ''
+      const claimName = textAt(objectAt(source, 'persistentVolumeClaim'), 'claimName')
+      const isEphemeral = claimName === null
+      if (isEphemeral && !objectAt(source, 'ephemeral')) return []
+      const claim = `${pod.namespace}/${claimName ?? `${pod.name}-${volume}`}`
+      return [{ pod, volume, claim, isEphemeral, isScheduled, isShutDown }]
+    })
+}
+
+/** `namespace/name` of each claim that the pod uses, whoever that claim belongs to. */
+export const claimKeysOf = (pod: unknown): string[] => claimUsesOf(pod).map(({ claim }) => claim)
+
+/** It has finished, or is being deleted and nothing of it runs. */
+export function isPodTerminated(pod: unknown): boolean {
+  const status = objectAt(pod, 'status')
+  const phase = textAt(status, 'phase')
+  if (phase === 'Failed' || phase === 'Succeeded') return true
+  const statuses = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'].flatMap(key => listAt(status, key))
+  return (parseMetadata(pod)?.deletedMs ?? null) !== null && statuses.filter(isRawObject).every(isNotRunning)
+}
+
+const isNotRunning = (status: RawObject): boolean => {
+  const state = objectAt(status, 'state')
+  return objectAt(state, 'terminated') !== null || objectAt(state, 'waiting') !== null
+}
+
+export interface EphemeralClaim {
+  /** `namespace/name` */
+  pod: string
+  volume: string
+  /** `namespace/name` */
+  claim: string
+  /** `not-owned`: a claim of that name is there, but not the pod's, so the pod cannot start. */
+  is: 'owned' | 'not-owned' | 'missing'
+}
+
+/** Of the pods' generic ephemeral volumes. */
+export function ephemeralClaims(pods: readonly unknown[], claims: readonly unknown[]): EphemeralClaim[] {
+  const parsed = claims.map(parseMetadata).filter(claim => claim !== null)
+  const byKey = new Map(parsed.map(claim => [keyOf(claim), claim]))
+  return pods
+    .flatMap(claimUsesOf)
+    .filter(({ isEphemeral }) => isEphemeral)
+    .map(({ pod, volume, claim }) => {
+      const found = byKey.get(claim)
+      const is = !found ? 'missing' : controllerOf(found)?.uid === pod.uid ? 'owned' : 'not-owned'
+      return { pod: keyOf(pod), volume, claim, is }
+    })
+}

@@ -1,0 +1,94 @@
+/**
+ * Leases: which the kubelets and API servers still renew, and which nobody will ever collect.
+ *
+ * Replays       pkg/kubelet/util/nodelease.go                                  SetNodeOwnerFunc
+ *               component-helpers/apimachinery/lease/controller.go             Run
+ *               pkg/controlplane/controller/apiserverleasegc/gc_controller.go  isLeaseExpired
+ * Read at       1.24 to 1.37; identity leases since 1.26, with another label since 1.27
+ * Kept exactly  exactly at its end a lease is not expired; an identity lease without renewTime or duration is; the owner is set once, while there is none
+ * Left out      the APIServerIdentity gate where someone switches it; leases of leader elections, which nobody collects
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { leaseRenewal } from '#facts/kubernetes/controllers.ts'
+import { objectAt, textAt } from '#replay/untrusted.ts'
+import { integerAt, type ObjectMetadata, type OwnerReference, parseMetadata, timeAt } from './metadata.ts'
+
+/**
+ * `held`: its owner is the node of that name; `ownerless`: the node lives, and its kubelet sets the owner at the next renewal; `stale-owner`: the
+ * node is another one now: the garbage collector deletes the lease, a kubelet that lives creates it anew; `collectable`: the node is gone, and the
+ * garbage collector follows; `leftover`: the node is gone, and nobody deletes the lease; `unknown`: nodes were not read, or something else owns it.
+ */
+export type NodeLeaseState = 'held' | 'ownerless' | 'stale-owner' | 'collectable' | 'leftover' | 'unknown'
+
+export interface NodeLease {
+  /** The lease is called as its node. */
+  node: string
+  state: NodeLeaseState
+  renewedMs: number | null
+  /** When a live kubelet renews it next, at the latest; null where that is not known. */
+  nextRenewalMs: number | null
+  /** No kubelet has renewed it for its whole duration; null where that is not known. */
+  isExpired: boolean | null
+}
+
+/** @param leases of all namespaces, or only theirs. @param nodes null: not read */
+export function nodeLeases(leases: readonly unknown[], nodes: readonly unknown[] | null, nowMs: number): NodeLease[] {
+  const uids = nodes && new Map(nodes.flatMap(node => parseMetadata(node) ?? []).map(({ name, uid }) => [name, uid]))
+  return leases.flatMap(lease => {
+    const metadata = parseMetadata(lease)
+    if (metadata?.namespace !== 'kube-node-lease') return []
+    const { renewedMs, durationMs } = timesOf(lease)
+    const isTimed = renewedMs !== null && durationMs !== null
+    return {
+      node: metadata.name,
+      state: uids ? stateOf(metadata, uids.get(metadata.name)) : 'unknown',
+      renewedMs,
+      nextRenewalMs: isTimed ? renewedMs + durationMs * leaseRenewal.fraction * (1 + leaseRenewal.jitter) : null,
+      isExpired: isTimed ? nowMs > renewedMs + durationMs : null,
+    }
+  })
+}
+
+/** @param nodeUid undefined: no such node */
+function stateOf(lease: ObjectMetadata, nodeUid: string | undefined): NodeLeaseState {
+  const isNode = nodeUid !== undefined
+  const [owner] = lease.ownerReferences
+  if (!owner) return isNode ? 'ownerless' : 'leftover'
+  if (!isOnlyOwner(owner, lease)) return 'unknown'
+  if (!isNode) return 'collectable'
+  return owner.uid === nodeUid ? 'held' : 'stale-owner'
+}
+
+const isOnlyOwner = ({ apiVersion, kind, name }: OwnerReference, lease: ObjectMetadata): boolean =>
+  lease.ownerReferences.length === 1 && apiVersion === 'v1' && kind === 'Node' && name === lease.name
+
+function timesOf(lease: unknown): { renewedMs: number | null; durationMs: number | null } {
+  const spec = objectAt(lease, 'spec')
+  const durationSeconds = integerAt(spec, 'leaseDurationSeconds')
+  return { renewedMs: timeAt(spec, 'renewTime'), durationMs: durationSeconds === null ? null : durationSeconds * 1000 }
+}
+
+export interface IdentityLease {
+  /** `namespace/name` */
+  lease: string
+  isExpired: boolean
+  /** By any kube-apiserver, within an hour. */
+  isCollected: boolean
+}
+
+/** Null where it is not the lease of an API server. */
+export function identityLease(lease: unknown, nowMs: number, features: KubeletFeatures): IdentityLease | null {
+  const metadata = parseMetadata(lease)
+  const labels = objectAt(objectAt(lease, 'metadata'), 'labels')
+  const isNew = textAt(labels, 'apiserver.kubernetes.io/identity') === 'kube-apiserver'
+  const isOld = textAt(labels, 'k8s.io/component') === 'kube-apiserver'
+  if (metadata?.namespace !== 'kube-system' || !(isNew || isOld)) return null
+  const { renewedMs, durationMs } = timesOf(lease)
+  const isExpired = renewedMs === null || durationMs === null || renewedMs + durationMs < nowMs
+  const isKnown = (isNew && features.has('apiServerIdentityLabel')) || (isOld && !features.has('oldIdentityLabelForgotten'))
+  return {
+    lease: `${metadata.namespace}/${metadata.name}`,
+    isExpired,
+    isCollected: isExpired && isKnown && features.has('apiServerIdentityLeases'),
+  }
+}

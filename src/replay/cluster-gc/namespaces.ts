@@ -1,0 +1,51 @@
+/**
+ * Namespaces that do not go: what their deletion waits for, by its own words.
+ *
+ * Replays       pkg/controller/namespace/deletion/status_condition_utils.go        conditionTypes
+ *               pkg/controller/namespace/deletion/namespaced_resources_deleter.go  deleteAllContent
+ * Read at       1.24 to 1.37; pods go first since 1.33
+ * Kept exactly  a failed discovery holds the namespace even when all that was found is gone; while pods are left nothing says what remains
+ * Left out      how long the pods' grace periods let the controller wait between two looks
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { conditionOf, parseMetadata } from './metadata.ts'
+
+const conditionTypes = [
+  'NamespaceDeletionDiscoveryFailure',
+  'NamespaceDeletionGroupVersionParsingFailure',
+  'NamespaceDeletionContentFailure',
+  'NamespaceContentRemaining',
+  'NamespaceFinalizersRemaining',
+] as const
+
+export interface NamespaceDeletion {
+  namespace: string
+  /** When the deletion began. */
+  sinceMs: number
+  /** Conditions that hold it, in upstream's order. */
+  holds: { condition: (typeof conditionTypes)[number]; reason: string; message: string }[]
+  /** Of `spec.finalizers`: `kubernetes` stays until the content is gone, others until their owners take them away. */
+  finalizers: string[]
+  /** No condition tells what it waits for, since pods go first: they may be what remains. */
+  mayWaitForPods: boolean
+}
+
+/** Null where it is not being deleted. */
+export function namespaceDeletion(namespace: unknown, features: KubeletFeatures): NamespaceDeletion | null {
+  const metadata = parseMetadata(namespace)
+  if (!metadata || metadata.deletedMs === null) return null
+  const holds = conditionTypes.flatMap(condition => {
+    const found = conditionOf(namespace, condition)
+    if (found?.status !== 'True') return []
+    return [{ condition, reason: textAt(found, 'reason') ?? '', message: textAt(found, 'message') ?? '' }]
+  })
+  const finalizers = listAt(objectAt(namespace, 'spec'), 'finalizers').filter(finalizer => typeof finalizer === 'string')
+  return {
+    namespace: metadata.name,
+    sinceMs: metadata.deletedMs,
+    holds,
+    finalizers,
+    mayWaitForPods: features.has('orderedNamespaceDeletion') && holds.length === 0 && finalizers.includes('kubernetes'),
+  }
+}

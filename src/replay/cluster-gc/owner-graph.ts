@@ -1,0 +1,148 @@
+/**
+ * The objects of a cluster and who owns whom, as the garbage collector sees them.
+ *
+ * Replays       pkg/controller/garbagecollector/garbagecollector.go  isDangling, classifyReferences
+ *               pkg/controller/garbagecollector/graph_builder.go     addDependentToOwners, reportInvalidNamespaceOwnerRef
+ *               pkg/controller/garbagecollector/operations.go        apiResource
+ * Read at       1.24 to 1.37; alike in all but the events of events.k8s.io
+ * Kept exactly  an owner is looked up by kind and name in the dependent's own namespace, and then its UID is compared; dependents are found by UID
+ *               alone; the first reference that cannot be looked up ends the matter for its object
+ * Left out      the cache of absent owners; informers that lag; what another version of the same kind would be called
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { groupBy, type ObjectMetadata, type OwnerReference, parseMetadata } from './metadata.ts'
+
+export interface ServedKind {
+  /** `v1`, `apps/v1` */
+  apiVersion: string
+  kind: string
+  isNamespaced: boolean
+}
+
+export interface ListedKind extends ServedKind {
+  items: readonly unknown[]
+}
+
+export interface OwnerGraphInput {
+  /** Kinds of which all objects were read. */
+  listed: readonly ListedKind[]
+  /** All kinds that the API server has; null where that is not known. */
+  served: readonly ServedKind[] | null
+}
+
+export interface OwnedObject extends ObjectMetadata {
+  apiVersion: string
+  kind: string
+}
+
+/**
+ * `other-uid`: another object has the owner's name now; `other-namespace`: the owner lives, but where its dependent does not look; `waiting`: the owner
+ * is going, in the foreground, and waits for its dependents; `unserved`: the API server does not know the kind; `namespaced-owner`: a cluster-scoped
+ * object cannot have one; `unknown`: the owner's kind was not listed.
+ */
+export type ReferenceClass = 'solid' | 'waiting' | 'absent' | 'other-uid' | 'other-namespace' | 'unserved' | 'namespaced-owner' | 'unknown'
+
+export interface ClassifiedReference {
+  reference: OwnerReference
+  is: ReferenceClass
+}
+
+export interface OwnerGraph {
+  objects: readonly OwnedObject[]
+  /** Whether every kind was listed: else there may be dependents that are not known. */
+  isComplete: boolean
+  /** Who names that UID as an owner, whatever the reference says besides. */
+  dependentsOf(uid: string): readonly OwnedObject[]
+  classify(object: OwnedObject): ClassifiedReference[]
+  /** The text of the Warning event OwnerRefInvalidNamespace; null where there is none. */
+  invalidNamespaceEvent(object: OwnedObject): string | null
+}
+
+interface KnownKind {
+  isNamespaced: boolean
+  /** Null where they were not listed. */
+  byName: Map<string, OwnedObject> | null
+}
+
+export function ownerGraph({ listed, served }: OwnerGraphInput, features: KubeletFeatures): OwnerGraph {
+  const monitored = listed.filter(kind => !isIgnored(kind, features))
+  const objects = monitored.flatMap(objectsOf)
+  const byUid = new Map(objects.map(object => [object.uid, object]))
+  const links = objects.flatMap(object => [...new Set(object.ownerReferences.map(({ uid }) => uid))].map(uid => ({ uid, object })))
+  const dependents = groupBy(links, ({ uid }) => uid)
+  const kinds = kindsOf(listed, served)
+
+  const classify = (object: OwnedObject) =>
+    object.ownerReferences.map(reference => ({ reference, is: classOf(object, reference, kinds, served !== null, byUid) }))
+
+  return {
+    objects,
+    isComplete: served?.every(kind => isIgnored(kind, features) || kinds.get(kindKey(kind))?.byName) ?? false,
+    dependentsOf: uid => (dependents.get(uid) ?? []).map(({ object }) => object),
+    classify,
+    invalidNamespaceEvent: object => invalidNamespaceEvent(object, byUid),
+  }
+}
+
+function isIgnored({ apiVersion, kind }: ServedKind, features: KubeletFeatures): boolean {
+  if (kind !== 'Event') return false
+  return apiVersion === 'v1' || (apiVersion.startsWith('events.k8s.io/') && features.has('garbageCollectorIgnoresEventsGroup'))
+}
+
+const objectsOf = ({ apiVersion, kind, items }: ListedKind): OwnedObject[] =>
+  items.flatMap(item => {
+    const metadata = parseMetadata(item)
+    return metadata && metadata.uid !== '' ? [{ ...metadata, apiVersion, kind }] : []
+  })
+
+const kindKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) => `${apiVersion} ${kind}`
+const groupKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
+  `${apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''} ${kind}`
+const nameKey = (namespace: string, name: string) => `${namespace}/${name}`
+
+/** A kind that is served in several versions and listed in one of them is listed in all. */
+function kindsOf(listed: readonly ListedKind[], served: readonly ServedKind[] | null): Map<string, KnownKind> {
+  const byGroup = new Map<string, KnownKind>()
+  const kinds = new Map<string, KnownKind>()
+  for (const kind of listed) {
+    const byName = new Map(objectsOf(kind).map(object => [nameKey(object.namespace, object.name), object]))
+    const known = { isNamespaced: kind.isNamespaced, byName }
+    byGroup.set(groupKey(kind), known)
+    kinds.set(kindKey(kind), known)
+  }
+  for (const kind of served ?? [])
+    kinds.set(kindKey(kind), byGroup.get(groupKey(kind)) ?? { isNamespaced: kind.isNamespaced, byName: null })
+  return kinds
+}
+
+function classOf(
+  object: OwnedObject,
+  reference: OwnerReference,
+  kinds: ReadonlyMap<string, KnownKind>,
+  isServedKnown: boolean,
+  byUid: ReadonlyMap<string, OwnedObject>,
+): ReferenceClass {
+  const kind = kinds.get(kindKey(reference))
+  if (!kind) return isServedKnown ? 'unserved' : 'unknown'
+  if (object.namespace === '' && kind.isNamespaced) return 'namespaced-owner'
+  if (!kind.byName) return 'unknown'
+  const owner = kind.byName.get(nameKey(kind.isNamespaced ? object.namespace : '', reference.name))
+  if (owner?.uid === reference.uid) return isWaitingForDependents(owner) ? 'waiting' : 'solid'
+  if (isElsewhere(byUid.get(reference.uid), object)) return 'other-namespace'
+  return owner ? 'other-uid' : 'absent'
+}
+
+const isElsewhere = (owner: OwnedObject | undefined, { namespace }: OwnedObject): boolean =>
+  owner !== undefined && owner.namespace !== '' && owner.namespace !== namespace
+
+/** In its foreground deletion. Upstream: deletingDependents. */
+export const isWaitingForDependents = ({ deletedMs, finalizers }: ObjectMetadata): boolean =>
+  deletedMs !== null && finalizers.includes('foregroundDeletion')
+
+function invalidNamespaceEvent(object: OwnedObject, byUid: ReadonlyMap<string, OwnedObject>): string | null {
+  const { namespace } = object
+  const invalid = object.ownerReferences.find(({ uid }) => isElsewhere(byUid.get(uid), object))
+  if (!invalid) return null
+  const { apiVersion, kind, name, uid } = invalid
+  return `ownerRef [${apiVersion}/${kind}, namespace: ${namespace}, name: ${name}, uid: ${uid}] does not exist in namespace ${JSON.stringify(namespace)}`
+}

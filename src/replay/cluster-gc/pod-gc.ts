@@ -1,0 +1,186 @@
+/**
+ * Pod GC: which pods the control plane would delete in a round, why, and which would go first if more pods had finished.
+ *
+ * Replays       pkg/controller/podgc/gc_controller.go  gc, gcTerminated, gcTerminating, gcOrphaned, gcUnscheduledTerminating,
+ *                                                      byEvictionAndCreationTimestamp, markFailedAndDeletePodWithCondition
+ *               pkg/kubelet/eviction/helpers.go        PodIsEvicted
+ * Read at       1.24 to 1.37; out-of-service, the patch to Failed and evicted pods first came on the way
+ * Kept exactly  a pod without a phase counts as terminated; evicted means Failed, too; a threshold of 0 or below switches the first step off;
+ *               a creation time that is missing is before all others; equals by time and name have no order
+ * Left out      deletions that fail; PodDisruptionConditions, JobPodReplacementPolicy and NodeOutOfServiceVolumeDetach, where someone switches them
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { podGcQuarantineMs } from '#facts/kubernetes/controllers.ts'
+import type { Certainty, Unknown } from '#model/prediction.ts'
+import { isRawObject } from '#model/record.ts'
+import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { compareTexts, compareTimes, conditionOf, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
+
+export interface PodGcInput {
+  pods: readonly unknown[]
+  /** Null: not read. */
+  nodes: readonly unknown[] | null
+  /** `--terminated-pod-gc-threshold`; null: not known. */
+  terminatedPodThreshold: number | null
+  /** By the name of a node that is gone: for how long the controller has seen pods of it. */
+  missingForMs: ReadonlyMap<string, number>
+}
+
+/** As upstream's metric names them. */
+export type PodGcReason = 'terminated' | 'out-of-service' | 'orphaned' | 'unscheduled'
+
+export interface PodDeletion {
+  /** `namespace/name` */
+  pod: string
+  uid: string
+  reason: PodGcReason
+  certainty: Certainty
+  /** Place in the order of its step, from 0, equal where upstream has none; null where the step has no order at all. */
+  rank: number | null
+  isPatchedToFailed: boolean
+  /** The message of the DisruptionTarget condition that the patch sets. */
+  disruptionTarget: string | null
+}
+
+export interface PodGcRound {
+  /** Each pod once, under the first step that takes it, in the order of the steps. */
+  deletions: PodDeletion[]
+  /** All that have finished, first to go first; `rank` is equal where upstream has no order. */
+  terminated: { pod: string; uid: string; rank: number }[]
+  /** How many of them are more than the threshold; null where that is not known. */
+  excess: number | null
+  unknowns: Unknown[]
+}
+
+interface CountedPod {
+  metadata: ObjectMetadata
+  nodeName: string
+  phase: string
+  isEvicted: boolean
+}
+
+interface Chosen {
+  pod: CountedPod
+  reason: PodGcReason
+  certainty: Certainty
+  rank: number | null
+}
+
+export function podGc({ pods: rawPods, nodes, terminatedPodThreshold, missingForMs }: PodGcInput, features: KubeletFeatures): PodGcRound {
+  const pods = rawPods.map(parsePod).filter(pod => pod !== null)
+  const terminated = ranked(pods.filter(isPodTerminated), features)
+  const excess = terminatedPodThreshold === null ? null : terminatedPodThreshold > 0 ? terminated.length - terminatedPodThreshold : 0
+  const chosen = [
+    ...gcTerminated(terminated, excess ?? 0),
+    ...(nodes && features.has('podGcOutOfService') ? gcTerminating(pods, nodes, features) : []),
+    ...(nodes ? gcOrphaned(pods, nodes, missingForMs) : []),
+    ...gcUnscheduledTerminating(pods),
+  ]
+  return {
+    deletions: firstOfEach(chosen).map(each => deletion(each, features)),
+    terminated: terminated.map(({ pod, rank }) => ({ pod: keyOf(pod.metadata), uid: pod.metadata.uid, rank })),
+    excess: excess === null ? null : Math.max(0, excess),
+    unknowns: unknownsOf(nodes, terminatedPodThreshold, rawPods.length - pods.length),
+  }
+}
+
+/** Null of an object without a status: its phase is not known. */
+function parsePod(raw: unknown): CountedPod | null {
+  const metadata = parseMetadata(raw)
+  const status = objectAt(raw, 'status')
+  if (!metadata || !status) return null
+  const phase = textAt(status, 'phase') ?? ''
+  return {
+    metadata,
+    nodeName: textAt(objectAt(raw, 'spec'), 'nodeName') ?? '',
+    phase,
+    isEvicted: phase === 'Failed' && status.reason === 'Evicted',
+  }
+}
+
+const isPodTerminated = ({ phase }: CountedPod): boolean => phase !== 'Pending' && phase !== 'Running' && phase !== 'Unknown'
+
+const isTerminating = ({ metadata }: CountedPod): boolean => metadata.deletedMs !== null
+
+function ranked(pods: CountedPod[], features: KubeletFeatures): { pod: CountedPod; rank: number }[] {
+  const isEvictedFirst = features.has('podGcEvictedFirst')
+  const compare = (a: CountedPod, b: CountedPod) =>
+    (isEvictedFirst ? Number(b.isEvicted) - Number(a.isEvicted) : 0) ||
+    compareTimes(a.metadata.createdMs, b.metadata.createdMs) ||
+    compareTexts(a.metadata.name, b.metadata.name)
+  const sorted = pods.toSorted(compare)
+  let rank = 0
+  return sorted.map((pod, index) => {
+    const before = sorted[index - 1]
+    if (before && compare(before, pod) !== 0) rank = index
+    return { pod, rank }
+  })
+}
+
+/** Where the last to go has equals that stay, any of them may be the one. */
+function gcTerminated(terminated: { pod: CountedPod; rank: number }[], deleteCount: number): Chosen[] {
+  const firstKept = terminated[deleteCount]?.rank ?? terminated.length
+  const lastDeleted = terminated[deleteCount - 1]?.rank ?? -1
+  return terminated
+    .filter(({ rank }) => rank <= lastDeleted)
+    .map(({ pod, rank }) => ({ pod, reason: 'terminated', certainty: rank < firstKept ? 'certain' : 'possible', rank }))
+}
+
+function gcTerminating(pods: CountedPod[], nodes: readonly unknown[], features: KubeletFeatures): Chosen[] {
+  const outOfService = new Set(nodes.filter(isOutOfService).map(node => parseMetadata(node)?.name))
+  return ranked(
+    pods.filter(pod => isTerminating(pod) && outOfService.has(pod.nodeName)),
+    features,
+  ).map(({ pod, rank }) => ({ pod, reason: 'out-of-service', certainty: 'certain', rank }))
+}
+
+const isOutOfService = (node: unknown): boolean =>
+  conditionOf(node, 'Ready')?.status !== 'True' &&
+  listAt(objectAt(node, 'spec'), 'taints').some(taint => isRawObject(taint) && taint.key === 'node.kubernetes.io/out-of-service')
+
+function gcOrphaned(pods: CountedPod[], nodes: readonly unknown[], missingForMs: ReadonlyMap<string, number>): Chosen[] {
+  const existing = new Set(nodes.map(node => parseMetadata(node)?.name))
+  return pods.flatMap(pod => {
+    const missing = missingForMs.get(pod.nodeName)
+    const isQuarantined = missing !== undefined && missing < podGcQuarantineMs
+    if (pod.nodeName === '' || existing.has(pod.nodeName) || isQuarantined) return []
+    return [{ pod, reason: 'orphaned', certainty: missing === undefined ? 'possible' : 'certain', rank: null }]
+  })
+}
+
+const gcUnscheduledTerminating = (pods: CountedPod[]): Chosen[] =>
+  pods
+    .filter(pod => isTerminating(pod) && pod.nodeName === '')
+    .map(pod => ({ pod, reason: 'unscheduled', certainty: 'certain', rank: null }))
+
+/** A pod that an earlier step only may take goes under the step that takes it for certain. */
+function firstOfEach(chosen: Chosen[]): Chosen[] {
+  const first = new Map<CountedPod, Chosen>()
+  for (const each of chosen) {
+    const earlier = first.get(each.pod)
+    if (!earlier || (earlier.certainty === 'possible' && each.certainty === 'certain')) first.set(each.pod, each)
+  }
+  return chosen.filter(each => first.get(each.pod) === each)
+}
+
+function deletion({ pod, reason, certainty, rank }: Chosen, features: KubeletFeatures): PodDeletion {
+  const isPatchedToFailed = features.has('podGcMarksFailed') && pod.phase !== 'Succeeded' && pod.phase !== 'Failed'
+  return {
+    pod: keyOf(pod.metadata),
+    uid: pod.metadata.uid,
+    reason,
+    certainty,
+    rank,
+    isPatchedToFailed,
+    disruptionTarget: isPatchedToFailed && reason === 'orphaned' ? 'PodGC: node no longer exists' : null,
+  }
+}
+
+function unknownsOf(nodes: readonly unknown[] | null, threshold: number | null, unread: number): Unknown[] {
+  const unknowns: Unknown[] = []
+  if (!nodes) unknowns.push({ what: 'nodes', effect: 'whether pods are orphaned, or terminating on a node out of service, is not known' })
+  if (threshold === null)
+    unknowns.push({ what: 'terminated-pod-gc-threshold', effect: 'how many terminated pods are too many is not known' })
+  if (unread > 0) unknowns.push({ what: 'pods', effect: `${unread} could not be read and are not counted` })
+  return unknowns
+}

@@ -1,0 +1,175 @@
+/**
+ * PersistentVolumes: which are released, and what becomes of them.
+ *
+ * Replays       pkg/controller/volume/persistentvolume/pv_controller.go  syncVolume, reclaimVolume, isVolumeReleased, isVolumeUsed,
+ *                                                                        deleteVolumeOperation, recycleVolumeOperation, findDeletablePlugin
+ * Read at       1.24 to 1.37
+ * Kept exactly  a claim of the same name with another UID is another claim; a volume that its claim left for another one is released only if it was
+ *               provisioned for it and is to be deleted, else it is unbound; Failed is not overwritten, but tried again
+ * Left out      binding, volumeMode; in-tree plugins other than hostPath and nfs: with EKS they are gone, or migrated to CSI
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { Certainty } from '#model/prediction.ts'
+import type { RawObject } from '#model/record.ts'
+import { objectAt, textAt } from '#replay/untrusted.ts'
+import { claimKeysOf, isPodTerminated } from './claims.ts'
+import { keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
+
+/**
+ * `none`: it is not released; `unbind`: it forgets a claim that is bound elsewhere; `retain`: it stays until someone clears its claimRef;
+ * `leave-to-driver`: the external provisioner deletes it; `delete`, `recycle`: by a plugin of the controller; `fail`: there is no such plugin, or no
+ * such policy; `wait-for-pods`: it is not recycled while pods use its claim; `nothing-while-deleted`: its object is going, its storage stays;
+ * `unknown`: what was not read decides it.
+ */
+export type VolumeAction =
+  | 'none'
+  | 'unbind'
+  | 'retain'
+  | 'leave-to-driver'
+  | 'delete'
+  | 'recycle'
+  | 'fail'
+  | 'wait-for-pods'
+  | 'nothing-while-deleted'
+  | 'unknown'
+
+interface Outcome {
+  /** What the controller sets; null where it leaves the phase alone, or that is not known. */
+  phase: 'Available' | 'Bound' | 'Released' | 'Failed' | null
+  action: VolumeAction
+  certainty: Certainty
+}
+
+export interface SyncedVolume extends Outcome {
+  volume: string
+  released: 'claim-gone' | 'claim-other-uid' | 'claim-bound-elsewhere' | 'no' | 'unknown'
+}
+
+export interface Claimants {
+  /** PersistentVolumeClaims of all namespaces; null: not read. */
+  claims: readonly unknown[] | null
+  /** Null: not read. */
+  pods: readonly unknown[] | null
+}
+
+interface Volume {
+  metadata: ObjectMetadata
+  spec: RawObject | null
+  claim: { key: string; uid: string } | null
+  reclaimPolicy: string
+  hasFailed: boolean
+  /** Null where it carries none, or where they were not kept. */
+  annotations: RawObject | null
+  provisioner: string
+}
+
+export function syncVolumes(volumes: readonly unknown[], { claims, pods }: Claimants, features: KubeletFeatures): SyncedVolume[] {
+  const known: KnownClaimants = {
+    claims: claims && new Map(claims.flatMap(claim => parseClaim(claim) ?? []).map(claim => [claim.key, claim])),
+    inUse: pods && new Set(pods.filter(pod => !isPodTerminated(pod)).flatMap(claimKeysOf)),
+  }
+  return volumes.flatMap(raw => {
+    const volume = parseVolume(raw)
+    return volume ? [syncVolume(volume, known, features)] : []
+  })
+}
+
+interface Claim {
+  /** `namespace/name` */
+  key: string
+  uid: string
+  /** The volume's name, or nothing. */
+  boundTo: string
+}
+
+interface KnownClaimants {
+  claims: ReadonlyMap<string, Claim> | null
+  inUse: ReadonlySet<string> | null
+}
+
+function parseClaim(raw: unknown): Claim | null {
+  const metadata = parseMetadata(raw)
+  return metadata && { key: keyOf(metadata), uid: metadata.uid, boundTo: textAt(objectAt(raw, 'spec'), 'volumeName') ?? '' }
+}
+
+function syncVolume(volume: Volume, { claims, inUse }: KnownClaimants, features: KubeletFeatures): SyncedVolume {
+  const { claim } = volume
+  const { name } = volume.metadata
+  if (!claim || claim.uid === '') return { volume: name, released: 'no', ...certainly('Available', 'none') }
+  if (!claims) return { volume: name, released: 'unknown', ...unknown }
+
+  const found = claims.get(claim.key)
+  if (!found) return { volume: name, released: 'claim-gone', ...reclaimVolume(volume, inUse, features) }
+  if (found.uid !== claim.uid) return { volume: name, released: 'claim-other-uid', ...reclaimVolume(volume, noUse, features) }
+  const { boundTo } = found
+  if (boundTo === '') return { volume: name, released: 'no', ...certainly(null, 'none') }
+  if (boundTo === name) return { volume: name, released: 'no', ...certainly('Bound', 'none') }
+  return { volume: name, released: 'claim-bound-elsewhere', ...leftByClaim(volume, features) }
+}
+
+function parseVolume(raw: unknown): Volume | null {
+  const metadata = parseMetadata(raw)
+  if (!metadata) return null
+  const spec = objectAt(raw, 'spec')
+  const claimRef = objectAt(spec, 'claimRef')
+  const annotations = objectAt(objectAt(raw, 'metadata'), 'annotations')
+  return {
+    metadata,
+    spec,
+    claim: claimRef && {
+      key: `${textAt(claimRef, 'namespace') ?? ''}/${textAt(claimRef, 'name') ?? ''}`,
+      uid: textAt(claimRef, 'uid') ?? '',
+    },
+    reclaimPolicy: textAt(spec, 'persistentVolumeReclaimPolicy') ?? 'Retain',
+    hasFailed: textAt(objectAt(raw, 'status'), 'phase') === 'Failed',
+    annotations,
+    provisioner: textAt(annotations, 'pv.kubernetes.io/provisioned-by') ?? '',
+  }
+}
+
+const certainly = (phase: Outcome['phase'], action: VolumeAction): Outcome => ({ phase, action, certainty: 'certain' })
+/** Where a claim of that name is there, who uses it uses another volume. */
+const noUse: ReadonlySet<string> = new Set()
+const unknown: Outcome = { phase: null, action: 'unknown', certainty: 'possible' }
+
+function leftByClaim(volume: Volume, features: KubeletFeatures): Outcome {
+  if (volume.reclaimPolicy !== 'Delete') return certainly('Available', 'unbind')
+  if (!volume.annotations) return unknown
+  const isProvisioned = 'pv.kubernetes.io/provisioned-by' in volume.annotations
+  return isProvisioned ? reclaimVolume(volume, noUse, features) : certainly('Available', 'unbind')
+}
+
+/** @param inUse claims that pods use; null: not known */
+function reclaimVolume(volume: Volume, inUse: ReadonlySet<string> | null, features: KubeletFeatures): Outcome {
+  const phase = volume.hasFailed ? 'Failed' : 'Released'
+  if ((textAt(volume.annotations, 'pv.kubernetes.io/migrated-to') ?? '') !== '') return certainly(phase, 'leave-to-driver')
+  if (volume.reclaimPolicy === 'Retain') return certainly(phase, 'retain')
+  if (volume.reclaimPolicy === 'Recycle') return recycleVolume(volume, phase, inUse)
+  if (volume.reclaimPolicy === 'Delete') return deleteVolume(volume, phase, features)
+  return certainly('Failed', 'fail')
+}
+
+function recycleVolume(volume: Volume, phase: 'Failed' | 'Released', inUse: ReadonlySet<string> | null): Outcome {
+  if (!has(volume, 'hostPath') && !has(volume, 'nfs')) return certainly('Failed', 'fail')
+  if (!inUse) return { phase, action: 'recycle', certainty: 'possible' }
+  return certainly(phase, volume.claim && inUse.has(volume.claim.key) ? 'wait-for-pods' : 'recycle')
+}
+
+/** Of these sources, it is sure that the controller has no plugin that deletes. */
+const undeletable = ['csi', 'nfs', 'local', 'iscsi', 'fc']
+
+function deleteVolume(volume: Volume, phase: 'Failed' | 'Released', features: KubeletFeatures): Outcome {
+  if (volume.metadata.deletedMs !== null && !features.has('honorPvReclaimPolicy')) return certainly(phase, 'nothing-while-deleted')
+  const { provisioner } = volume
+  // What the plugin of the cloud provisioned, the controller itself marks as migrated before it comes here.
+  const isForeign = provisioner === 'kubernetes.io/aws-ebs' || (provisioner !== '' && !provisioner.startsWith('kubernetes.io/'))
+  if (isForeign) return certainly(phase, 'leave-to-driver')
+  if (provisioner === '' && has(volume, 'csi') && features.has('staticCsiVolumesDeletedOutside')) return certainly(phase, 'leave-to-driver')
+  const certainty = volume.annotations ? 'certain' : 'possible'
+  const isHostPath = provisioner === '' ? has(volume, 'hostPath') : provisioner === 'kubernetes.io/host-path'
+  if (isHostPath) return { phase, action: 'delete', certainty }
+  const isUndeletable = undeletable.some(source => has(volume, source))
+  return { phase: 'Failed', action: 'fail', certainty: isUndeletable ? certainty : 'possible' }
+}
+
+const has = (volume: Volume, source: string): boolean => objectAt(volume.spec, source) !== null

@@ -5,6 +5,7 @@ import { auditCommand } from './audit.ts'
 import { collectCommand } from './collect.ts'
 import { exitCode } from './exit-code.ts'
 import { demoCommand, labCommand } from './lab.ts'
+import { predictCommand } from './predict.ts'
 import { version } from './version.ts'
 
 /** @returns the exit code */
@@ -14,6 +15,7 @@ export async function main(args: string[]): Promise<number> {
     .version(version)
     .addCommand(auditCommand())
     .addCommand(collectCommand())
+    .addCommand(predictCommand())
     .addCommand(labCommand())
     .addCommand(demoCommand(), { hidden: true })
     .showSuggestionAfterError()

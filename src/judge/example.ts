@@ -58,9 +58,23 @@ export const soft = (signal: Signal, gib: number, gracePeriodMs: number, availab
 
 const defaultThresholds = [hard('memory.available', 1), hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)]
 
+/** Nothing is met, and nothing observed. */
+export const calmEviction: EvictionPrediction = {
+  signals: {},
+  thresholds: [],
+  conditions: [],
+  actsOn: [],
+  nodeReclaim: [],
+  imageDeletions: [],
+  rankings: [],
+  victims: [],
+  protected: [],
+  error: null,
+}
+
 export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.internal'): NodeSubject {
   const { identity, conditions, configuration, filesystems, imageGC, thresholds, nextStart, unread, doubts } = example
-  const eviction: EvictionPrediction = { signals: {}, thresholds: thresholds ?? defaultThresholds, error: null }
+  const eviction: EvictionPrediction = { ...calmEviction, thresholds: thresholds ?? defaultThresholds }
   return {
     cluster: 'prod',
     identity: {
@@ -91,7 +105,12 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
       usagePercent: 40,
       bytesUntilTrigger: 39 * gibibyte,
       bytesToFree: 0,
+      reachesLow: true,
+      freedBytes: 0,
+      shortfallBytes: 0,
       error: null,
+      deletions: null,
+      kept: null,
       ...imageGC,
     },
     eviction,

@@ -5,7 +5,7 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { ClusterRecord, NodeRecord } from '#model/record.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
 import { Cohorts } from './cohorts.ts'
 import { agreeOnImageGc } from './fix.ts'
 import { gradeOf } from './grade.ts'
@@ -114,14 +114,13 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       else if (rule.kind === 'node') count(rule, subject, outcomeOf(rule, subject, policy))
       else cohorts.get(rule)?.take(subject)
     }
-    const { filesystems, imageGC, eviction } = prediction
     return {
       cluster,
       identity,
       at: record.at ?? prediction.at,
       coverage,
       errors: record.errors ?? [],
-      prediction: { filesystems, imageGC, eviction },
+      prediction: shownOf(prediction),
     }
   }
 
@@ -184,3 +183,12 @@ const reasonOf = (unread: NodeSubject['unread']): string =>
     .filter(source => unread[source] !== undefined)
     .map(source => `${source}: ${unread[source]}`)
     .join('; ')
+
+function shownOf({ filesystems, imageGC, eviction }: NodePrediction): AuditedPrediction {
+  const { deletions: _deletions, kept: _kept, ...shownImageGc } = imageGC ?? {}
+  return {
+    filesystems,
+    imageGC: imageGC && (shownImageGc as AuditedPrediction['imageGC']),
+    eviction: eviction && { signals: eviction.signals, thresholds: eviction.thresholds, error: eviction.error },
+  }
+}

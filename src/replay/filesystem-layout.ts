@@ -10,7 +10,7 @@
  */
 import type { FilesystemState, Filesystems } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { usagePercentOf } from './image-gc.ts'
+import { usagePercentOf } from './image-gc/usage.ts'
 import { availableAt, countAt, listAt, objectAt, textAt } from './untrusted.ts'
 
 /** xfs makes inodes as it goes, and the two samples are seconds apart. */

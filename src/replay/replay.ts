@@ -1,27 +1,29 @@
 /** All replays of one node: what its kubelet would do with what was read of it. */
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
-import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import { parseDuration } from '#model/duration.ts'
 import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
 import type {
-  EvaluatedThreshold,
-  EvictionPrediction,
+  AllocatablePrediction,
   FilesystemState,
-  Filesystems,
   ImageGcPrediction,
+  LocalStorageEviction,
   NodePrediction,
-  Observation,
-  Threshold,
+  OomScore,
   Unknown,
 } from '#model/prediction.ts'
-import { quantityNumber } from '#model/quantity.ts'
-import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
-import { isUnobservedUpstream, makeSignalObservations, type Observations } from '#replay/eviction/observations.ts'
-import { getThresholdQuantity, isHardThreshold, isThresholdMet, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
-import { isGateOn } from './configuration-file.ts'
-import { filesystemLayout } from './filesystem-layout.ts'
-import { predictImageGc } from './image-gc.ts'
+import { parseQuantity } from '#model/quantity.ts'
+import type { NodeRecord } from '#model/record.ts'
+import { asItIs, type WhatIf } from '#model/what-if.ts'
+import { refusalsOf, withChanges } from './configuration-change.ts'
+import { type ContainerGcPrediction, predictContainerGc } from './container-gc.ts'
+import type { EvictionConfig } from './eviction/config.ts'
+import type { ReclaimKind } from './eviction/node-reclaim.ts'
+import { type Collectable, evictionConfigOf, type PredictedPass, predictEviction, rankingsOf, unparsed } from './eviction/prediction.ts'
+import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
+import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
 import { predictNextStart } from './next-start.ts'
+import { oomScores } from './oom-score.ts'
+import { predictAllocatable } from './predict-allocatable.ts'
+import { predictTimeline } from './predict-timeline.ts'
+import { type PreparedNode, prepareNode } from './prepare.ts'
 import { availableAt, countAt, objectAt, textAt } from './untrusted.ts'
 
 /**
@@ -29,39 +31,105 @@ import { availableAt, countAt, objectAt, textAt } from './untrusted.ts'
  *
  * @param takenAt the snapshot's time, for a record without its own
  */
-export function replay(record: NodeRecord, takenAt: string): NodePrediction {
+export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asItIs): NodePrediction {
   const unknowns: Unknown[] = []
-  const nodeInfo = objectAt(objectAt(record.node, 'status'), 'nodeInfo')
-  const kubeletVersion = textAt(nodeInfo, 'kubeletVersion')
-  const features = featuresOf(kubeletVersion)
-  if (!features.exact) {
-    unknowns.push({ what: 'node.status.nodeInfo.kubeletVersion', effect: `the rules of 1.${features.rulesOfMinor} were applied` })
+  const asked = withChanges(record, whatIf.changes)
+  const node = prepareNode(asked, takenAt, whatIf.at)
+  if (!node.features.exact) {
+    unknowns.push({ what: 'node.status.nodeInfo.kubeletVersion', effect: `the rules of 1.${node.features.rulesOfMinor} were applied` })
   }
+  const configuration = configurationOf(asked.configz, unknowns)
+  if (!node.summary) unknowns.push({ what: 'summary', effect: 'nothing is known of how full the node is' })
+  nameUnobserved(node, unknowns)
 
-  const configuration = configurationOf(record.configz, unknowns)
-  const summary = isRawObject(record.summary) ? record.summary : null
-  if (!summary) unknowns.push({ what: 'summary', effect: 'nothing is known of how full the node is' })
-  const host = isRawObject(record.host) ? record.host : null
-  const isContainerd = textAt(nodeInfo, 'containerRuntimeVersion')?.startsWith('containerd://') ?? false
-  const filesystems = filesystemLayout(summary, host, isContainerd)
-  nameUnobserved(filesystems, summary, unknowns)
-
-  const operatingSystem = textAt(nodeInfo, 'operatingSystem') === 'windows' ? 'windows' : 'linux'
-  const nextStart = predictNextStart(host, kubeletVersion, operatingSystem)
+  const containers = containerGcOf(node, unknowns)
+  const settings = configuration && settingsOf(configuration, node)
+  if (configuration && !settings?.imageGc) {
+    unknowns.push({ what: 'imageGC.thresholds', effect: 'the image GC fields of configz cannot be read: when image GC runs is not known' })
+  }
+  const pass = settings && predictPass(node, settings, containers, unknowns)
+  const allocatable = configuration && allocatableOf(node, configuration, unknowns)
+  const nextStart = predictNextStart(node.host, node.kubeletVersion, node.operatingSystem)
   const prediction: NodePrediction = {
     cluster: record.cluster,
-    node: textAt(objectAt(record.node, 'metadata'), 'name') ?? '',
-    kubeletVersion,
-    at: typeof record.at === 'string' ? record.at : takenAt,
-    filesystems,
-    imageGC: configuration && imageGcOf(configuration, record.configz, imageGcFilesystem(summary, filesystems), features, unknowns),
-    eviction: configuration && evictionOf(configuration, summary, features, unknowns),
+    node: node.name,
+    kubeletVersion: node.kubeletVersion,
+    at: node.at,
+    filesystems: node.filesystems,
+    imageGC: pass?.imageGC ?? null,
+    eviction: pass && { ...pass.eviction, rankings: typeof settings.eviction === 'string' ? [] : rankingsOf(node, settings.eviction) },
+    containerGC: containers && { removals: containers.periodic.removals },
+    localStorageEvictions: settings && localStorageOf(node, settings),
+    oomScores: oomScoresOf(node, unknowns),
+    allocatable,
     nextStart: nextStart.prediction,
-    unknowns,
+    unknowns: [],
   }
-  unknowns.push(...nextStart.unknowns)
+  if (whatIf.changes.length > 0 && configuration) prediction.refusals = refusalsOf(asked.configz, node)
+  if (whatIf.fills.length > 0) {
+    prediction.timeline = settings ? predictTimeline(node, settings, containers, whatIf.fills, unknowns) : []
+  }
+  prediction.unknowns = distinct([...unknowns, ...nextStart.unknowns])
   return prediction
 }
+
+/** A configuration read once, to be replayed on any number of nodes of that version. */
+export interface Settings {
+  /** Null: its fields cannot be read. */
+  imageGc: ImageGcPolicy | null
+  /** Upstream's text where the maps would not parse. */
+  eviction: EvictionConfig | string
+}
+
+export const settingsOf = (configuration: KubeletConfiguration, node: PreparedNode): Settings => ({
+  imageGc: imageGcPolicyOf(configuration, node.kubelet),
+  eviction: evictionConfigOf(configuration, node),
+})
+
+/** Image GC and one pass of the eviction manager, each from what was read: what another setting is compared by. */
+export function predictPass(
+  node: PreparedNode,
+  { imageGc, eviction }: Settings,
+  containers: ContainerGcPrediction | null,
+  unknowns: Unknown[],
+): { imageGC: ImageGcPrediction | null; eviction: PredictedPass } {
+  const predicted = imageGc && predictImageGc(imageGc, imageGcFilesystem(node), node.images, node.kubelet)
+  if (predicted) unknowns.push(...predicted.unknowns)
+  return {
+    imageGC: predicted?.prediction ?? null,
+    eviction:
+      typeof eviction === 'string'
+        ? unparsed(eviction, node)
+        : predictEviction(node, eviction, collectableOf(node, imageGc, containers, unknowns), unknowns),
+  }
+}
+
+/** What collecting garbage for eviction would remove: dead containers first, and then the images that only they used. */
+function collectableOf(
+  node: PreparedNode,
+  imageGc: ImageGcPolicy | null,
+  containers: ContainerGcPrediction | null,
+  unknowns: Unknown[],
+): Collectable {
+  const isContainerFree = containers?.underEviction.removals.length === 0 && containers.underEviction.possible.length === 0
+  let images: ReturnType<typeof predictDeleteUnusedImages> | null = null
+  const deletions = () => {
+    if (imageGc === null) return null
+    if (images === null) {
+      images = predictDeleteUnusedImages(imageGc, node.imagesWithout(removedContainers(containers)))
+      unknowns.push(...images.unknowns)
+    }
+    return images.prediction.deletions
+  }
+  return {
+    deletions,
+    mayRemove: (kinds: readonly ReclaimKind[]) =>
+      kinds.some(kind => (kind === 'containers' ? !isContainerFree : deletions()?.length !== 0)),
+  }
+}
+
+const removedContainers = (containers: ContainerGcPrediction | null): ReadonlySet<string> =>
+  new Set(containers?.underEviction.removals.filter(({ kind }) => kind === 'container').map(({ id }) => id))
 
 function configurationOf(configz: unknown, unknowns: Unknown[]): KubeletConfiguration | null {
   const effect = 'which thresholds the kubelet runs with is not known'
@@ -77,7 +145,7 @@ function configurationOf(configz: unknown, unknowns: Unknown[]): KubeletConfigur
   }
 }
 
-function nameUnobserved(filesystems: Filesystems, summary: RawObject | null, unknowns: Unknown[]): void {
+function nameUnobserved({ filesystems, summary }: PreparedNode, unknowns: Unknown[]): void {
   const isUnread = (state: FilesystemState | null) => state === null || state.capacityBytes === null || state.availableBytes === null
   if (summary && isUnread(filesystems.nodefs)) unknowns.push({ what: 'summary.node.fs', effect: 'how full nodefs is is not known' })
   if (summary && isUnread(filesystems.imagefs)) {
@@ -89,93 +157,55 @@ function nameUnobserved(filesystems: Filesystems, summary: RawObject | null, unk
 }
 
 /** Upstream takes an absent statistic for 0. One that is there and makes no sense is no statistic at all. */
-function imageGcFilesystem(summary: RawObject | null, { imagefs }: Filesystems): FilesystemState | null {
+function imageGcFilesystem({ summary, filesystems }: PreparedNode): FilesystemState | null {
   const stats = objectAt(objectAt(objectAt(summary, 'node'), 'runtime'), 'imageFs')
   const isMalformed = (key: string, parsed: number | null) => stats?.[key] !== undefined && stats[key] !== null && parsed === null
   const isUnusable =
     isMalformed('capacityBytes', countAt(stats, 'capacityBytes')) || isMalformed('availableBytes', availableAt(stats, 'availableBytes'))
-  return isUnusable ? null : imagefs
+  return isUnusable ? null : filesystems.imagefs
 }
 
-function imageGcOf(
-  configuration: KubeletConfiguration,
-  configz: RawObject | null | undefined,
-  imagefs: FilesystemState | null,
-  features: KubeletFeatures,
-  unknowns: Unknown[],
-): ImageGcPrediction | null {
-  // configz always shows the percentages; a record written by hand may leave them at their defaults.
-  const highThresholdPercent = configuration.imageGCHighThresholdPercent ?? configurationDefaults.imageGCHighThresholdPercent
-  const lowThresholdPercent = configuration.imageGCLowThresholdPercent ?? configurationDefaults.imageGCLowThresholdPercent
-  if (!Number.isSafeInteger(highThresholdPercent) || !Number.isSafeInteger(lowThresholdPercent)) {
-    unknowns.push({
-      what: 'imageGC.thresholds',
-      effect: 'the image GC thresholds of configz are no whole percentages: when image GC runs is not known',
-    })
+function containerGcOf({ record, host, atMs }: PreparedNode, unknowns: Unknown[]): ContainerGcPrediction | null {
+  const predicted = predictContainerGc({ runtime: record.runtime ?? null, host, pods: record.pods ?? null, nowMs: atMs })
+  unknowns.push(...predicted.unknowns)
+  return predicted.prediction
+}
+
+function localStorageOf(node: PreparedNode, { eviction }: Settings): LocalStorageEviction[] | null {
+  if (node.pods === null || node.summary === null || node.layout === null || typeof eviction === 'string') return null
+  if (!eviction.localStorageCapacityIsolation) return []
+  return node
+    .overLimits()
+    .map(({ pod: { namespace, name }, limit, what, usedBytes, limitBytes }) => ({ namespace, name, limit, what, usedBytes, limitBytes }))
+}
+
+function oomScoresOf({ record, pods, activePods, kubelet }: PreparedNode, unknowns: Unknown[]): OomScore[] | null {
+  if (pods === null) {
+    unknowns.push({ what: 'pods', effect: 'whom the kubelet would evict, and the OOM scores, are not known' })
     return null
   }
-  const hasMaximumAge = hasAge(configuration.imageMaximumGCAge) && isMaximumAgeOn(configz, features)
-  return predictImageGc({ highThresholdPercent, lowThresholdPercent, hasMaximumAge }, imagefs, features)
+  const memory = memoryOf(objectAt(objectAt(record.node, 'status'), 'capacity'))
+  const scores = memory === null ? [null] : activePods.map(pod => oomScores(pod, memory, kubelet))
+  if (!scores.includes(null)) return scores.flatMap(ofPod => ofPod ?? [])
+  unknowns.push({ what: 'node.status.capacity.memory', effect: 'the OOM scores are not known' })
+  return null
 }
 
-function hasAge(text: string | undefined): boolean {
+function memoryOf(capacity: unknown): number | null {
   try {
-    return text !== undefined && parseDuration(text) !== 0n
+    return parseQuantity(textAt(capacity, 'memory') ?? '').safeInteger
   } catch {
-    // No kubelet prints a duration that Go cannot read.
-    return false
+    return null
   }
 }
 
-function isMaximumAgeOn(configz: unknown, features: KubeletFeatures): boolean {
-  const gate = objectAt(objectAt(configz, 'kubeletconfig'), 'featureGates')?.ImageMaximumGCAge
-  return isGateOn('ImageMaximumGCAge', { featureGates: typeof gate === 'boolean' ? { ImageMaximumGCAge: gate } : null }, features)
+function allocatableOf(node: PreparedNode, configuration: KubeletConfiguration, unknowns: Unknown[]): AllocatablePrediction | null {
+  const predicted = predictAllocatable(node.record.node, configuration, node.features)
+  unknowns.push(...predicted.unknowns)
+  return predicted.allocatable
 }
 
-function evictionOf(
-  configuration: KubeletConfiguration,
-  summary: RawObject | null,
-  features: KubeletFeatures,
-  unknowns: Unknown[],
-): EvictionPrediction {
-  const signals = summary ? makeSignalObservations(summary, features) : {}
-  const thresholds = thresholdsOf(configuration, features)
-  if (typeof thresholds === 'string') return { signals, thresholds: [], error: thresholds }
-  return { signals, thresholds: thresholds.map(threshold => evaluated(threshold, signals, summary, unknowns)), error: null }
-}
-
-/** The thresholds, or upstream's text where it could not parse them. */
-function thresholdsOf(configuration: KubeletConfiguration, features: KubeletFeatures): Threshold[] | string {
-  try {
-    return parseThresholdConfig(configuration, features)
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
-  }
-}
-
-function evaluated(threshold: Threshold, signals: Observations, summary: RawObject | null, unknowns: Unknown[]): EvaluatedThreshold {
-  const { signal, operator, value, gracePeriodMs, minReclaim } = threshold
-  const observed = signals[signal] ?? null
-  const isNeverMet = !observed && summary !== null && isUnobservedUpstream(signal, summary)
-  if (!observed && summary && !isNeverMet)
-    unknowns.push({ what: `summary: ${signal}`, effect: 'whether its threshold is met is not known' })
-  const resolved = resolvedOf(threshold, observed)
-  return {
-    signal,
-    operator,
-    value: value.text,
-    resolved,
-    hard: isHardThreshold(threshold),
-    gracePeriodMs,
-    minReclaim: minReclaim?.text ?? '0',
-    met: observed ? isThresholdMet(threshold, observed, false) : isNeverMet ? false : null,
-    margin: observed && resolved !== null ? observed.available - resolved : null,
-  }
-}
-
-/** A quantity needs no capacity. Null, too, for a number beyond any machine's. A percentage that is not a number is never met, as 0 is not. */
-function resolvedOf({ value }: Threshold, observed: Observation | null): number | null {
-  if (!('quantity' in value) && !observed) return null
-  const resolved = Math.max(0, quantityNumber(getThresholdQuantity(value, observed?.capacity ?? 0)))
-  return Number.isFinite(resolved) ? resolved : null
+function distinct(unknowns: readonly Unknown[]): Unknown[] {
+  const seen = new Set<string>()
+  return unknowns.filter(({ what, effect }) => seen.size !== seen.add(`${what}\n${effect}`).size)
 }

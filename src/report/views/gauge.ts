@@ -1,7 +1,7 @@
 /** What one bar stands for: how full a filesystem (or memory) is, in which counts, and its high-water marks. No drawing yet. */
 
-import type { EvaluatedThreshold, FilesystemState, ImageGcPrediction, Signal } from '#model/prediction.ts'
-import type { AuditedNode } from '#model/report.ts'
+import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
+import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
 import { counted, formatBytes, formatCount, formatDuration, formatPercent } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
 
@@ -124,7 +124,7 @@ function standing({ capacity, available }: Amounts, kind: GaugeKind): { usedPerc
 
 const share = (percent: number, capacity: number | null) => (capacity === null ? null : formatBytes((capacity * percent) / 100))
 
-function addImageGc(gauge: Gauge, imageGC: ImageGcPrediction | null, capacity: number | null): void {
+function addImageGc(gauge: Gauge, imageGC: AuditedPrediction['imageGC'], capacity: number | null): void {
   if (imageGC === null) {
     gauge.facts.push('Image GC: unknown.')
     return

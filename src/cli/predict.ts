@@ -1,0 +1,111 @@
+/** `highwater predict`: what a node's kubelet would do now, later, with another setting, or while its disk fills. */
+import { once } from 'node:events'
+import { styleText } from 'node:util'
+import { Command, Option } from 'commander'
+import { type ConfigurationChange, type Fill, parseFill, parseMoment } from '#model/what-if.ts'
+import { type Predicted, parseChange, predict, storyOf } from '#pipeline/predict.ts'
+import { exitCode } from './exit-code.ts'
+import { addFleetOptions, type FleetOptions, parseText, runSignal } from './options.ts'
+import { openProgress } from './progress.ts'
+import { liveRecords, savedRecords } from './source.ts'
+
+interface PredictOptions extends FleetOptions {
+  snapshot?: string
+  at?: string
+  set: ConfigurationChange[]
+  fill: Fill[]
+  format: 'text' | 'json'
+}
+
+export function predictCommand(): Command {
+  const repeatable = <Item>(flags: string, description: string, parse: (text: string) => Item) =>
+    new Option(flags, description).argParser((text: string, all: Item[]) => [...all, parse(text)]).default([], 'none')
+  const command = new Command('predict')
+    .description("tell what a node's kubelet would do: image GC, eviction, and with --fill how it goes on")
+    .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
+    .option('--at <time>', 'at that moment instead of when it was read, RFC 3339; what was read holds unchanged until then', parseMoment)
+    .addOption(repeatable('--set <path=value>', 'with this field of the running configuration instead; null takes it away', parseChange))
+    .addOption(repeatable('--fill <fs=rate>', 'while nodefs, imagefs or containerfs fills, e.g. nodefs=50Mi/s', parseFill))
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+  return addFleetOptions(command)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  highwater predict --snapshot snapshot.ndjson.gz --node ip-10-0-1-23.ec2.internal
+  highwater predict --snapshot snapshot.ndjson.gz --set imageGCHighThresholdPercent=70 \\
+                    --set imageGCLowThresholdPercent=60
+  highwater predict --snapshot snapshot.ndjson.gz --set evictionHard.nodefs.available=15%
+  highwater predict --cluster prod --node ip-10-0-1-23.ec2.internal --fill nodefs=50Mi/s
+
+Exit codes: 0 every node asked for is in the answer; 2 one is not, or bad usage; 4 failed.`,
+    )
+    .action(async (options: PredictOptions) => {
+      process.exitCode = await runPredict(options)
+    })
+}
+
+async function runPredict(options: PredictOptions): Promise<number> {
+  const { signal, end } = runSignal(options.deadline)
+  const progress = openProgress(process.stderr)
+  const source =
+    options.snapshot === undefined
+      ? liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })
+      : savedRecords(options.snapshot, options)
+  const malformed: number[] = []
+  const found = new Set<string>()
+  const output = options.format === 'json' ? jsonOutput() : textOutput()
+  try {
+    const whatIf = { at: options.at ?? null, changes: options.set, fills: options.fill }
+    for await (const predicted of predict(source, whatIf, ({ line }) => malformed.push(line))) {
+      found.add(predicted.prediction.node)
+      if (options.snapshot === undefined) progress.nodeRead()
+      await write(output.node(predicted))
+    }
+    await write(output.end())
+  } finally {
+    progress.end()
+    end()
+  }
+  return missing(options, found, malformed) ? exitCode.badInput : exitCode.ok
+}
+
+/** Says what was asked for and is not in the answer. */
+function missing({ node, snapshot }: PredictOptions, found: ReadonlySet<string>, malformed: number[]): boolean {
+  const unknown = node.filter(name => !found.has(name))
+  const isCut = malformed.length > 0 && (node.length === 0 || unknown.length > 0)
+  if (isCut) process.stderr.write(`${snapshot}: no record in line ${malformed.slice(0, 10).join(', ')}: nodes may be missing\n`)
+  if (unknown.length > 0)
+    process.stderr.write(`No node is named ${unknown.join(', ')} in what was read. Names are those of kubectl get nodes\n`)
+  else if (found.size === 0) process.stderr.write('There is no node in what was read\n')
+  return isCut || unknown.length > 0 || found.size === 0
+}
+
+interface Output {
+  node(predicted: Predicted): string
+  end(): string
+}
+
+/** One document, written node by node: a fleet's need not fit into memory. */
+function jsonOutput(): Output {
+  let separator = '{"schema":"highwater.prediction/1","nodes":['
+  return {
+    node({ prediction }) {
+      const text = `${separator}\n${JSON.stringify(prediction)}`
+      separator = ','
+      return text
+    },
+    end: () => (separator === ',' ? '\n]}\n' : `${separator}]}\n`),
+  }
+}
+
+function textOutput(): Output {
+  const hasColour = process.stdout.isTTY && process.stdout.hasColors()
+  const heading = (text: string) => (hasColour ? styleText('bold', text, { validateStream: false }) : text)
+  return { node: ({ prediction, before }) => storyOf(prediction, before, heading), end: () => '' }
+}
+
+/** Waits where the reader is slower than we are. */
+async function write(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain')
+}

@@ -1,0 +1,42 @@
+/** The story of a prediction: each node's record, replayed as it is and as it was asked for. A live fleet and a saved snapshot take the same way. */
+import { OperatorError } from '#model/operator-error.ts'
+import type { NodePrediction } from '#model/prediction.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
+import { asItIs, type WhatIf } from '#model/what-if.ts'
+import { replay } from '#replay/replay.ts'
+import { prune } from '#snapshot/prune.ts'
+
+export { parseChange } from '#replay/configuration-change.ts'
+export { storyOf } from '#report/story.ts'
+
+export interface Predicted {
+  prediction: NodePrediction
+  /** The same node with its own configuration, where another one was asked for. */
+  before: NodePrediction | null
+}
+
+/** @throws OperatorError and the errors of the source */
+export async function* predict(
+  source: AsyncIterable<SnapshotRecord | MalformedLine>,
+  whatIf: WhatIf,
+  onMalformed: (line: MalformedLine) => void,
+): AsyncGenerator<Predicted> {
+  const seen = new Set<string>()
+  let takenAt = ''
+  for await (const read of source) {
+    if (read.kind === 'Malformed') onMalformed(read)
+    if (read.kind === 'Snapshot') takenAt = read.takenAt
+    if (read.kind !== 'Node') continue
+    const record = prune(read)
+    const name = `${record.cluster}/${record.node.metadata?.name}`
+    // As in an audit, only the first of two counts.
+    if (seen.size === seen.add(name).size) continue
+    const now = record.at ?? takenAt
+    if (whatIf.at !== null && Date.parse(whatIf.at) < Date.parse(now))
+      throw new OperatorError(`--at ${whatIf.at} lies before ${now}, when ${name} was read: what it was before that is not known`)
+    yield {
+      prediction: replay(record, takenAt, whatIf),
+      before: whatIf.changes.length === 0 ? null : replay(record, takenAt, { ...asItIs, at: whatIf.at, fills: whatIf.fills }),
+    }
+  }
+}

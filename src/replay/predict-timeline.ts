@@ -1,0 +1,106 @@
+/** A node's timeline from what was read of it: what is not known of its images is decided as it most likely is, and said. */
+import type { TimelineEvent, Unknown } from '#model/prediction.ts'
+import { isRawObject, type NodeRecord } from '#model/record.ts'
+import type { Fill } from '#model/what-if.ts'
+import type { ContainerGcPrediction } from './container-gc.ts'
+import type { EvictionConfig } from './eviction/config.ts'
+import type { ImageEvidence } from './image-gc/evidence.ts'
+import { type ImageGcPolicy, isImageGcStopped } from './image-gc/policy.ts'
+import type { PreparedNode } from './prepare.ts'
+import { type TimelineImage, timelineOf } from './timeline.ts'
+import { listAt, objectAt, textAt } from './untrusted.ts'
+
+interface TimelineSettings {
+  imageGc: ImageGcPolicy | null
+  eviction: EvictionConfig | string
+}
+
+export function predictTimeline(
+  node: PreparedNode,
+  { imageGc, eviction }: TimelineSettings,
+  containers: ContainerGcPrediction | null,
+  fills: readonly Fill[],
+  unknowns: Unknown[],
+): TimelineEvent[] {
+  unknowns.push(...assumptions)
+  if (imageGc === null || typeof eviction === 'string' || node.layout === null) return unpredictable(unknowns)
+  const events = timelineOf({
+    startMs: node.atMs,
+    kubelet: node.kubelet,
+    eviction,
+    imageGc: isImageGcStopped(imageGc, node.kubelet) ? null : imageGc,
+    evictionImageGc: imageGc,
+    layout: node.layout,
+    observations: node.observations,
+    fills,
+    pods: node.activePods,
+    podStats: node.podStats,
+    images: timelineImages(node),
+    deadContainers: containers?.underEviction.removals.filter(({ kind }) => kind === 'container').length ?? 0,
+  })
+  return events ?? unpredictable(unknowns)
+}
+
+const assumptions: readonly Unknown[] = [
+  {
+    what: 'timeline.images',
+    effect:
+      'images whose use, age or pin is not known are taken for unused, old and not pinned; each is taken to give back the size that the runtime tells',
+  },
+  {
+    what: 'timeline.phase',
+    effect: 'the clocks of image GC and eviction are taken to start together at that moment: the real ones come up to 5 min and 10 s later',
+  },
+  {
+    what: 'timeline.pods',
+    effect: 'what fills the disk is taken to be no pod of the node, and nothing to come in the place of evicted pods',
+  },
+]
+
+function unpredictable(unknowns: Unknown[]): [] {
+  unknowns.push({
+    what: 'timeline',
+    effect: 'the disks, their layout or the settings of the kubelet are not known: nothing can be told of how it goes on',
+  })
+  return []
+}
+
+function timelineImages({ record, imageEvidence, images }: PreparedNode): TimelineImage[] {
+  const pods = podsOfContainers(record)
+  const evidence = new Map((imageEvidence.images ?? []).map(image => [image.image, image]))
+  return images.images.map(({ image, sizeBytes, isPinned, keptBecause, firstDetected, lastUsed }) => {
+    const users = usersOf(evidence.get(image), pods)
+    return {
+      id: image,
+      sizeBytes: sizeBytes ?? 0,
+      isPinned: isPinned === true,
+      isHeld: keptBecause === 'sandbox' || users.includes(null),
+      pods: users.filter(user => user !== null),
+      firstDetectedMs: firstDetected.earliestMs,
+      lastUsedMs: lastUsed.earliestMs,
+    }
+  })
+}
+
+/** Each pod once; null: a container that belongs to no pod we know. */
+const usersOf = (evidence: ImageEvidence | undefined, pods: ReadonlyMap<string, string>): (string | null)[] => [
+  ...new Set((evidence?.users ?? []).map(({ containerId }) => pods.get(containerId) ?? null)),
+]
+
+/** `namespace/name` by the container's id. */
+function podsOfContainers({ pods, runtime }: NodeRecord): ReadonlyMap<string, string> {
+  const named = new Map<string, string>()
+  for (const pod of pods ?? []) {
+    const metadata = objectAt(pod, 'metadata')
+    const name = `${textAt(metadata, 'namespace') ?? 'default'}/${textAt(metadata, 'name')}`
+    for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'])
+      for (const status of listAt(objectAt(pod, 'status'), list))
+        named.set((textAt(status, 'containerID') ?? '').replace(/^.*:\/\//, ''), name)
+  }
+  for (const container of listAt(runtime, 'containers').filter(isRawObject)) {
+    const labels = objectAt(container, 'labels')
+    const name = textAt(labels, 'io.kubernetes.pod.name')
+    if (name !== null) named.set(textAt(container, 'id') ?? '', `${textAt(labels, 'io.kubernetes.pod.namespace') ?? 'default'}/${name}`)
+  }
+  return named
+}

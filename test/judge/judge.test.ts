@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hard } from '#judge/example.ts'
+import { calmEviction, hard } from '#judge/example.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { nodeRule, type Rule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
@@ -118,7 +118,7 @@ describe('outcomes', () => {
   })
 
   it('is unknown where the running eviction settings do not parse', () => {
-    const node = buildNode({ prediction: { eviction: { signals: {}, thresholds: [], error: 'unsupported eviction signal disk' } } })
+    const node = buildNode({ prediction: { eviction: { ...calmEviction, error: 'unsupported eviction signal disk' } } })
     expect(judged([toy(function* () {}, { needs: ['eviction'] })], [node]).unknowns[0]?.reason).toContain(
       'unsupported eviction signal disk',
     )

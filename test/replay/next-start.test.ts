@@ -92,15 +92,21 @@ describe('predictNextStart', () => {
   })
 
   it.each([
-    { content: {}, is: 'no apiVersion/kind' },
+    { content: {}, is: "error: Object 'Kind' is missing in '{}'" },
     {
       content: { apiVersion: 'kubelet.config.k8s.io/v1', kind: 'KubeletConfiguration' },
       is: 'unknown apiVersion/kind: kubelet.config.k8s.io/v1, Kind=KubeletConfiguration',
     },
-  ])('asks a drop-in for its kind from 1.32 on: $is', ({ content, is }) => {
+  ])('asks a drop-in for its kind: $is', ({ content, is }) => {
     const files = [main({}), { path: '/d/50.conf', role: 'drop-in', content }]
     expect(errorsOf(files, 'v1.32.0')).toEqual([`failed to load kubelet dropin file, path: /d/50.conf, ${is}`])
-    expect(errorsOf(files, 'v1.31.0')).toEqual([])
+  })
+
+  it('asks a main file for its kind where it names any', () => {
+    const file = { path: '/k.json', role: 'config', content: { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1' } }
+    expect(errorsOf([file])).toEqual([
+      'failed to load Kubelet config file /k.json, error failed to decode: no kind "KubeletConfiguration" is registered for version "kubelet.config.k8s.io/v1" in scheme "k8s.io/kubernetes/pkg/kubelet/apis/config/scheme/scheme.go:33"',
+    ])
   })
 
   it('lets flags have the last word', () => {
@@ -121,10 +127,22 @@ describe('predictNextStart', () => {
     })
   })
 
-  it('does not call a gate unknown to the kubelet because it is unknown here', () => {
-    const { prediction, unknowns } = predict([main({ featureGates: { SomethingNew: true, NodeSwap: true } })])
-    expect(prediction?.errors).toEqual([])
-    expect(unknowns).toMatchObject([{ what: 'nextStart.featureGates', effect: expect.stringContaining('SomethingNew') }])
+  it('refuses a flag that cannot be parsed, before anything else', () => {
+    const commandLine = ['kubelet', '--max-pods=many']
+    expect(predict([main({ imageGCLowThresholdPercent: 99 })], 'v1.34.4', { commandLine }).prediction).toMatchObject({
+      errors: [
+        'failed to parse kubelet flag: invalid argument "many" for "--max-pods" flag: strconv.ParseInt: parsing "many": invalid syntax',
+      ],
+      imageGCHighThresholdPercent: null,
+    })
+  })
+
+  it('refuses a gate that nobody knows', () => {
+    const files = [main({ featureGates: { SomethingNew: true } })]
+    expect(errorsOf(files, 'v1.31.0')).toEqual(['unrecognized feature gate: SomethingNew'])
+    expect(errorsOf(files, 'v1.32.0')).toEqual([
+      'panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: unrecognized feature gate: SomethingNew',
+    ])
   })
 
   it.each([
@@ -155,7 +173,6 @@ describe('predictNextStart', () => {
   it.each([
     { why: 'the node was not asked', files: [], version: 'v1.34.4' },
     { why: 'there is no main file', files: [dropIn('50.conf', {})], version: 'v1.34.4' },
-    { why: 'each drop-in of 1.28 brings all its defaults', files: [main({}), dropIn('50.conf', {})], version: 'v1.28.15' },
   ])('does not decide where $why', ({ files, version }) => {
     const { prediction, unknowns } = predict(files, version)
     expect(prediction).toBeNull()
@@ -167,7 +184,6 @@ describe('predictNextStart', () => {
     { files: [{ ...main({}), content: null }], version: 'v1.34.4', says: 'config.json was told without fields' },
     { files: [{ ...main({}), content: 'kind: KubeletConfiguration' }], version: 'v1.34.4', says: 'config.json was told without fields' },
     { files: [main({}), { ...dropIn('50.conf', {}), content: 'x: y' }], version: 'v1.34.4', says: '50.conf was told without fields' },
-    { files: [main({}), dropIn('50.conf', {})], version: 'v1.28.15', says: 'before 1.29' },
   ])('says that $says', ({ files, version, says }) => {
     expect(predict(files, version)).toMatchObject({ prediction: null, unknowns: [{ effect: expect.stringContaining(says) }] })
   })
@@ -186,6 +202,63 @@ describe('predictNextStart', () => {
 
   it('takes a main file that tells only its fields', () => {
     expect(predict([{ ...main({}), content: { maxPods: 58 } }])).toMatchObject({ prediction: { errors: [] }, unknowns: [] })
+  })
+})
+
+describe('a kubelet without a main file', () => {
+  const commandLine = ['kubelet', '--max-pods=29']
+
+  it('is decided where its flags were told', () => {
+    expect(predict([], 'v1.34.4', { commandLine })).toEqual({
+      prediction: { files: [], errors: [], imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 },
+      unknowns: [],
+    })
+    expect(predict([], 'v1.34.4', { commandLine: [...commandLine, '--config=/k.json'] }).prediction).toBeNull()
+    expect(predict([], 'v1.34.4').prediction).toBeNull()
+  })
+
+  it('begins with its drop-ins where it has some', () => {
+    const dropIns = [dropIn('50.conf', { imageGCHighThresholdPercent: 70 })]
+    expect(predict(dropIns, 'v1.34.4', { commandLine }).prediction?.errors).toHaveLength(1)
+  })
+})
+
+describe('drop-ins of old kubelets', () => {
+  const files = [main({ imageGCHighThresholdPercent: 90 }), dropIn('50.conf', { imageGCLowThresholdPercent: 60 })]
+
+  it('are read from 1.28 on, where the defaults of the last one win', () => {
+    const high = (version: string) => predict(files, version).prediction?.imageGCHighThresholdPercent
+    expect(['v1.27.0', 'v1.28.0', 'v1.29.0'].map(high)).toEqual([90, 85, 90])
+    expect(predict(files, 'v1.27.0').prediction?.files).toHaveLength(1)
+    expect(predict(files, 'v1.28.0').prediction?.files).toHaveLength(2)
+  })
+
+  it('have no flag before 1.28', () => {
+    const commandLine = ['kubelet', '--config-dir=/d']
+    expect(predict(files, 'v1.27.0', { commandLine }).prediction?.errors).toEqual([
+      'failed to parse kubelet flag: unknown flag: --config-dir',
+    ])
+    expect(predict(files, 'v1.28.0', { commandLine }).prediction?.errors).toEqual([])
+  })
+
+  it.each([
+    { version: 'v1.29.0', environment: { PATH: '/bin' }, doubts: 1 },
+    { version: 'v1.29.0', environment: 'PATH=/bin', doubts: 1 },
+    { version: 'v1.29.0', environment: { KUBELET_CONFIG_DROPIN_DIR_ALPHA: 'on' }, doubts: 0 },
+    { version: 'v1.29.0', environment: 'KUBELET_CONFIG_DROPIN_DIR_ALPHA=on', doubts: 0 },
+    { version: 'v1.29.0', environment: null, doubts: 0 },
+    { version: 'v1.30.0', environment: { PATH: '/bin' }, doubts: 0 },
+    { version: 'v1.27.0', environment: { PATH: '/bin' }, doubts: 0 },
+  ])('$version with $environment in its environment: $doubts doubts', ({ version, environment, doubts }) => {
+    const told = environment === null ? [] : [{ path: '/etc/kubelet/environment', role: 'environment', content: environment }]
+    expect(predict([...files, ...told], version, { commandLine: ['kubelet'] }).unknowns).toHaveLength(doubts)
+  })
+
+  it('are defaulted again since 1.32 by a folder alone, even an empty one', () => {
+    const empty = [main({ enforceNodeAllocatable: [], cgroupsPerQOS: false })]
+    expect(errorsOf(empty, 'v1.34.4', { commandLine: ['kubelet'] })).toEqual([])
+    expect(errorsOf(empty, 'v1.34.4', { commandLine: ['kubelet', '--config-dir=/d'] })).toHaveLength(1)
+    expect(errorsOf(empty, 'v1.31.0', { commandLine: ['kubelet', '--config-dir=/d'] })).toEqual([])
   })
 })
 

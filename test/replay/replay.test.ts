@@ -13,6 +13,8 @@ const real = (disk: string): NodeRecord => ({
   node: recorded(`${disk}-node`),
   configz: recorded(`${disk}-configz`),
   summary: recorded(`${disk}-stats-summary`),
+  pods: recorded(`${disk}-pods`).items as NodeRecord['pods'],
+  runtime: { images: recorded(`${disk}-cri-images`).images },
 })
 const sound = real('single-disk')
 const withConfiguration = (fields: object): NodeRecord => ({ ...sound, configz: { kubeletconfig: fields } })
@@ -33,12 +35,49 @@ describe('a recorded node', () => {
       eviction: { error: null },
       nextStart: null,
     })
-    expect(prediction.eviction?.thresholds.map(({ signal, met }) => [signal, met])).toEqual([
-      ['memory.available', false],
-      ['nodefs.available', false],
-      ['nodefs.inodesFree', false],
-      ['allocatableMemory.available', false],
+    // What lies on the disk of nodefs shares its thresholds; with a disk of its own containerd's has none here.
+    const ofContainerfs = layout === 'shared' ? ['containerfs.available', 'containerfs.inodesFree'] : []
+    expect(prediction.eviction?.thresholds.map(({ signal, met }) => [signal, met])).toEqual(
+      ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'allocatableMemory.available', ...ofContainerfs].map(signal => [
+        signal,
+        false,
+      ]),
+    )
+  })
+
+  it.each(['single-disk', 'split-disk'])('%s: conditions, allocatable and what goes are what the node itself reports', disk => {
+    const { node } = real(disk)
+    const prediction = replay(real(disk), takenAt)
+    const reported = node.status?.conditions?.filter(({ type, status }) => type?.endsWith('Pressure') && status === 'True')
+    expect(prediction.eviction).toMatchObject({
+      conditions: reported?.map(({ type }) => type) ?? null,
+      actsOn: [],
+      nodeReclaim: [],
+      imageDeletions: [],
+      victims: [],
+      protected: [],
+    })
+    expect(prediction.allocatable).toEqual({ ...node.status?.allocatable, 'ephemeral-storage': expect.any(String), matchesNode: true })
+    expect(prediction.imageGC?.deletions).toEqual([])
+    expect(prediction.localStorageEvictions).toEqual([])
+    expect(prediction.containerGC).toBe(null)
+    // The pause image is pinned; all others but one have a container.
+    const kept = prediction.imageGC?.kept?.map(({ reason }) => reason).toSorted()
+    expect(kept).toEqual(['in-use', 'in-use', 'in-use', 'in-use', 'in-use', 'pinned', 'unknown'])
+    expect(prediction.oomScores).toEqual(expect.arrayContaining([expect.objectContaining({ pod: 'besteffort-logs', oomScoreAdj: 1000 })]))
+  })
+
+  it('ranks its pods for every signal that has a threshold, met or not', () => {
+    const { rankings } = replay(real('single-disk'), takenAt).eviction ?? { rankings: [] }
+    expect(rankings.map(({ signal }) => signal)).toEqual([
+      'memory.available',
+      'nodefs.available',
+      'nodefs.inodesFree',
+      'allocatableMemory.available',
+      'containerfs.available',
+      'containerfs.inodesFree',
     ])
+    expect(rankings[0]?.pods.map(({ rank, name }) => `${rank} ${name}`)).toEqual(['0 crashing', '1 besteffort-logs', '2 cache', '3 web'])
   })
 })
 
@@ -48,7 +87,8 @@ describe('replay', () => {
       withConfiguration({ evictionHard: { 'nodefs.available': '3707879424', 'imagefs.available': '3707879425' } }),
       takenAt,
     )
-    expect(eviction?.thresholds.map(({ met, margin }) => ({ met, margin }))).toEqual([
+    const own = eviction?.thresholds.filter(({ signal }) => !signal.startsWith('containerfs.'))
+    expect(own?.map(({ met, margin }) => ({ met, margin }))).toEqual([
       { met: true, margin: -1 },
       { met: false, margin: 0 },
     ])
@@ -67,7 +107,7 @@ describe('replay', () => {
       }),
       takenAt,
     )
-    expect(eviction?.thresholds).toMatchObject([
+    expect(eviction?.thresholds.slice(0, 2)).toMatchObject([
       { signal: 'memory.available', value: '5%', hard: true, gracePeriodMs: 0, minReclaim: '0' },
       { signal: 'nodefs.available', value: '1.5Gi', resolved: 1_610_612_736, hard: false, gracePeriodMs: 90_000, minReclaim: '500Mi' },
     ])

@@ -133,6 +133,9 @@ function watchedBy(
       usagePercent,
       bytesUntilTrigger: triggered ? 0 : available - Math.ceil((capacity * (101 - highThresholdPercent)) / 100) + 1,
       bytesToFree: triggered ? Math.trunc((capacity * (100 - lowThresholdPercent)) / 100) - available : 0,
+      reachesLow: triggered ? null : true,
+      freedBytes: triggered ? null : 0,
+      shortfallBytes: triggered ? null : 0,
       error: null,
     },
     eviction: {

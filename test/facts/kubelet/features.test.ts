@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { gateState, isGateKnown } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 
 describe('featuresOf', () => {
@@ -24,47 +23,6 @@ describe('featuresOf', () => {
     expect(featuresOf('v1.29.0').has('imageMaximumGCAge')).toBe(true)
     expect(featuresOf('v1.29.0').has('maximumAgeKeepsImageGc')).toBe(false)
     expect(featuresOf('v1.30.0').has('maximumAgeKeepsImageGc')).toBe(true)
-  })
-})
-
-describe('gateState', () => {
-  it.each([
-    { version: 'v1.28.0', state: null },
-    { version: 'v1.29.0', state: { isOn: false, isLocked: false } },
-    { version: 'v1.30.0', state: { isOn: true, isLocked: false } },
-    { version: 'v1.35.0', state: { isOn: true, isLocked: true } },
-  ])('knows what ImageMaximumGCAge was in $version', ({ version, state }) => {
-    const found = gateState('ImageMaximumGCAge', featuresOf(version))
-    expect(found && { isOn: found.isOn, isLocked: found.isLocked }).toEqual(state)
-  })
-
-  it('takes no name of the language itself for a gate', () => {
-    expect(gateState('constructor', featuresOf('v1.34.1'))).toBeNull()
-    expect(isGateKnown('constructor', featuresOf('v1.34.1'))).toBe(false)
-  })
-
-  it.each([
-    // nodeadm
-    { gate: 'RotateKubeletServerCertificate', taken: [24, 37] },
-    { gate: 'DynamicResourceAllocation', taken: [26, 37] },
-    { gate: 'MutableCSINodeAllocatableCount', taken: [33, 37] },
-    // AL2
-    { gate: 'KubeletCredentialProviders', taken: [24, 27] },
-    // Bottlerocket
-    { gate: 'CSIMigration', taken: [24, 26] },
-    { gate: 'CSIMigrationAWS', taken: [24, 26] },
-    { gate: 'CSIMigrationvSphere', taken: [24, 27] },
-    { gate: 'InPlacePodVerticalScaling', taken: [27, 37] },
-    { gate: 'SidecarContainers', taken: [28, 36] },
-  ])('knows that $gate set to true is taken from 1.$taken.0 to 1.$taken.1', ({ gate, taken: [from = 0, to = 0] }) => {
-    const minors = Array.from({ length: 14 }, (_, index) => 24 + index)
-    const isTaken = (minor: number) => gateState(gate, featuresOf(`v1.${minor}.0`)) !== null
-    expect(minors.filter(isTaken)).toEqual(minors.filter(minor => minor >= from && minor <= to))
-  })
-
-  it('tells a gate that is gone from one whose removal is not settled here', () => {
-    const isKnown = (version: string) => isGateKnown('KubeletCredentialProviders', featuresOf(version))
-    expect(['v1.27.0', 'v1.28.0', 'v1.29.0'].map(isKnown)).toEqual([true, false, true])
   })
 })
 

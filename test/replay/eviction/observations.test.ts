@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { isUnobservedUpstream, makeSignalObservations } from '#replay/eviction/observations.ts'
+import { isUnobservedUpstream, isUpdated, makeSignalObservations } from '#replay/eviction/observations.ts'
 
 const newest = featuresOf('v1.37.0')
 const time = '2026-11-21T00:00:00Z'
@@ -72,14 +72,58 @@ describe('makeSignalObservations', () => {
   })
 
   it('keeps a time only if it is one', () => {
-    const times = ['now', time, '2026-11-21T00:00:00.123456789+01:00', 5]
+    const times = ['now', time, '2026-11-21T00:00:00.123456789+01:00', 5, '2026-13-21T00:00:00Z', ` ${time}`, `${time}.`]
     expect(
       times.map(given => makeSignalObservations({ node: { fs: { ...filesystem, time: given } } }, newest)['nodefs.available']?.time),
-    ).toEqual([null, time, '2026-11-21T00:00:00.123456789+01:00', null])
+    ).toEqual([null, time, '2026-11-21T00:00:00.123456789+01:00', null, null, null, null])
+  })
+
+  it('trap 13: memory has what is available and what works for its capacity, the pods of their cgroup', () => {
+    const observed = makeSignalObservations(summary, newest)
+    expect([observed['memory.available']?.capacity, observed['allocatableMemory.available']?.capacity]).toEqual([1000, 500])
+  })
+
+  it('trap 46: PSI and swap play no part', () => {
+    const psi = { full: { avg10: 99 }, some: { avg10: 99 } }
+    const pressed = { ...summary.node, memory: { ...summary.node.memory, psi }, swap: { time, swapUsageBytes: 10 } }
+    expect(makeSignalObservations({ node: pressed }, newest)).toEqual(makeSignalObservations(summary, newest))
+  })
+
+  it('trap 45: takes the running threads from the limit of process ids', () => {
+    expect(makeSignalObservations(summary, newest)['pid.available']).toEqual({ available: 70, capacity: 100, time })
   })
 
   it('lets threads pass the limit', () => {
     expect(makeSignalObservations({ node: { rlimit: { maxpid: 10, curproc: 12 } } }, newest)['pid.available']?.available).toBe(-2)
+  })
+})
+
+describe('isUpdated', () => {
+  const at = (time: string | null) => ({ available: 1, capacity: 1, time })
+
+  it.each([
+    { observed: time, last: time, is: false },
+    { observed: '2026-11-21T00:00:01Z', last: time, is: true },
+    { observed: time, last: '2026-11-21T00:00:01Z', is: false },
+    { observed: '2026-11-21T00:00:00.000000001Z', last: time, is: true },
+    { observed: time, last: '2026-11-21T00:00:00.000000001Z', is: false },
+    { observed: '2026-11-21T00:00:00.5Z', last: '2026-11-21T00:00:00.50Z', is: false },
+    { observed: '2026-11-21T00:00:01Z', last: '2026-11-21T00:00:00.9Z', is: true },
+    { observed: '2026-11-21T00:00:00.9Z', last: '2026-11-21T00:00:01Z', is: false },
+    { observed: '2026-11-21T02:00:00+01:00', last: '2026-11-21T01:00:00Z', is: false },
+    { observed: '2026-11-21T02:00:00-01:00', last: '2026-11-21T02:00:00Z', is: true },
+    { observed: null, last: null, is: true },
+    { observed: null, last: time, is: true },
+    { observed: '0001-01-01T00:00:00Z', last: '0001-01-01T00:00:00Z', is: true },
+    { observed: '0001-01-01T00:00:00Z', last: time, is: true },
+    { observed: time, last: null, is: true },
+    { observed: time, last: '0001-01-01T00:00:00Z', is: true },
+  ])('$observed after $last: $is', ({ observed, last, is }) => {
+    expect(isUpdated(at(observed), at(last))).toBe(is)
+  })
+
+  it('takes a signal that was not seen before for new', () => {
+    expect(isUpdated(at(time), undefined)).toBe(true)
   })
 })
 

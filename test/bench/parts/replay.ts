@@ -1,0 +1,72 @@
+/** How many nodes a second are replayed, what another setting costs, and a day of a filling disk; upstream's own code beside them. */
+import { parseConfigz } from '#model/kubelet-configuration.ts'
+import type { NodeRecord } from '#model/record.ts'
+import { asItIs } from '#model/what-if.ts'
+import { prepareNode } from '#replay/prepare.ts'
+import { predictPass, replay, settingsOf } from '#replay/replay.ts'
+import type { Part } from '../main.ts'
+import { measured, type Row } from '../measure.ts'
+import { benchRecord, readAt } from '../nodes.ts'
+import { upstreamRows } from './replay-peer.ts'
+
+const size = { pods: 110, images: 60 }
+const runs = 7
+
+export const replayPart: Part = {
+  name: 'replay',
+  nodes: 500,
+
+  async run(nodes, say) {
+    const records = Array.from({ length: nodes }, (_, index) => benchRecord(index, size))
+    const rows = [
+      measured('node: image GC and an eviction pass, from the record', nodes, runs, () => {
+        for (const record of records) passOf(record)
+      }),
+      measured('node: all replays, from the record', nodes, runs, () => {
+        for (const record of records) replay(record, readAt)
+      }),
+      anotherSetting(records),
+      measured('a day of a filling disk, from the record', 20, runs, () => {
+        const fills = [{ filesystem: 'nodefs' as const, bytesPerSecond: 400_000 }]
+        for (const record of records.slice(0, 20)) replay(calm(record), readAt, { ...asItIs, fills })
+      }),
+    ]
+    return [...rows, ...(await upstreamRows(Math.min(nodes, 200), size, say))]
+  },
+}
+
+function passOf(record: NodeRecord): void {
+  const node = prepareNode(record, readAt, null)
+  predictPass(node, settingsOf(parseConfigz(record.configz), node), null, [])
+}
+
+const settings = 1_000
+
+/** Nodes that are prepared: the settings are parsed, the node is not. */
+function anotherSetting(records: readonly NodeRecord[]): Row {
+  const nodes = records.slice(0, 20).map(record => prepareNode(record, readAt, null))
+  return measured('another setting on a prepared node', nodes.length * settings, runs, () => {
+    for (const node of nodes) {
+      for (let percent = 0; percent < settings; percent++) {
+        const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': `${1 + (percent % 40) / 2}%`, 'nodefs.inodesFree': '5%' }
+        const high = 55 + (percent % 40)
+        const configuration = { evictionHard, imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: high - 5 }
+        predictPass(node, settingsOf(configuration, node), null, [])
+      }
+    }
+  })
+}
+
+/** Half full, so that the day begins calmly. */
+function calm(record: NodeRecord): NodeRecord {
+  const disk = (raw: unknown) => ({ ...(raw as object), availableBytes: 50 * 2 ** 30 })
+  const summary = record.summary as { node: { fs: object; runtime: { imageFs: object } } }
+  const { fs, runtime } = summary.node
+  return {
+    ...record,
+    summary: {
+      ...summary,
+      node: { ...summary.node, fs: disk(fs), runtime: { imageFs: disk(runtime.imageFs), containerFs: disk(runtime.imageFs) } },
+    },
+  }
+}

@@ -1,0 +1,177 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { highwater, temporaryFolder } from '#test/cli.ts'
+
+const recorded = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
+const at = '2026-11-21T01:22:40Z'
+
+interface Summary {
+  node: { fs: { availableBytes: number }; runtime: { imageFs: { availableBytes: number }; containerFs: { availableBytes: number } } }
+}
+
+/** A recorded node, as full as asked for. */
+function node(name: string, availableBytes?: number): object {
+  const summary = recorded('single-disk-stats-summary') as Summary
+  const { fs, runtime } = summary.node
+  if (availableBytes !== undefined)
+    for (const filesystem of [fs, runtime.imageFs, runtime.containerFs]) filesystem.availableBytes = availableBytes
+  const object = recorded('single-disk-node')
+  object.metadata.name = name
+  const { images } = recorded('single-disk-cri-images')
+  return {
+    kind: 'Node',
+    cluster: 'prod',
+    at,
+    node: object,
+    configz: recorded('single-disk-configz'),
+    summary,
+    pods: recorded('single-disk-pods').items,
+    runtime: { images },
+  }
+}
+
+function snapshot(...lines: (object | string)[]): string {
+  const path = join(temporaryFolder(), 'snapshot.ndjson')
+  const header = { kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt: at }
+  const all = [header, { kind: 'Cluster', cluster: 'prod' }, ...lines]
+  writeFileSync(path, all.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n'))
+  return path
+}
+
+const predict = (file: string, ...args: string[]) => highwater(['predict', '--snapshot', file, ...args])
+async function predictJson(file: string, ...args: string[]) {
+  const { code, stdout, stderr } = await predict(file, '--format', 'json', ...args)
+  return { code, stderr, document: JSON.parse(stdout) }
+}
+
+describe('highwater predict --format json', () => {
+  it('prints one document with every node, in the snapshot’s order', async () => {
+    const { code, document, stderr } = await predictJson(snapshot(node('b'), node('a')))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(document.schema).toBe('highwater.prediction/1')
+    expect(document.nodes.map(({ cluster, node: name }: { cluster: string; node: string }) => `${cluster}/${name}`)).toEqual([
+      'prod/b',
+      'prod/a',
+    ])
+    expect(Object.keys(document.nodes[0])).toEqual([
+      'cluster',
+      'node',
+      'kubeletVersion',
+      'at',
+      'filesystems',
+      'imageGC',
+      'eviction',
+      'containerGC',
+      'localStorageEvictions',
+      'oomScores',
+      'allocatable',
+      'nextStart',
+      'unknowns',
+    ])
+  })
+
+  it('is cut to the nodes that are asked for, and exits with 2 where one is not there', async () => {
+    const file = snapshot(node('a'), node('b'))
+    expect((await predictJson(file, '--node', 'b')).document.nodes).toMatchObject([{ node: 'b' }])
+    const { code, stderr, document } = await predictJson(file, '--node', 'b', '--node', 'c')
+    expect({ code, nodes: document.nodes.length }).toEqual({ code: 2, nodes: 1 })
+    expect(stderr).toContain('No node is named c')
+  })
+
+  it('goes on behind a broken line, and exits with 2: a node may be missing', async () => {
+    const file = snapshot(node('a'), '{"kind":"Node"', node('b'))
+    const { code, stderr, document } = await predictJson(file)
+    expect({ code, nodes: document.nodes.length }).toEqual({ code: 2, nodes: 2 })
+    expect(stderr).toContain('line 4')
+    expect((await predictJson(file, '--node', 'a')).code).toBe(0)
+  })
+
+  it('of a snapshot without a node is an empty document, exit 2', async () => {
+    const { code, document } = await predictJson(snapshot())
+    expect({ code, document }).toEqual({ code: 2, document: { schema: 'highwater.prediction/1', nodes: [] } })
+  })
+
+  it('tells image GC and eviction of a full node, and leaves open what nobody can see', async () => {
+    const { document } = await predictJson(snapshot(node('a', 300_000_000)))
+    const [{ imageGC, eviction }] = document.nodes
+    expect(imageGC).toMatchObject({ triggered: true, usagePercent: 93, bytesToFree: 528_735_488 })
+    expect(eviction).toMatchObject({ conditions: ['DiskPressure'], nodeReclaim: ['containers', 'images'] })
+    expect(eviction.actsOn).toEqual(['nodefs.available', 'containerfs.available'])
+    expect(eviction.victims).toEqual([{ namespace: 'ip-10-99-0-61-ec2-internal', name: 'crashing', certainty: 'possible' }])
+    expect(eviction.imageDeletions).toMatchObject([{ certainty: 'possible' }])
+  })
+
+  it('sets a field of the running configuration, in a map one key, and says what a kubelet would refuse', async () => {
+    const file = snapshot(node('a', 2_000_000_000))
+    const set = async (...changes: string[]) => (await predictJson(file, ...changes.flatMap(change => ['--set', change]))).document.nodes[0]
+    const high = await set('imageGCHighThresholdPercent=50', 'imageGCLowThresholdPercent=40')
+    expect(high.imageGC).toMatchObject({ highThresholdPercent: 50, lowThresholdPercent: 40, triggered: true })
+    expect(high.refusals).toEqual([])
+    const evicting = await set('evictionHard.nodefs.available=50%')
+    expect(evicting.eviction.thresholds.map(({ signal, value }: { signal: string; value: string }) => `${signal} ${value}`)).toEqual(
+      expect.arrayContaining(['memory.available 100Mi', 'nodefs.available 50%', 'nodefs.inodesFree 5%']),
+    )
+    expect(evicting.eviction.conditions).toEqual(['DiskPressure'])
+    expect((await set('imageGCLowThresholdPercent=90')).refusals).toEqual([
+      'invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 90 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 85',
+    ])
+    expect((await set('evictionHard=null')).eviction.thresholds).toEqual([])
+  })
+
+  it('tells how a filling disk goes on', async () => {
+    const { document } = await predictJson(snapshot(node('a')), '--fill', 'nodefs=10Mi/s')
+    const [{ timeline }] = document.nodes
+    expect(timeline.map(({ event }: { event: string }) => event)).toEqual(expect.arrayContaining(['imageGC', 'condition', 'evict', 'full']))
+    expect(timeline[0]).toMatchObject({ event: 'imageGC', atMs: 300_000 })
+  })
+
+  it('answers for another moment, but for none before the node was read', async () => {
+    const file = snapshot(node('a'))
+    expect((await predictJson(file, '--at', '2026-11-21T09:00:00Z')).document.nodes[0].at).toBe('2026-11-21T09:00:00Z')
+    const { code, stderr } = await predict(file, '--at', '2026-11-21T01:00:00Z')
+    expect(code).toBe(2)
+    expect(stderr).toContain('lies before 2026-11-21T01:22:40Z')
+  })
+})
+
+describe('highwater predict', () => {
+  it('tells a story that fits a terminal, of a full node', async () => {
+    const { code, stdout } = await predict(
+      snapshot(node('a', 300_000_000)),
+      '--fill',
+      'nodefs=10Mi/s',
+      '--set',
+      'imageGCHighThresholdPercent=90',
+    )
+    expect(code).toBe(0)
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+    for (const said of [
+      'prod / a',
+      'due: 93 % used',
+      'MET  nodefs.available < 10%',
+      'reports DiskPressure',
+      'may evict ip-10-99-0-61-ec2-internal/crashing',
+      '+00:00:00',
+    ])
+      expect(stdout).toContain(said)
+  })
+
+  it('says nothing of names that would move a terminal', async () => {
+    const record = node('a') as { node: { metadata: { name: string } } }
+    record.node.metadata.name = 'a\u001b[2Jb'
+    expect((await predict(snapshot(record))).stdout).not.toContain('\u001b')
+  })
+
+  it.each([
+    [['--set', 'imageGcHighThresholdPercent=1'], 'did you mean imageGCHighThresholdPercent?'],
+    [['--fill', 'rootfs=1Mi/s'], 'A fill is written FILESYSTEM=QUANTITY/s'],
+    [['--fill', 'nodefs=fast/s'], 'by no positive quantity'],
+    [['--at', 'tomorrow'], 'is no time'],
+  ])('%j is refused with a sentence, exit 2', async (args, message) => {
+    const { code, stdout, stderr } = await predict(snapshot(node('a')), ...args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr).not.toContain('    at ')
+  })
+})

@@ -1,0 +1,25 @@
+/** The order in which pods would be evicted under one signal. */
+import type { Signal } from '#model/prediction.ts'
+import { rankPods } from '#replay/eviction/ranking.ts'
+import { kubeletOf } from '#replay/kubelet.ts'
+import { parsePod } from '#replay/pod.ts'
+import { parsePodStats } from '#replay/pod-stats.ts'
+import type { Family } from './family.ts'
+
+interface Input {
+  signal: Signal
+  dedicatedImageFs: boolean
+  dedicatedContainerFs: boolean
+  pods: unknown[]
+  podStats: unknown[]
+}
+
+export const evictionRank: Family<Input> = {
+  name: 'eviction-rank',
+  answer({ signal, dedicatedImageFs, dedicatedContainerFs, pods, podStats }, version) {
+    const active = pods.map(parsePod).filter(pod => pod !== null)
+    const layout = { dedicatedImageFs, splitContainerImageFs: dedicatedContainerFs }
+    const ranking = rankPods(signal, active, parsePodStats({ pods: podStats }), layout, kubeletOf(version))
+    return { order: ranking.map(({ pod }) => pod.name) }
+  },
+}

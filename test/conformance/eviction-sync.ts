@@ -1,0 +1,104 @@
+/** One eviction manager over time, with everything that upstream may do where a map's order decides. */
+import { admit } from '#replay/eviction/admission.ts'
+import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
+import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/config.ts'
+import type { ReclaimKind } from '#replay/eviction/node-reclaim.ts'
+import { makeSignalObservations } from '#replay/eviction/observations.ts'
+import { type Eviction, type Outcome, type Pass, synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
+import { isHardThreshold } from '#replay/eviction/thresholds.ts'
+import { kubeletOf } from '#replay/kubelet.ts'
+import { type Pod, parsePod } from '#replay/pod.ts'
+import { parsePodStats } from '#replay/pod-stats.ts'
+import type { Family } from './family.ts'
+
+interface Step {
+  at: string
+  node: unknown
+  nodeAfterReclaim?: unknown
+  podStats?: unknown[]
+}
+
+interface Input {
+  config: EvictionConfiguration
+  dedicatedImageFs: boolean
+  dedicatedContainerFs: boolean
+  pods: unknown[]
+  podStats: unknown[]
+  steps: Step[]
+  admitProbes?: unknown[]
+}
+
+export const evictionSync: Family<Input> = {
+  name: 'eviction-sync',
+  answer(input, version) {
+    const stories = unlike(storiesOf(input, version).map(steps => ({ steps })))
+    return stories.length === 1 ? stories[0] : { anyOf: stories }
+  },
+}
+
+interface Branch {
+  state: EvictionState
+  pods: readonly Pod[]
+  steps: unknown[]
+}
+
+function storiesOf(input: Input, version: string): unknown[][] {
+  const kubelet = kubeletOf(version)
+  const config = parseEvictionConfig(input.config, kubelet.features)
+  const probes = parsedPods(input.admitProbes ?? [])
+  let branches: Branch[] = [{ state: startEviction(config), pods: parsedPods(input.pods), steps: [] }]
+  for (const step of input.steps) {
+    const observe = (node: unknown) => makeSignalObservations({ node }, kubelet.features)
+    const afterReclaim = observe(step.nodeAfterReclaim ?? step.node)
+    const pass: Omit<Pass, 'pods'> = {
+      nowMs: Date.parse(step.at),
+      observations: observe(step.node),
+      podStats: parsePodStats({ pods: step.podStats ?? input.podStats }),
+      layout: { dedicatedImageFs: input.dedicatedImageFs, splitContainerImageFs: input.dedicatedContainerFs },
+      config,
+      kubelet,
+      reclaim: () => afterReclaim,
+    }
+    branches = unlike(
+      branches.flatMap(({ state: before, pods, steps }) => {
+        const { state, outcomes } = synchronizeAlternatives(before, { ...pass, pods })
+        const admitted = probes.map(pod => [pod.name, admit(pod, state.conditions, kubelet).isAdmitted] as const)
+        return outcomes.map(outcome => {
+          const gone = outcome.evictions.map(({ pod }) => pod)
+          const told = { ...shownOutcome(outcome), ...(input.admitProbes ? { admitted: Object.fromEntries(admitted) } : {}) }
+          return { state, pods: pods.filter(pod => !gone.includes(pod)), steps: [...steps, told] }
+        })
+      }),
+      ({ steps }) => steps,
+    )
+  }
+  return branches.map(({ steps }) => steps)
+}
+
+const parsedPods = (manifests: unknown[]): Pod[] => manifests.map(parsePod).filter(pod => pod !== null)
+
+const gcCalls: Record<ReclaimKind, string> = { containers: 'containerGC', images: 'imageGC' }
+
+const shownOutcome = ({ conditions, thresholdsMet, reclaiming, reclaimed, evictions, error }: Outcome) => ({
+  conditions,
+  thresholdsMet: thresholdsMet.map(threshold => `${threshold.signal} ${isHardThreshold(threshold) ? 'hard' : 'soft'}`).sort(),
+  reclaiming,
+  gcCalls: reclaimed.map(kind => gcCalls[kind]),
+  killed: evictions.map(shownEviction),
+  error,
+})
+
+const shownEviction = ({ pod, gracePeriodOverrideSeconds, phase, reason, message, annotations, disruptionTarget }: Eviction) => ({
+  pod: pod.name,
+  gracePeriodSeconds: gracePeriodOverrideSeconds,
+  phase,
+  reason,
+  message,
+  annotations,
+  disruptionTarget: disruptionTarget && { status: disruptionTarget.status, reason: disruptionTarget.reason },
+})
+
+/** Of those that tell the same only the first. */
+const unlike = <Item>(items: Item[], told: (item: Item) => unknown = item => item): Item[] => [
+  ...new Map(items.map(item => [JSON.stringify(told(item)), item])).values(),
+]

@@ -1,0 +1,18 @@
+import { featuresOf } from '#facts/kubelet/features.ts'
+import type { RawObject } from '#model/record.ts'
+import { LoadError, loadConfigFile } from '#replay/configuration-file.ts'
+import { configzOf } from '#replay/configz.ts'
+import type { Family } from './family.ts'
+
+export const kubeletDefaults: Family<RawObject> = {
+  name: 'kubelet-defaults',
+  answer(input, version) {
+    try {
+      const configuration = loadConfigFile(input, { kubeletVersion: version, operatingSystem: 'linux' })
+      return { ok: true, kubeletconfig: configzOf(configuration, featuresOf(version)) }
+    } catch (error) {
+      if (!(error instanceof LoadError)) throw error
+      return { ok: false, error: error.message }
+    }
+  },
+}

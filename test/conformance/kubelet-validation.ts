@@ -1,0 +1,8 @@
+import type { RawObject } from '#model/record.ts'
+import { validateKubeletConfiguration } from '#replay/config-validation.ts'
+import type { Family } from './family.ts'
+
+export const kubeletValidation: Family<RawObject> = {
+  name: 'kubelet-validation',
+  answer: (input, version) => validateKubeletConfiguration(input, version),
+}

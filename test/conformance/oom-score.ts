@@ -1,0 +1,23 @@
+import { kubeletOf } from '#replay/kubelet.ts'
+import { oomScores } from '#replay/oom-score.ts'
+import { parsePod } from '#replay/pod.ts'
+import { podQosClass } from '#replay/pod-qos.ts'
+import type { Family } from './family.ts'
+
+interface Input {
+  pod: unknown
+  memoryCapacityBytes: number
+}
+
+export const oomScore: Family<Input> = {
+  name: 'oom-score',
+  answer({ pod: manifest, memoryCapacityBytes }, version) {
+    const kubelet = kubeletOf(version)
+    const pod = parsePod(manifest)
+    const scores = pod && oomScores(pod, memoryCapacityBytes, kubelet)
+    return {
+      qosClass: pod && podQosClass(pod, kubelet),
+      oomScoreAdjust: Object.fromEntries((scores ?? []).map(({ container, oomScoreAdj }) => [container, oomScoreAdj])),
+    }
+  },
+}

@@ -1,0 +1,23 @@
+import { asInt64, canonical, milliValue, parseQuantity, QuantityError, quantityValue, signOf } from '#model/quantity.ts'
+import type { Family } from './family.ts'
+
+export const quantity: Family<{ quantity: string }> = {
+  name: 'quantity',
+  answer({ quantity: text }) {
+    try {
+      const parsed = parseQuantity(text)
+      return {
+        ok: true,
+        value: String(quantityValue(parsed)),
+        milliValue: String(milliValue(parsed)),
+        canonical: canonical(parsed),
+        format: parsed.format,
+        sign: signOf(parsed),
+        asInt64: asInt64(parsed)?.toString() ?? null,
+      }
+    } catch (error) {
+      if (!(error instanceof QuantityError)) throw error
+      return { ok: false, error: error.message }
+    }
+  },
+}

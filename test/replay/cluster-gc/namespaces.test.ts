@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { namespaceDeletion } from '#replay/cluster-gc/namespaces.ts'
+
+const deletionTimestamp = '2025-01-01T00:00:00Z'
+const namespace = (conditions: unknown[], finalizers: unknown[] = ['kubernetes']) => ({
+  metadata: { name: 'apps', deletionTimestamp },
+  spec: { finalizers },
+  status: { conditions },
+})
+const condition = (type: string, status = 'True', more: object = { reason: 'R', message: 'M' }) => ({ type, status, ...more })
+
+describe('namespaceDeletion', () => {
+  it('tells the conditions that hold it, in the order in which upstream has them', () => {
+    const conditions = [
+      condition('NamespaceFinalizersRemaining'),
+      condition('NamespaceContentRemaining', 'True', {}),
+      condition('NamespaceDeletionContentFailure'),
+      condition('NamespaceDeletionGroupVersionParsingFailure'),
+      condition('NamespaceDeletionDiscoveryFailure'),
+      condition('Other'),
+    ]
+    expect(namespaceDeletion(namespace(conditions, ['kubernetes', 7, 'example.com/keep']), featuresOf('v1.37.0'))).toEqual({
+      namespace: 'apps',
+      sinceMs: Date.parse(deletionTimestamp),
+      holds: [
+        { condition: 'NamespaceDeletionDiscoveryFailure', reason: 'R', message: 'M' },
+        { condition: 'NamespaceDeletionGroupVersionParsingFailure', reason: 'R', message: 'M' },
+        { condition: 'NamespaceDeletionContentFailure', reason: 'R', message: 'M' },
+        { condition: 'NamespaceContentRemaining', reason: '', message: '' },
+        { condition: 'NamespaceFinalizersRemaining', reason: 'R', message: 'M' },
+      ],
+      finalizers: ['kubernetes', 'example.com/keep'],
+      mayWaitForPods: false,
+    })
+  })
+
+  it.each([
+    { version: 'v1.32.0', given: namespace([]), mayWaitForPods: false },
+    { version: 'v1.33.0', given: namespace([condition('NamespaceContentRemaining', 'False')]), mayWaitForPods: true },
+    { version: 'v1.33.0', given: namespace([], []), mayWaitForPods: false },
+    { version: 'v1.33.0', given: namespace([condition('NamespaceContentRemaining')]), mayWaitForPods: false },
+  ])('$version may wait for pods without a word: $mayWaitForPods', ({ version, given, mayWaitForPods }) => {
+    expect(namespaceDeletion(given, featuresOf(version))?.mayWaitForPods).toBe(mayWaitForPods)
+  })
+
+  it('is none of a namespace that stays', () => {
+    expect(namespaceDeletion({ metadata: { name: 'apps' } }, featuresOf('v1.37.0'))).toBeNull()
+    expect(namespaceDeletion(null, featuresOf('v1.37.0'))).toBeNull()
+  })
+})

@@ -1,0 +1,147 @@
+/** Whatever an API server, or someone who wrote a snapshot, may send: every collector answers, and with numbers that are numbers. */
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/certificate-requests.ts'
+import { claimProtection, ephemeralClaims, volumeProtection } from '#replay/cluster-gc/claims.ts'
+import { cleanupHistory, truncateHistory } from '#replay/cluster-gc/controller-revisions.ts'
+import { cleanupDeployments } from '#replay/cluster-gc/deployments.ts'
+import { cleanupFinishedJobs, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
+import { identityLease, nodeLeases } from '#replay/cluster-gc/leases.ts'
+import { namespaceDeletion } from '#replay/cluster-gc/namespaces.ts'
+import { nodeLife, taintEvictionDelayMs } from '#replay/cluster-gc/nodes.ts'
+import { ownerCycles } from '#replay/cluster-gc/owner-cycles.ts'
+import { collectGarbage } from '#replay/cluster-gc/owners.ts'
+import { podGc } from '#replay/cluster-gc/pod-gc.ts'
+import { syncVolumes } from '#replay/cluster-gc/volumes.ts'
+
+const names = ['a', 'b', '', 'kube-node-lease', 'kube-system']
+const time = fc.oneof(fc.constantFrom('2025-01-01T00:00:00Z', '2025-99-01T00:00:00Z', ''), fc.jsonValue())
+const nameOrJson = fc.oneof(fc.constantFrom(...names), fc.jsonValue())
+const reference = fc.record(
+  {
+    apiVersion: fc.constantFrom('v1', 'x/v1'),
+    kind: fc.constantFrom('A', 'B'),
+    name: nameOrJson,
+    uid: nameOrJson,
+    controller: fc.boolean(),
+    blockOwnerDeletion: fc.jsonValue(),
+  },
+  { requiredKeys: [] },
+)
+const metadata = fc.record(
+  {
+    name: nameOrJson,
+    namespace: nameOrJson,
+    uid: nameOrJson,
+    creationTimestamp: time,
+    deletionTimestamp: time,
+    generation: fc.jsonValue(),
+    labels: fc.jsonValue(),
+    annotations: fc.dictionary(fc.constantFrom('deployment.kubernetes.io/revision', 'pv.kubernetes.io/provisioned-by'), fc.jsonValue()),
+    finalizers: fc.oneof(fc.array(fc.constantFrom('orphan', 'foregroundDeletion')), fc.jsonValue()),
+    ownerReferences: fc.oneof(fc.array(reference), fc.jsonValue()),
+  },
+  { requiredKeys: [] },
+)
+const count = fc.oneof(fc.integer({ min: -3, max: 5 }), fc.jsonValue())
+const spec = fc.record(
+  {
+    nodeName: nameOrJson,
+    volumes: fc.oneof(
+      fc.array(fc.record({ name: nameOrJson, ephemeral: fc.jsonValue(), persistentVolumeClaim: fc.jsonValue() })),
+      fc.jsonValue(),
+    ),
+    revisionHistoryLimit: count,
+    ttlSecondsAfterFinished: count,
+    replicas: count,
+    paused: fc.jsonValue(),
+    claimRef: fc.oneof(fc.record({ name: nameOrJson, namespace: nameOrJson, uid: nameOrJson }), fc.jsonValue()),
+    persistentVolumeReclaimPolicy: fc.oneof(fc.constantFrom('Delete', 'Recycle', 'Retain'), fc.jsonValue()),
+    hostPath: fc.jsonValue(),
+    renewTime: time,
+    leaseDurationSeconds: count,
+    taints: fc.oneof(fc.array(fc.record({ key: nameOrJson, effect: fc.constantFrom('NoExecute', 'NoSchedule') })), fc.jsonValue()),
+    tolerations: fc.oneof(
+      fc.array(fc.record({ key: nameOrJson, operator: fc.constantFrom('Exists', 'Equal'), tolerationSeconds: count })),
+      fc.jsonValue(),
+    ),
+    finalizers: fc.jsonValue(),
+  },
+  { requiredKeys: [] },
+)
+const condition = fc.record(
+  {
+    type: fc.constantFrom('Ready', 'Complete', 'Failed', 'Approved', 'Denied'),
+    status: fc.constantFrom('True', 'False'),
+    lastTransitionTime: time,
+    lastUpdateTime: time,
+    lastHeartbeatTime: time,
+  },
+  { requiredKeys: [] },
+)
+const status = fc.record(
+  {
+    phase: nameOrJson,
+    reason: fc.jsonValue(),
+    conditions: fc.oneof(fc.array(condition), fc.jsonValue()),
+    certificate: fc.oneof(fc.base64String(), fc.jsonValue()),
+    observedGeneration: count,
+    startTime: time,
+    containerStatuses: fc.jsonValue(),
+  },
+  { requiredKeys: [] },
+)
+const object = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ metadata, spec, status, revision: count }, { requiredKeys: [] }) },
+  { weight: 1, arbitrary: fc.jsonValue() },
+)
+
+function numbersIn(value: unknown): number[] {
+  if (typeof value === 'number') return [value]
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(numbersIn) : []
+}
+
+it('answers to any objects, without NaN', () => {
+  const nowMs = Date.parse('2025-06-01T00:00:00Z')
+  fc.assert(
+    fc.property(
+      fc.array(object, { maxLength: 6 }),
+      fc.array(object, { maxLength: 6 }),
+      fc.constantFrom(24, 29, 37),
+      fc.option(fc.integer({ min: -1, max: 3 })),
+      (some, others, minor, threshold) => {
+        const features = featuresOf(`v1.${minor}.0`)
+        const listed = [
+          { apiVersion: 'v1', kind: 'A', isNamespaced: true, items: some },
+          { apiVersion: 'x/v1', kind: 'B', isNamespaced: false, items: others },
+        ]
+        const answers = [
+          podGc({ pods: some, nodes: others, terminatedPodThreshold: threshold, missingForMs: new Map([['a', 50_000]]) }, features),
+          cleanupFinishedJobs(some, others, features),
+          cleanupDeployments(some, others),
+          truncateHistory(some, others, others),
+          cleanupHistory(some, null, others),
+          syncVolumes(some, { claims: others, pods: others }, features),
+          claimProtection(some, others),
+          ephemeralClaims(some, others),
+          nodeLeases(some, others, nowMs),
+          collectGarbage({ listed, served: null }, features),
+          collectGarbage({ listed, served: listed }, features),
+          ownerCycles({ listed, served: null }, features),
+          some.map(each => [
+            timeToLive(each, nowMs),
+            cleanCertificateRequest(each, nowMs, features),
+            certificateOf(each),
+            volumeProtection(each),
+            identityLease(each, nowMs, features),
+            nodeLife(each, others[0], 'stopped', features),
+            taintEvictionDelayMs(each, others[0]),
+            namespaceDeletion(each, features),
+          ]),
+        ]
+        expect(numbersIn(answers).filter(Number.isNaN)).toEqual([])
+      },
+    ),
+  )
+})

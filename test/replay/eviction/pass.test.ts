@@ -1,0 +1,362 @@
+import { describe, expect, it } from 'vitest'
+import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { Signal } from '#model/prediction.ts'
+import { evictionPass, type Pass } from '#replay/eviction/pass.ts'
+import { type PodRank, rankPods } from '#replay/eviction/ranking.ts'
+import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
+import { kubeletOf } from '#replay/kubelet.ts'
+import { type Pod, parsePod } from '#replay/pod.ts'
+
+const kubelet = kubeletOf('v1.34.1')
+const now = Date.parse('2026-11-21T00:00:00Z')
+const minute = 60_000
+const layouts = {
+  shared: { dedicatedImageFs: false, splitContainerImageFs: false },
+  imagefs: { dedicatedImageFs: true, splitContainerImageFs: false },
+  split: { dedicatedImageFs: true, splitContainerImageFs: true },
+}
+
+const started = (agoMs: number) => ({ earliestMs: now - agoMs, latestMs: now - agoMs })
+
+function pod(name: string, spec: object = {}): Pod {
+  const parsed = parsePod({ metadata: { name, namespace: 'default', uid: name }, spec })
+  if (parsed === null) throw new Error('no pod')
+  return parsed
+}
+
+const ranks = (...pods: [Pod, number][]): PodRank[] =>
+  pods.map(([ranked, rank]) => ({ pod: ranked, rank, usage: 1, request: 0, exceedsRequest: true }))
+
+const first = pod('first')
+const second = pod('second')
+
+interface PassOptions extends Partial<Omit<Pass, 'observations' | 'thresholds'>> {
+  configuration: KubeletConfiguration
+  /** Available of a capacity of 1,000. */
+  available: Partial<Record<Signal, number>>
+}
+
+function passOf({ configuration, available, ...options }: PassOptions) {
+  const observations = Object.fromEntries(
+    Object.entries(available).map(([signal, count]) => [signal, { available: count, capacity: 1000, time: null }]),
+  )
+  return evictionPass({
+    atMs: now,
+    readMs: now,
+    kubeletStart: started(600 * minute),
+    reported: {},
+    thresholds: parseThresholdConfig(configuration, kubelet.features),
+    observations,
+    unobserved: new Set(),
+    transitionPeriodMs: 5 * minute,
+    layout: layouts.imagefs,
+    kubelet,
+    ranking: () => ranks([first, 0], [second, 1]),
+    overLimits: [],
+    isCollectable: () => true,
+    ...options,
+  })
+}
+
+const hard = (signals: Record<string, string>): KubeletConfiguration => ({ evictionHard: signals })
+const soft = (signal: Signal, gracePeriod: string): KubeletConfiguration => ({
+  evictionSoft: { [signal]: '100' },
+  evictionSoftGracePeriod: { [signal]: gracePeriod },
+})
+
+describe('evictionPass', () => {
+  it('does nothing while nothing is met', () => {
+    expect(passOf({ configuration: hard({ 'nodefs.available': '100' }), available: { 'nodefs.available': 100 } })).toEqual({
+      conditions: [],
+      actsOn: [],
+      acts: 'possible',
+      nodeReclaim: [],
+      reclaims: 'possible',
+      victims: [],
+      unknowns: [],
+    })
+  })
+
+  it('evicts the first in the order for certain where nothing is collected before', () => {
+    const outcome = passOf({ configuration: hard({ 'nodefs.available': '100' }), available: { 'nodefs.available': 99 } })
+    expect(outcome).toMatchObject({
+      conditions: ['DiskPressure'],
+      actsOn: ['nodefs.available'],
+      acts: 'certain',
+      nodeReclaim: [],
+      victims: [{ namespace: 'default', name: 'first', certainty: 'certain' }],
+    })
+  })
+
+  it('trap 23: has no order among disk signals: all of them, and whom each would evict', () => {
+    const outcome = passOf({
+      configuration: hard({ 'nodefs.available': '100', 'nodefs.inodesFree': '100', 'pid.available': '100' }),
+      available: { 'nodefs.available': 1, 'nodefs.inodesFree': 1, 'pid.available': 1 },
+      ranking: signal => (signal === 'pid.available' ? ranks([second, 0], [first, 1]) : ranks([first, 0], [second, 1])),
+    })
+    expect(outcome.actsOn.toSorted()).toEqual(['nodefs.available', 'nodefs.inodesFree', 'pid.available'])
+    expect(outcome.victims).toEqual([
+      { namespace: 'default', name: 'first', certainty: 'possible' },
+      { namespace: 'default', name: 'second', certainty: 'possible' },
+    ])
+  })
+
+  it('puts memory before the rest', () => {
+    const outcome = passOf({
+      configuration: hard({ 'nodefs.available': '100', 'memory.available': '100' }),
+      available: { 'nodefs.available': 1, 'memory.available': 1 },
+    })
+    expect(outcome.actsOn).toEqual(['memory.available'])
+    expect(outcome.conditions).toEqual(['DiskPressure', 'MemoryPressure'])
+    expect(outcome.victims).toMatchObject([{ name: 'first', certainty: 'certain' }])
+  })
+
+  it('says possibly of pods that rank alike', () => {
+    const outcome = passOf({
+      configuration: hard({ 'nodefs.available': '100' }),
+      available: { 'nodefs.available': 1 },
+      ranking: () => ranks([first, 0], [second, 0]),
+    })
+    expect(outcome.victims.map(({ certainty }) => certainty)).toEqual(['possible', 'possible'])
+  })
+
+  it('passes over protected pods, also among equals', () => {
+    const critical = pod('critical', { priority: 2_000_000_000 })
+    const outcome = passOf({
+      configuration: hard({ 'nodefs.available': '100' }),
+      available: { 'nodefs.available': 1 },
+      ranking: () => ranks([critical, 0], [first, 1], [critical, 1], [second, 2]),
+    })
+    expect(outcome.victims).toEqual([{ namespace: 'default', name: 'first', certainty: 'certain' }])
+  })
+
+  it('evicts nobody where there is nobody to evict', () => {
+    const outcome = passOf({
+      configuration: hard({ 'nodefs.available': '100' }),
+      available: { 'nodefs.available': 1 },
+      ranking: () => [],
+    })
+    expect(outcome).toMatchObject({ actsOn: ['nodefs.available'], victims: [] })
+  })
+})
+
+describe('limits of local storage', () => {
+  it('trap 29: come first, all at once, and leave the thresholds for the next pass', () => {
+    const outcome = passOf({
+      configuration: hard({ 'nodefs.available': '100' }),
+      available: { 'nodefs.available': 1 },
+      overLimits: [first, second],
+    })
+    expect(outcome).toMatchObject({
+      conditions: ['DiskPressure'],
+      actsOn: [],
+      victims: [
+        { name: 'first', certainty: 'certain' },
+        { name: 'second', certainty: 'certain' },
+      ],
+    })
+  })
+})
+
+describe('what is collected first', () => {
+  const full = { configuration: hard({ 'nodefs.available': '100' }), available: { 'nodefs.available': 1 } as const, layout: layouts.shared }
+
+  it('may be enough, so that an eviction is only possible', () => {
+    const outcome = passOf(full)
+    expect(outcome).toMatchObject({ nodeReclaim: ['containers', 'images'], reclaims: 'certain', victims: [{ certainty: 'possible' }] })
+  })
+
+  it('is surely not enough where there surely is nothing', () => {
+    const asked: unknown[] = []
+    const outcome = passOf({
+      ...full,
+      isCollectable: kinds => {
+        asked.push(kinds)
+        return false
+      },
+    })
+    expect(outcome.victims).toMatchObject([{ name: 'first', certainty: 'certain' }])
+    expect(asked).toEqual([['containers', 'images']])
+  })
+
+  it.each([
+    { what: 'memory, soft and in its grace', signal: 'memory.available', available: 99, certainty: 'certain' },
+    { what: 'memory at its threshold', signal: 'memory.available', available: 100, certainty: 'possible' },
+    { what: 'processes', signal: 'pid.available', available: 99, certainty: 'certain' },
+    { what: 'inodes, which images give back', signal: 'nodefs.inodesFree', available: 99, certainty: 'possible' },
+  ] as const)('trap 21: is not enough while anything else is met: $what', ({ signal, available, certainty }) => {
+    const configuration = {
+      evictionHard: { 'nodefs.available': '100' },
+      evictionSoft: { [signal]: '100' },
+      evictionSoftGracePeriod: { [signal]: '100h' },
+    }
+    const outcome = passOf({ ...full, configuration, available: { 'nodefs.available': 1, [signal]: available } })
+    expect(outcome.victims).toMatchObject([{ certainty }])
+  })
+
+  it('is not enough while the minimum reclaim of memory is not reached', () => {
+    const configuration = {
+      evictionHard: { 'nodefs.available': '100', 'memory.available': '100' },
+      evictionMinimumReclaim: { 'memory.available': '50' },
+    }
+    const victims = (available: number) =>
+      passOf({
+        ...full,
+        configuration,
+        available: { 'nodefs.available': 1, 'memory.available': available },
+        reported: { MemoryPressure: { isTrue: false, sinceMs: null } },
+      }).victims
+    expect(victims(149)).toMatchObject([{ certainty: 'certain' }])
+    expect(victims(150)).toMatchObject([{ certainty: 'possible' }])
+  })
+
+  it('differs between the signals that may be picked, and is then only possible', () => {
+    const outcome = passOf({
+      configuration: hard({ 'nodefs.available': '100', 'imagefs.available': '100' }),
+      available: { 'nodefs.available': 1, 'imagefs.available': 1 },
+    })
+    expect(outcome).toMatchObject({ nodeReclaim: ['containers', 'images'], reclaims: 'possible' })
+  })
+
+  it('is only possible on a layout that is not known, and so is the victim', () => {
+    const outcome = passOf({ ...full, layout: null, isCollectable: () => false })
+    expect(outcome).toMatchObject({ nodeReclaim: ['containers', 'images'], reclaims: 'possible', victims: [{ certainty: 'possible' }] })
+    const memory = passOf({
+      ...full,
+      configuration: hard({ 'memory.available': '100' }),
+      available: { 'memory.available': 1 },
+      layout: null,
+    })
+    expect(memory.victims).toMatchObject([{ certainty: 'certain' }])
+  })
+
+  it('is nothing, and nobody is ever evicted, on a split disk that the kubelet may not use', () => {
+    const outcome = passOf({ ...full, layout: layouts.split, kubelet: kubeletOf('v1.30.0') })
+    expect(outcome).toMatchObject({ actsOn: ['nodefs.available'], nodeReclaim: [], victims: [] })
+  })
+})
+
+describe('a soft threshold', () => {
+  const met = { configuration: soft('memory.available', '10m'), available: { 'memory.available': 1 } as const }
+  const graceMs = 10 * minute
+
+  it('trap 19: raises its condition at once, before its grace period', () => {
+    expect(passOf({ ...met, reported: { MemoryPressure: { isTrue: false, sinceMs: now - 99 * minute } } })).toMatchObject({
+      conditions: ['MemoryPressure'],
+      actsOn: [],
+      unknowns: [],
+    })
+  })
+
+  it('surely acts where what was read has held for its grace period and one pass', () => {
+    const readMs = now - graceMs - evictionMonitoringPeriodMs
+    expect(passOf({ ...met, readMs })).toMatchObject({ acts: 'certain', actsOn: ['memory.available'], unknowns: [] })
+    expect(passOf({ ...met, readMs: readMs + 1 })).toMatchObject({ acts: 'possible', actsOn: ['memory.available'] })
+  })
+
+  it('may act where it may have been met for so long: since the condition came, the kubelet started, or nobody knows', () => {
+    const since = (agoMs: number) => ({ reported: { MemoryPressure: { isTrue: true, sinceMs: now - agoMs } } })
+    const actsOn = (options: Partial<Pass>) => passOf({ ...met, ...options }).actsOn
+    expect(actsOn({})).toEqual(['memory.available'])
+    expect(actsOn(since(graceMs - 2 * evictionMonitoringPeriodMs))).toEqual(['memory.available'])
+    expect(actsOn(since(graceMs - 2 * evictionMonitoringPeriodMs - 1))).toEqual([])
+    expect(actsOn({ kubeletStart: { earliestMs: now - graceMs, latestMs: now } })).toEqual(['memory.available'])
+    expect(actsOn({ kubeletStart: { earliestMs: now - graceMs + 1, latestMs: now } })).toEqual([])
+    expect(actsOn({ kubeletStart: null, reported: { MemoryPressure: { isTrue: true, sinceMs: null } } })).toEqual(['memory.available'])
+  })
+
+  it('cannot act where the node just said that it had no pressure', () => {
+    const reported = { MemoryPressure: { isTrue: false, sinceMs: null } }
+    const readMs = now - graceMs + 2 * evictionMonitoringPeriodMs
+    expect(passOf({ ...met, reported, readMs }).actsOn).toEqual(['memory.available'])
+    expect(passOf({ ...met, reported, readMs: readMs + 1 }).actsOn).toEqual([])
+  })
+
+  it('makes victims possible at most, and names what is not known', () => {
+    const outcome = passOf(met)
+    expect(outcome.victims).toMatchObject([{ name: 'first', certainty: 'possible' }])
+    expect(outcome.unknowns.map(({ what }) => what)).toEqual(['eviction.memory.available'])
+  })
+
+  it('beside a disk that surely acts may still be the one that is picked', () => {
+    const configuration = { ...soft('memory.available', '10m'), evictionHard: { 'nodefs.available': '100' } }
+    const outcome = passOf({ configuration, available: { 'memory.available': 1, 'nodefs.available': 1 } })
+    expect(outcome.actsOn.toSorted()).toEqual(['memory.available', 'nodefs.available'])
+    expect(outcome.acts).toBe('certain')
+  })
+})
+
+describe('what the pass before may have left', () => {
+  const configuration = { evictionHard: { 'nodefs.available': '100' }, evictionMinimumReclaim: { 'nodefs.available': '50' } }
+  const actsOn = (available: number, reported: Pass['reported']) =>
+    passOf({ configuration, available: { 'nodefs.available': available }, reported }).actsOn
+
+  it('trap 20: holds a threshold to its minimum reclaim only where the node may have been under pressure', () => {
+    expect(actsOn(149, { DiskPressure: { isTrue: true, sinceMs: now } })).toEqual(['nodefs.available'])
+    expect(actsOn(149, {})).toEqual(['nodefs.available'])
+    expect(actsOn(149, { DiskPressure: { isTrue: false, sinceMs: now } })).toEqual([])
+    expect(actsOn(150, { DiskPressure: { isTrue: true, sinceMs: now } })).toEqual([])
+  })
+
+  it('does not know whether to act on a signal that it cannot see', () => {
+    const outcome = passOf({ configuration: hard({ 'pid.available': '100' }), available: {}, unobserved: new Set(['pid.available']) })
+    expect(outcome).toMatchObject({ actsOn: ['pid.available'], acts: 'possible', conditions: [] })
+    expect(passOf({ configuration: hard({ 'pid.available': '100' }), available: {} }).actsOn).toEqual([])
+  })
+})
+
+describe('a condition that no threshold raises any more', () => {
+  const calm = { configuration: hard({ 'nodefs.available': '100' }), available: { 'nodefs.available': 500 } as const }
+  const since = (agoMs: number | null) => ({ DiskPressure: { isTrue: true, sinceMs: agoMs === null ? null : now - agoMs } })
+  const answer = (options: Partial<Pass>) => {
+    const { conditions, unknowns } = passOf({ ...calm, ...options })
+    return [conditions, unknowns.map(({ what }) => what)]
+  }
+
+  it('surely stands within its transition period', () => {
+    expect(answer({ reported: since(5 * minute - 1) })).toEqual([['DiskPressure'], []])
+    expect(answer({ reported: since(5 * minute) })).toEqual([[], ['eviction.conditions: DiskPressure']])
+  })
+
+  it('is open where nobody knows since when, or a restart may have cleared it', () => {
+    const open = [[], ['eviction.conditions: DiskPressure']]
+    expect(answer({ reported: since(null) })).toEqual(open)
+    expect(answer({ reported: since(1), kubeletStart: null })).toEqual(open)
+    expect(answer({ reported: since(1), kubeletStart: { earliestMs: now - 9, latestMs: now } })).toEqual(open)
+    expect(answer({ reported: since(1), kubeletStart: { earliestMs: now - 9, latestMs: now - 1 } })).toEqual([['DiskPressure'], []])
+  })
+
+  it('is gone a transition period after the node was read', () => {
+    expect(answer({ reported: since(6 * minute), readMs: now - 5 * minute })).toEqual([[], []])
+    expect(answer({ reported: since(6 * minute), readMs: now - 5 * minute + 1 })).toEqual([[], ['eviction.conditions: DiskPressure']])
+  })
+
+  it('is not made of a False one', () => {
+    expect(answer({ reported: { DiskPressure: { isTrue: false, sinceMs: now } } })).toEqual([[], []])
+  })
+
+  it('is never reported with a transition period of 0', () => {
+    const outcome = passOf({
+      configuration: hard({ 'nodefs.available': '100' }),
+      available: { 'nodefs.available': 1 },
+      transitionPeriodMs: 0,
+    })
+    expect(outcome).toMatchObject({ conditions: [], actsOn: ['nodefs.available'] })
+  })
+})
+
+describe('the ranking it is given', () => {
+  it('is asked of the signal that is acted on', () => {
+    const asked: Signal[] = []
+    passOf({
+      configuration: hard({ 'nodefs.available': '100', 'memory.available': '100' }),
+      available: { 'nodefs.available': 1, 'memory.available': 500 },
+      ranking: signal => {
+        asked.push(signal)
+        return rankPods(signal, [first], { byUid: new Map(), byName: () => new Map() }, layouts.imagefs, kubelet)
+      },
+    })
+    expect(asked).toEqual(['nodefs.available'])
+  })
+})

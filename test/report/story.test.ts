@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest'
+import { hard, soft } from '#judge/example.ts'
+import type { NodePrediction, TimelineEvent } from '#model/prediction.ts'
+import { storyOf } from '#report/story.ts'
+import { buildNode } from '#test/node-builder.ts'
+
+const plain = (text: string) => text
+function story(change: Partial<NodePrediction> = {}, before: NodePrediction | null = null): string {
+  return storyOf({ ...buildNode().prediction, ...change }, before, plain)
+}
+/** Without the breaks and indents of lines. */
+const told = (text: string) => text.replace(/\s+/g, ' ')
+
+const eviction = (change: object) => ({ ...buildNode().prediction.eviction, ...change }) as NodePrediction['eviction']
+const imageGC = (change: object) => ({ ...buildNode().prediction.imageGC, ...change }) as NodePrediction['imageGC']
+
+describe('storyOf', () => {
+  it('tells of a calm node how far everything is', () => {
+    expect(story()).toBe(
+      [
+        'prod / ip-10-0-1-2.ec2.internal',
+        '              kubelet v1.34.1-eks-0000000, 2026-11-21 00:00 UTC',
+        'Disk          one for everything: 100.0 GiB, 40 % used, 60.0 GiB available',
+        '                (nodefs and imagefs are the same)',
+        'Image GC      calm: 39.0 GiB more, and it starts (at 80, which is above 79 %',
+        '                used)',
+        'Eviction      calm memory.available < 1Gi: 60.0 GiB left',
+        '              calm nodefs.available < 10Gi: 60.0 GiB left',
+        '              calm nodefs.inodesFree < 5Gi = 5,368,709,120: 64,424,509,440',
+        '                left',
+        '',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it('marks its heading as the terminal wants it', () => {
+    expect(storyOf(buildNode().prediction, null, text => `*${text}*`)).toMatch(/^\*prod \/ ip-10-0-1-2\.ec2\.internal\*\n/)
+  })
+
+  it('says what is not known, never nothing and never 0', () => {
+    const text = told(story({ imageGC: null, eviction: null, unknowns: [{ what: 'configz', effect: 'no thresholds' }] }))
+    expect(text).toContain('Image GC not known, see below Eviction not known, see below')
+    expect(text).toContain('Not known configz: no thresholds')
+  })
+
+  it('tells a round of image GC: how much, which, how sure, and how it ends', () => {
+    const deletion = { image: 'sha256:1', names: ['registry/a:1'], sizeBytes: 2 ** 20, rank: 0, reason: 'space', certainty: 'certain' }
+    const text = told(
+      story({
+        imageGC: imageGC({
+          triggered: true,
+          usagePercent: 91,
+          bytesToFree: 2 ** 30,
+          freedBytes: 2 ** 20,
+          reachesLow: false,
+          shortfallBytes: 2 ** 30 - 2 ** 20,
+          error: 'not enough',
+          deletions: [deletion, { ...deletion, names: [], certainty: 'possible', reason: 'age' }],
+        }),
+      }),
+    )
+    expect(text).toContain('due: 91 % used, it starts at 80 and wants 1.0 GiB, down to 70 %')
+    expect(text).toContain('deletes 2 images: 1 for certain, 1 possibly - registry/a:1 1.0 MiB - sha256:1 1.0 MiB possibly, too old')
+    expect(text).toContain('counts 1.0 MiB freed: 1023.0 MiB short says: not enough')
+  })
+
+  it('says that image GC is switched off', () => {
+    expect(told(story({ imageGC: imageGC({ enabled: false, highThresholdPercent: 100 }) }))).toContain(
+      'switched off: a high threshold of 100 stops the loop',
+    )
+  })
+
+  it('tells an eviction: thresholds met, conditions, what is collected, whom it evicts and in which order', () => {
+    const pods = ['a', 'b'].map((name, rank) => ({
+      namespace: 'x',
+      name,
+      rank,
+      qos: '',
+      priority: 0,
+      usage: 1,
+      request: 0,
+      reason: `why ${name}`,
+    }))
+    const text = told(
+      story({
+        eviction: eviction({
+          thresholds: [hard('nodefs.available', 10, 9), soft('memory.available', 1, 90_000)],
+          conditions: ['DiskPressure'],
+          actsOn: ['nodefs.available'],
+          nodeReclaim: ['containers', 'images'],
+          victims: [
+            { namespace: 'x', name: 'a', certainty: 'certain' },
+            { namespace: 'x', name: 'b', certainty: 'possible' },
+          ],
+          rankings: [{ signal: 'nodefs.available', pods }],
+        }),
+      }),
+    )
+    for (const said of [
+      'MET nodefs.available < 10Gi: 9.0 GiB left',
+      'calm memory.available < 1Gi for 1 min 30 s: 60.0 GiB left',
+      'reports DiskPressure: the node is tainted and refuses pods',
+      'acts on nodefs.available',
+      'first collects dead containers, then every unused image',
+      'evicts x/a and may evict x/b',
+      'its order under nodefs.available: 1. x/a (why a) 2. x/b (why b)',
+    ])
+      expect(text).toContain(said)
+  })
+
+  it('tells what another configuration changes, and nothing where it changes nothing', () => {
+    const before = buildNode().prediction
+    expect(told(story({ imageGC: imageGC({ triggered: true, bytesToFree: 2 ** 30 }) }, before))).toContain(
+      'Changed image GC: in 39.0 GiB → due, 1.0 GiB to free',
+    )
+    expect(told(story({}, before))).toContain('Changed nothing, at this moment')
+    expect(told(story({ refusals: ['no such kubelet'] }, before))).toContain(
+      'Refused the kubelet would not start with this configuration: no such kubelet',
+    )
+  })
+
+  it('tells a timeline by the clock', () => {
+    const timeline: TimelineEvent[] = [
+      { atMs: 0, event: 'imageGC', detail: { images: ['i'], bytesToFree: 2048, freedBytes: 1024, error: 'not enough' } },
+      { atMs: 10_000, event: 'condition', detail: { condition: 'DiskPressure', status: true } },
+      { atMs: 10_000, event: 'reclaim', detail: { signal: 'nodefs.available', containers: 2, images: [], isEnough: true } },
+      { atMs: 3_661_000, event: 'evict', detail: { namespace: 'x', name: 'a', signal: 'nodefs.available', freedBytes: 1 } },
+      { atMs: 3_662_000, event: 'recovered', detail: { availableBytes: 1 } },
+      { atMs: 3_663_000, event: 'condition', detail: { condition: 'DiskPressure', status: false } },
+      { atMs: 36_000_000, event: 'full', detail: { filesystem: 'nodefs' } },
+    ]
+    const text = told(story({ timeline }))
+    for (const said of [
+      'Then +00:00:00 image GC deletes 1 image, counts 1.0 KiB of 2.0 KiB: not enough',
+      '+00:00:10 DiskPressure: tainted, new pods are refused',
+      '+00:00:10 for nodefs.available collects 2 dead containers and 0 unused images, and that is enough',
+      '+01:01:01 evicts x/a for nodefs.available',
+      '+01:01:02 no threshold is met any more',
+      '+01:01:03 DiskPressure ends',
+      '+10:00:00 nodefs is full',
+    ])
+      expect(text).toContain(said)
+    expect(told(story({ timeline: [] }))).toContain('Then nothing happens within a day')
+  })
+
+  it('tells limits, dead containers and a node that offers something else', () => {
+    const text = told(
+      story({
+        localStorageEvictions: [{ namespace: 'x', name: 'a', limit: 'emptyDir', what: 'tmp', usedBytes: 2048, limitBytes: 1024 }],
+        containerGC: { removals: [{ kind: 'container', id: '1', namespace: 'x', pod: 'a', container: 'c' }] },
+        allocatable: { memory: '1Gi', matchesNode: false },
+      }),
+    )
+    expect(text).toContain('Limits evicts x/a: its volume tmp uses 2.0 KiB of 1.0 KiB')
+    expect(text).toContain('Container GC within a minute removes 1 container')
+    expect(text).toContain('Allocatable what the node reports is not what this configuration gives')
+  })
+
+  it('is bounded, whatever a node holds', () => {
+    const deletion = { image: 'i'.repeat(500), names: [], sizeBytes: 1, rank: 0, reason: 'space', certainty: 'certain' }
+    const lines = story({
+      imageGC: imageGC({ triggered: true, deletions: Array.from({ length: 500 }, () => deletion) }),
+      unknowns: Array.from({ length: 500 }, () => ({ what: 'w'.repeat(5000), effect: 'e'.repeat(5000) })),
+    }).split('\n')
+    expect(lines.length).toBeLessThan(100)
+    expect(lines.join('\n')).toContain('… and 492 more')
+    expect(lines.join('\n')).toContain('… and 488 more')
+  })
+})

@@ -62,6 +62,7 @@ const defaultThresholds = [hard('memory.available', 1), hard('nodefs.available',
 export const calmEviction: EvictionPrediction = {
   signals: {},
   thresholds: [],
+  lost: [],
   conditions: [],
   actsOn: [],
   nodeReclaim: [],

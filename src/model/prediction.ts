@@ -36,6 +36,27 @@ export interface Threshold {
   minReclaim: ThresholdValue | null
 }
 
+/**
+ * What gave a threshold its value. `configured`: someone, it is not known where; `no file`: without a configuration file there are no defaults;
+ * `kubelet`: the kubelet itself, by another threshold (allocatable memory by memory, containerfs by the filesystem it lies on).
+ */
+export type ThresholdSource = 'upstream default' | 'AMI default' | 'file' | 'drop-in' | 'flag' | 'configured' | 'no file' | 'kubelet'
+
+export interface ThresholdOrigin {
+  source: ThresholdSource
+  /** `likely`: it has that value, and nothing tells otherwise. */
+  certainty: 'certain' | 'likely'
+  /** The path of the file or drop-in; else null. */
+  path: string | null
+}
+
+/** A default of this kubelet that does not run, and what took it away. */
+export interface LostThreshold {
+  signal: string
+  value: string
+  by: ThresholdOrigin
+}
+
 /** A threshold against this node's observation. Null: not observed, so not known (never 0). */
 export interface EvaluatedThreshold {
   signal: Signal
@@ -49,6 +70,8 @@ export interface EvaluatedThreshold {
   met: boolean | null
   /** available − resolved: negative when met. */
   margin: number | null
+  /** In a node's prediction always. */
+  origin?: ThresholdOrigin
 }
 
 export interface FilesystemState {
@@ -154,6 +177,8 @@ export interface ProtectedPod extends PodName {
 export interface EvictionPrediction {
   signals: Partial<Record<Signal, Observation>>
   thresholds: EvaluatedThreshold[]
+  /** Defaults that this configuration took away; off (`0%`) is not lost. */
+  lost: LostThreshold[]
   /** What the kubelet then reports: `DiskPressure`, … */
   conditions: string[]
   /** Several: upstream picks any of them; none: the pass does nothing. */

@@ -89,10 +89,11 @@ class Decoder {
   }
 
   private nameOf(key: string, struct: StructName): string | undefined {
-    const names = Object.keys(fieldsOf(struct))
-    if (this.form === 'file') return names.includes(key) ? key : undefined
+    const known = fieldsOf(struct)
+    if (this.form !== 'internal' && Object.hasOwn(known, key)) return key
+    if (this.form === 'file') return undefined
     const spelling = (name: string) => (this.form === 'internal' ? goFieldName(name, struct) : name).toLowerCase()
-    return names.find(name => spelling(name) === key.toLowerCase())
+    return Object.keys(known).find(name => spelling(name) === key.toLowerCase())
   }
 
   /** Undefined: not set. */

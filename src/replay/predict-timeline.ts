@@ -88,16 +88,16 @@ const usersOf = (evidence: ImageEvidence | undefined, pods: ReadonlyMap<string, 
 ]
 
 /** `namespace/name` by the container's id. */
-function podsOfContainers({ pods, runtime }: NodeRecord): ReadonlyMap<string, string> {
+function podsOfContainers(record: NodeRecord): ReadonlyMap<string, string> {
   const named = new Map<string, string>()
-  for (const pod of pods ?? []) {
+  for (const pod of listAt(record, 'pods')) {
     const metadata = objectAt(pod, 'metadata')
     const name = `${textAt(metadata, 'namespace') ?? 'default'}/${textAt(metadata, 'name')}`
     for (const list of ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses'])
       for (const status of listAt(objectAt(pod, 'status'), list))
         named.set((textAt(status, 'containerID') ?? '').replace(/^.*:\/\//, ''), name)
   }
-  for (const container of listAt(runtime, 'containers').filter(isRawObject)) {
+  for (const container of listAt(record.runtime, 'containers').filter(isRawObject)) {
     const labels = objectAt(container, 'labels')
     const name = textAt(labels, 'io.kubernetes.pod.name')
     if (name !== null) named.set(textAt(container, 'id') ?? '', `${textAt(labels, 'io.kubernetes.pod.namespace') ?? 'default'}/${name}`)

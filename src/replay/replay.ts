@@ -1,7 +1,9 @@
 /** All replays of one node: what its kubelet would do with what was read of it. */
+import { amiFamily } from '#facts/eks/node-identity.ts'
 import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
 import type {
   AllocatablePrediction,
+  EvictionPrediction,
   FilesystemState,
   ImageGcPrediction,
   LocalStorageEviction,
@@ -24,6 +26,7 @@ import { oomScores } from './oom-score.ts'
 import { predictAllocatable } from './predict-allocatable.ts'
 import { predictTimeline } from './predict-timeline.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
+import { thresholdOrigins, withOrigins } from './threshold-origins.ts'
 import { availableAt, countAt, objectAt, textAt } from './untrusted.ts'
 
 /**
@@ -57,7 +60,7 @@ export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asI
     at: node.at,
     filesystems: node.filesystems,
     imageGC: pass?.imageGC ?? null,
-    eviction: pass && { ...pass.eviction, rankings: typeof settings.eviction === 'string' ? [] : rankingsOf(node, settings.eviction) },
+    eviction: pass && configuration && evictionOf(node, configuration, settings, pass.eviction),
     containerGC: containers && { removals: containers.periodic.removals },
     localStorageEvictions: settings && localStorageOf(node, settings),
     oomScores: oomScoresOf(node, unknowns),
@@ -71,6 +74,23 @@ export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asI
   }
   prediction.unknowns = distinct([...unknowns, ...nextStart.unknowns])
   return prediction
+}
+
+function evictionOf(
+  node: PreparedNode,
+  configuration: KubeletConfiguration,
+  { eviction }: Settings,
+  pass: PredictedPass,
+): EvictionPrediction {
+  const { kubeletVersion, operatingSystem, host, record } = node
+  const osImage = textAt(objectAt(objectAt(record.node, 'status'), 'nodeInfo'), 'osImage') ?? ''
+  const origins = thresholdOrigins({ configuration, kubeletVersion, operatingSystem, amiFamily: amiFamily(osImage), host })
+  return {
+    ...pass,
+    thresholds: withOrigins(pass.thresholds, origins),
+    lost: origins.lost,
+    rankings: typeof eviction === 'string' ? [] : rankingsOf(node, eviction),
+  }
 }
 
 /** A configuration read once, to be replayed on any number of nodes of that version. */
@@ -166,7 +186,12 @@ function imageGcFilesystem({ summary, filesystems }: PreparedNode): FilesystemSt
 }
 
 function containerGcOf({ record, host, atMs }: PreparedNode, unknowns: Unknown[]): ContainerGcPrediction | null {
-  const predicted = predictContainerGc({ runtime: record.runtime ?? null, host, pods: record.pods ?? null, nowMs: atMs })
+  const predicted = predictContainerGc({
+    runtime: record.runtime ?? null,
+    host,
+    pods: Array.isArray(record.pods) ? record.pods : null,
+    nowMs: atMs,
+  })
   unknowns.push(...predicted.unknowns)
   return predicted.prediction
 }

@@ -11,6 +11,7 @@ import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
+import type { EvaluatedThreshold, LostThreshold, ThresholdOrigin, ThresholdSource } from '#model/prediction.ts'
 import type { RawObject } from '#model/record.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import { isRead, isWithoutFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
@@ -18,23 +19,12 @@ import { flagSettings } from './kubelet-flags.ts'
 import { configurationFromFiles } from './start-configuration.ts'
 import { objectAt } from './untrusted.ts'
 
-/** `configured`: by someone, it is not known where. `no file`: without a configuration file there are no defaults. */
-type ThresholdSource = 'upstream default' | 'AMI default' | 'file' | 'drop-in' | 'flag' | 'configured' | 'no file'
-
-export interface ThresholdOrigin {
-  source: ThresholdSource
-  /** `likely`: it has that value, and nothing tells otherwise. */
-  certainty: 'certain' | 'likely'
-  /** The path of the file or drop-in; else null. */
-  path: string | null
-}
-
 export interface ThresholdOrigins {
   /** By signal, for every threshold that runs. */
   evictionHard: Record<string, ThresholdOrigin>
   evictionSoft: Record<string, ThresholdOrigin>
   /** Defaults of this kubelet that do not run, and what took them away. One that is there but off (`0%`) is not lost. */
-  lost: { signal: string; value: string; by: ThresholdOrigin }[]
+  lost: LostThreshold[]
 }
 
 export interface ThresholdOriginsInput {
@@ -74,6 +64,21 @@ export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins
       .map(([signal, value]) => ({ signal, value, by })),
   }
 }
+
+/** The thresholds with what gave them their values. */
+export function withOrigins(
+  thresholds: readonly EvaluatedThreshold[],
+  { evictionHard, evictionSoft }: ThresholdOrigins,
+): EvaluatedThreshold[] {
+  // A hard one may stand in the map of soft ones, with a grace period of 0.
+  const originOf = ({ signal, hard }: EvaluatedThreshold) => (hard ? (evictionHard[signal] ?? evictionSoft[signal]) : evictionSoft[signal])
+  return thresholds.map(threshold => ({ ...threshold, origin: isOwn(threshold) ? (originOf(threshold) ?? ofKubelet) : ofKubelet }))
+}
+
+const ofKubelet: ThresholdOrigin = { source: 'kubelet', certainty: 'certain', path: null }
+
+/** Whatever is configured for these, the kubelet puts its own in the place. */
+const isOwn = ({ signal }: EvaluatedThreshold) => !signal.startsWith('containerfs.')
 
 /** Where the running map seems to come from: the AMI's, where any of it is. */
 function lostByValue(origins: ThresholdOrigin[]): ThresholdOrigin {

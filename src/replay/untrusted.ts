@@ -14,6 +14,7 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 /** Those of a list that are objects. */
 export function objectsOf(value: unknown): readonly RawObject[] {
   const list = listOf(value)
+  if (list.length === 0) return nothing
   return list.every(isRawObject) ? list : list.filter(isRawObject)
 }
 

@@ -58,9 +58,10 @@ function tableOf(rows: Row[]): string {
     wallMs.toFixed(1),
     cpuMs.toFixed(1),
     ((wallMs * 1000) / nodes).toFixed(1),
+    ((nodes * 1000) / wallMs).toFixed(0),
     (peakRssBytes / 2 ** 20).toFixed(0),
   ])
-  const table = [['name', 'count', 'runs', 'wall ms', 'cpu ms', 'µs each', 'peak MiB'], ...cells]
+  const table = [['name', 'count', 'runs', 'wall ms', 'cpu ms', 'µs each', 'per second', 'peak MiB'], ...cells]
   const widths = table[0]?.map((_, column) => Math.max(...table.map(row => row[column]?.length ?? 0))) ?? []
   return table
     .map(

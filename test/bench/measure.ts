@@ -14,7 +14,7 @@ export interface Row {
   bodyBytes: number
 }
 
-/** The median of several runs of `work`, after one that only warms up. */
+/** The median of several runs of `work` on `nodes` of them, after one that only warms up. */
 export function measured(name: string, nodes: number, runs: number, work: () => void): Row {
   work()
   const samples = Array.from({ length: runs }, () => {

@@ -118,6 +118,12 @@ describe('mergePatch', () => {
     expect(mergePatch(target, patch)).toEqual(result)
   })
 
+  it('takes an object for a value that lies deeper than any field', () => {
+    const at = (depth: number, value: unknown): RawObject => ({ a: depth > 1 ? at(depth - 1, value) : value })
+    expect(mergePatch(at(7, { b: 1 }), at(7, { c: 2 }))).toEqual(at(7, { b: 1, c: 2 }))
+    expect(mergePatch(at(8, { b: 1 }), at(8, { c: 2 }))).toEqual(at(8, { c: 2 }))
+  })
+
   it('keeps a name of the language itself a name', () => {
     const patch = JSON.parse('{"__proto__":{"a":1}}') as RawObject
     expect(Object.keys(mergePatch({}, patch))).toEqual(['__proto__'])

@@ -59,6 +59,31 @@ describe('predictNextStart', () => {
     ])
   })
 
+  it.each([
+    {
+      maps: { evictionMinimumReclaim: { 'nodefs.available': '0%' } },
+      error: 'eviction percentage minimum reclaim nodefs.available must be positive: 0%',
+    },
+    { maps: { evictionSoftGracePeriod: { 'nodefs.available': '1d' } }, error: 'time: unknown unit "d" in duration "1d"' },
+    {
+      maps: { kubeReserved: { memory: '-1' } },
+      error: '--kube-reserved value failed to parse: resource quantity for "memory" cannot be negative: -1',
+    },
+  ])('reads every map: $error', ({ maps, error }) => {
+    expect(errorsOf([main(maps)])).toEqual([error])
+  })
+
+  it('passes over what is no file', () => {
+    const files = [null, 5, { path: 5, role: 'config', content: {} }, { path: '/a', role: 5 }, { path: '/b', role: 'other' }, main({})]
+    expect(predict(files as object[]).prediction?.files).toEqual(['/etc/kubernetes/kubelet/config.json'])
+  })
+
+  it('walks the drop-ins folder by folder', () => {
+    const named = (path: string) => ({ path, role: 'drop-in', content: { ...kind } })
+    const files = [named('/d/b.conf'), named('/d/a/z.conf'), named('/d/a.conf'), named('/d/a/y.conf'), main({})]
+    expect(predict(files).prediction?.files.slice(1)).toEqual(['/d/a/y.conf', '/d/a/z.conf', '/d/a.conf', '/d/b.conf'])
+  })
+
   it('says once what validation and start both refuse', () => {
     expect(errorsOf([main({ containerLogMaxFiles: 1 })])).toEqual(['invalid configuration: containerLogMaxFiles must be greater than 1'])
     expect(errorsOf([main({ containerLogMaxFiles: 1 })], 'v1.32.0')).toEqual([

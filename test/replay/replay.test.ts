@@ -215,6 +215,52 @@ describe('replay', () => {
   })
 })
 
+describe('where thresholds come from', () => {
+  const origins = (record: NodeRecord) =>
+    replay(record, takenAt).eviction?.thresholds.map(({ signal, origin }) => `${signal}: ${origin?.source}, ${origin?.certainty}`)
+
+  it('is said of each, and which defaults were lost', () => {
+    const record = withConfiguration({ evictionHard: { 'memory.available': '200Mi' }, enforceNodeAllocatable: ['pods'] })
+    expect(origins(record)).toEqual(['memory.available: configured, certain', 'allocatableMemory.available: kubelet, certain'])
+    expect(replay(record, takenAt).eviction?.lost.map(({ signal, value, by }) => `${signal} ${value} by ${by.source}`)).toEqual([
+      'nodefs.available 10% by configured',
+      'nodefs.inodesFree 5% by configured',
+      'imagefs.available 15% by configured',
+      'imagefs.inodesFree 5% by configured',
+    ])
+  })
+
+  it('is the file and the drop-in where the node tells them', () => {
+    const files = [
+      { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { evictionHard: { 'memory.available': '300Mi' } } },
+      {
+        path: '/etc/kubernetes/kubelet/config.json.d/10.conf',
+        role: 'drop-in',
+        content: {
+          apiVersion: 'kubelet.config.k8s.io/v1beta1',
+          kind: 'KubeletConfiguration',
+          evictionSoft: { 'nodefs.available': '20%' },
+          evictionSoftGracePeriod: { 'nodefs.available': '1m' },
+        },
+      },
+    ]
+    const record = {
+      ...withConfiguration({
+        evictionHard: { 'memory.available': '300Mi' },
+        evictionSoft: { 'nodefs.available': '20%' },
+        evictionSoftGracePeriod: { 'nodefs.available': '1m' },
+      }),
+      host: {
+        kubelet: {
+          files,
+          commandLine: ['kubelet', '--config=/etc/kubernetes/kubelet/config.json', '--config-dir=/etc/kubernetes/kubelet/config.json.d'],
+        },
+      },
+    }
+    expect(origins(record)?.slice(0, 2)).toEqual(['memory.available: file, certain', 'nodefs.available: drop-in, certain'])
+  })
+})
+
 describe('whatever stands in a record', () => {
   const isPlain = (value: unknown): boolean =>
     typeof value === 'object' && value !== null ? Object.values(value).every(isPlain) : typeof value !== 'number' || Number.isFinite(value)
@@ -236,6 +282,49 @@ describe('whatever stands in a record', () => {
       )
     },
   )
+
+  it('any JSON in any place of a record gives an answer without NaN, of a filling disk and another setting too', () => {
+    const whole: NodeRecord = {
+      ...real('single-disk'),
+      runtime: {
+        images: recorded('single-disk-cri-images').images,
+        containers: [
+          {
+            id: 'c',
+            podSandboxId: 's',
+            state: 'CONTAINER_EXITED',
+            createdAt: '1',
+            imageRef: 'sha256:0',
+            labels: { 'io.kubernetes.pod.uid': 'u' },
+          },
+        ],
+        sandboxes: [{ id: 's', metadata: { uid: 'u' }, state: 'SANDBOX_NOTREADY', createdAt: '1' }],
+      },
+      host: {
+        kubelet: { startedAt: takenAt, commandLine: ['kubelet'], files: [{ path: '/a.conf', role: 'config', content: {} }] },
+        filesystems: [],
+      },
+      known: { kubeletStartedAt: takenAt, images: [{ id: 'sha256:0', firstDetected: takenAt, lastUsed: null }] },
+    }
+    const whatIf = {
+      at: null,
+      changes: [{ path: ['imageGCHighThresholdPercent'], value: 5 }],
+      fills: [{ filesystem: 'nodefs', bytesPerSecond: 1e9 }],
+    } as const
+    const paths = pathsOf(whole)
+    fc.assert(
+      fc.property(
+        fc.nat(),
+        fc.oneof(anything, number, fc.constantFrom('', '-1', 'Infinity', [], {}, [null], { __proto__: null })),
+        (index, value) => {
+          const record = withValueAt(whole, paths[index % paths.length] ?? [], value) as NodeRecord
+          if (typeof record !== 'object' || record === null) return
+          expect(isPlain(replay({ ...record, cluster: 'prod', kind: 'Node', node: record.node ?? {} }, takenAt, whatIf))).toBe(true)
+        },
+      ),
+      { numRuns: 400 },
+    )
+  })
 
   it('any numbers and any thresholds give an answer without NaN', () => {
     const configuration = fc.record(
@@ -283,3 +372,16 @@ describe('whatever stands in a record', () => {
     )
   })
 })
+
+/** Of every value in it, the path of keys. */
+function pathsOf(value: unknown, path: string[] = []): string[][] {
+  const inner =
+    typeof value === 'object' && value !== null ? Object.entries(value).flatMap(([key, item]) => pathsOf(item, [...path, key])) : []
+  return path.length === 0 ? inner : [path, ...inner]
+}
+
+function withValueAt(target: unknown, [key, ...rest]: string[], value: unknown): unknown {
+  if (key === undefined) return value
+  const inner = withValueAt((target as Record<string, unknown>)[key], rest, value)
+  return Array.isArray(target) ? target.with(Number(key), inner) : { ...(target as object), [key]: inner }
+}

@@ -50,7 +50,7 @@ function nodeOwner(labels: Record<string, string | undefined>, providerId: strin
   return 'self-managed'
 }
 
-function amiFamily(osImage: string): AmiFamily {
+export function amiFamily(osImage: string): AmiFamily {
   if (osImage.startsWith('Amazon Linux 2023')) return 'AL2023'
   if (osImage.startsWith('Amazon Linux 2')) return 'AL2'
   if (osImage.startsWith('Bottlerocket')) return 'Bottlerocket'

@@ -10,6 +10,7 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { Observation, Signal } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { plainUtcMs } from '#replay/plain-time.ts'
 import { availableAt, countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 export type Observations = Partial<Record<Signal, Observation>>
@@ -92,7 +93,8 @@ const timeForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\
 
 function timeOf(stats: RawObject | null): string | null {
   const time = textAt(stats, 'time')
-  return time !== null && timeForm.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
+  if (time === null || !Number.isNaN(plainUtcMs(time))) return time
+  return timeForm.test(time) && !Number.isNaN(Date.parse(time)) ? time : null
 }
 
 /** Whether statistics are newer than those of the pass before. Upstream takes any that carry no time for new. */

@@ -37,8 +37,8 @@ export function evictionConfigOf(
   }
 }
 
-/** All but the rankings, which nobody needs who only compares settings. */
-export type PredictedPass = Omit<EvictionPrediction, 'rankings'>
+/** All but what nobody needs who only compares settings. */
+export type PredictedPass = Omit<EvictionPrediction, 'rankings' | 'lost'>
 
 export function predictEviction(node: PreparedNode, config: EvictionConfig, collectable: Collectable, unknowns: Unknown[]): PredictedPass {
   const { observations, isUnobserved } = node

@@ -114,7 +114,8 @@ const neverUsed: LastUsedBounds = { earliestMs: zeroTimeMs, lowestMs: Number.POS
 
 function lastUsedWhenRead({ known }: ImageEvidence, node: NodeImages, atMs: number): LastUsedBounds {
   const { firstDetectedMs, lastUsedMs } = known
-  if (typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs) return { earliestMs: lastUsedMs, lowestMs: lastUsedMs, latestMs: lastUsedMs }
+  if (typeof lastUsedMs === 'number' && lastUsedMs !== zeroTimeMs)
+    return { earliestMs: lastUsedMs, lowestMs: lastUsedMs, latestMs: lastUsedMs }
   // Never seen in use, or never seen.
   if (lastUsedMs !== undefined || firstDetectedMs === null) return neverUsed
   const startMs = node.kubeletStart?.earliestMs ?? zeroTimeMs

@@ -98,7 +98,9 @@ function listedImages(record: NodeRecord, kubelet: Kubelet): ListedImages | null
   }
   const ofStatus = objectAt(record.node, 'status')?.images
   if (!Array.isArray(ofStatus)) return null
-  const images = ofStatus.map(objectOf).map(raw => evidence(null, [...textsOf(raw?.names)], sizeOf(raw?.sizeBytes), canBePinned ? null : false))
+  const images = ofStatus
+    .map(objectOf)
+    .map(raw => evidence(null, [...textsOf(raw?.names)], sizeOf(raw?.sizeBytes), canBePinned ? null : false))
   const most = objectAt(record.configz, 'kubeletconfig')?.nodeStatusMaxImages
   const cap = typeof most === 'number' ? most : defaultStatusImages
   return { images, isOfRuntime: false, isComplete: cap < 0 || images.length < cap, unseen: 'images beyond node.status.images' }

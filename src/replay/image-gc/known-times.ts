@@ -1,5 +1,6 @@
 /** The times that a record tells of a kubelet and its images, in ms since 1970. */
 import type { NodeRecord, RawObject } from '#model/record.ts'
+import { plainUtcMs } from '#replay/plain-time.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { zeroTimeMs } from './records.ts'
 
@@ -27,38 +28,6 @@ function instantMs(text: string): number | null {
   if (Number.isNaN(secondMs)) return null
   // Finer than a Date: what one detection found has one time, to the nanosecond.
   return secondMs === goZeroTimeMs ? zeroTimeMs : secondMs + Number(`0${fraction}`) * 1000
-}
-
-/**
- * `2026-11-20T23:00:00Z` or `…00.123Z`, without a regular expression: a node tells hundreds of times, and nearly all so.
- * NaN: in another form, or none.
- */
-function plainUtcMs(text: string): number {
-  const hasMs = text.length === 24 && text[19] === '.'
-  const isPlain = text[4] === '-' && text[7] === '-' && text[10] === 'T' && text[13] === ':' && text[16] === ':' && text.endsWith('Z')
-  if (!isPlain || (text.length !== 20 && !hasMs)) return Number.NaN
-  const secondMs = Date.UTC(
-    numberAt(text, 0, 4, 100, 9999),
-    numberAt(text, 5, 7, 1, 12) - 1,
-    numberAt(text, 8, 10, 1, 31),
-    numberAt(text, 11, 13, 0, 23),
-    numberAt(text, 14, 16, 0, 59),
-    numberAt(text, 17, 19, 0, 59),
-  )
-  return hasMs ? secondMs + numberAt(text, 20, 23, 0, 999) : secondMs
-}
-
-const zeroDigit = '0'.charCodeAt(0)
-
-/** NaN: not of digits alone, or not between the two. */
-function numberAt(text: string, from: number, to: number, least: number, most: number): number {
-  let number = 0
-  for (let index = from; index < to; index++) {
-    const digit = text.charCodeAt(index) - zeroDigit
-    if (digit < 0 || digit > 9) return Number.NaN
-    number = number * 10 + digit
-  }
-  return number >= least && number <= most ? number : Number.NaN
 }
 
 /** @param raw an entry of `known.images` */

@@ -40,11 +40,13 @@ function endpointError(url: string): string | null {
   if (scheme === '' && !url.startsWith('/') && url.split('/', 1)[0]?.includes(':')) {
     return malformed('first path segment in URL cannot contain colon')
   }
-  const [, authority = ''] = /^\/\/([^/?#]*)/.exec(rest) ?? []
-  const [, port] = /^[^[]*?(:[^\]]*)?$/.exec(authority.slice(authority.lastIndexOf('@') + 1)) ?? []
-  const [misescaped] = /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(authority) ?? []
+  const [, authority = '', path = ''] = /^\/\/([^/?#]*)([^?#]*)/.exec(rest) ?? []
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  const [, port] = /^[^[]*?(:[^\]]*)?$/.exec(host) ?? []
+  // A host may escape only what is no ASCII.
+  const [misescaped] = /%(?![89A-Fa-f][0-9A-Fa-f]).{0,2}/.exec(host) ?? /%(?![0-9A-Fa-f]{2}).{0,2}/.exec(path) ?? []
   if (misescaped !== undefined) return malformed(`invalid URL escape ${goQuote(misescaped)}`)
-  const [wrong] = /[\s<>"\\^`{|}]/.exec(authority) ?? []
+  const [wrong] = /[\s\\^`{|}]/.exec(host) ?? []
   if (wrong !== undefined) return malformed(`invalid character ${goQuote(wrong)} in host name`)
   if (port !== undefined && !/^:\d*$/.test(port)) return malformed(`invalid port ${goQuote(port.slice(port.lastIndexOf(':')))} after host`)
   if (schemes.includes(scheme.toLowerCase())) return null

@@ -54,8 +54,10 @@ function plain(bytes: Buffer): Buffer {
   return found
 }
 
-const isBase64 = (bytes: Buffer) =>
-  bytes.length >= 16 && /^(?:[A-Za-z0-9+/]{4}\s*)+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\s*$/.test(bytes.toString('latin1'))
+function isBase64(bytes: Buffer): boolean {
+  const compact = bytes.toString('latin1').replace(/\s/g, '')
+  return compact.length >= 16 && compact.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(compact)
+}
 
 const jinja = /^## template: *jinja\s*\n/
 

@@ -227,6 +227,16 @@ describe('readUserData', () => {
     expect(readUserData(base64(data))).toEqual({ settings: [], unread: [reason] })
   })
 
+  it.each([
+    ['documents that never end', '<<X\n'],
+    ['quotes that never end', 'a"b '],
+    ['commands that never end', '$('],
+  ])('takes no long time for %s', (_, piece) => {
+    const startedMs = performance.now()
+    readUserData(`#!/bin/bash\n${piece.repeat(50_000)}`)
+    expect(performance.now() - startedMs).toBeLessThan(5000)
+  })
+
   it('never throws, and never lets a word through', () => {
     assert(
       property(string({ maxLength: 200 }), text => {

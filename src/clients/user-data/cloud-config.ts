@@ -46,7 +46,7 @@ function readFile(content: string, encoding: string): Piece[] {
 }
 
 /** EC2 takes 16 KB of user data: what unpacks to more than this is no configuration. */
-const unzippedMaxBytes = 2 * 1024 * 1024
+const unzippedMaxBytes = 512 * 1024
 
 /** @throws Unreadable */
 export function unzipped(bytes: Buffer): Buffer {

@@ -10,24 +10,34 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import { type Piece, piece, settingsOfDocument } from './settings.ts'
 
 export function readShell(script: string): Piece[] {
-  const pieces: Piece[] = []
-  const rest = script.replaceAll('\r\n', '\n').replace(heredoc, (whole, _quote, _end, body: string) => {
-    const found = documentIn(body)
-    if (found === null) return whole
-    pieces.push(found)
-    return ''
-  })
+  const { documents, rest } = documentsIn(script.replaceAll('\r\n', '\n').split('\n'))
   const lines = rest
+    .join('\n')
     .replace(/[\\`]\n/g, ' ')
     .split('\n')
     .filter(line => !/^\s*#/.test(line))
-  for (const line of lines) pieces.push(...readLine(line))
   const config = fieldsIn(lines.join('\n'))
-  if (Object.keys(config).length > 0) pieces.push(piece('script', config))
-  return pieces
+  return [...documents, ...lines.flatMap(readLine), ...(Object.keys(config).length > 0 ? [piece('script', config)] : [])]
 }
 
-const heredoc = /<<-?\s*(["']?)(\w+)\1[^\n]*\n([\s\S]*?)\n[ \t]*\2(?=\s|$)/g
+/** What stands between `<<EOF` and `EOF`, where it is a document of the kubelet's; the rest is read as a script. */
+function documentsIn(lines: string[]): { documents: Piece[]; rest: string[] } {
+  const documents: Piece[] = []
+  const rest: string[] = []
+  const lastAt = new Map(lines.map((line, index) => [line.trim(), index]))
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    rest.push(line)
+    const [, , word = ''] = /<<-?\s*(["']?)(\w+)\1/.exec(line) ?? []
+    if (word === '' || (lastAt.get(word) ?? -1) <= at) continue
+    const body: string[] = []
+    for (at++; lines[at]?.trim() !== word; at++) body.push(lines[at] ?? '')
+    const found = documentIn(body.join('\n'))
+    if (found === null) rest.push(...body)
+    else documents.push(found)
+  }
+  return { documents, rest }
+}
 
 function documentIn(text: string): Piece | null {
   try {
@@ -64,7 +74,7 @@ function readLine(line: string): Piece[] {
 
 /** A line's words by the shell's quotes, which go; a variable or a command stays as it is written. */
 function wordsOf(line: string): string[] {
-  const words = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^)]*\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
+  const words = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^)]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
   return words.map(word =>
     word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g, (_, double?: string, single?: string, escaped?: string) =>
       double !== undefined ? double.replace(/\\(["\\$`])/g, '$1') : (single ?? escaped ?? ''),

@@ -1,6 +1,7 @@
-/** A second opinion: moto, an AWS stand-in by others, takes the calls as they are. Only where it is installed (`pip install 'moto[server,s3,ses,sts]'`). */
+/** A second opinion: moto, an AWS stand-in by others, takes the calls as they are. Only where it is installed (`pip install 'moto[server,ec2,s3,ses,sts]'`). */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Ec2Api } from '#clients/ec2.ts'
 import { s3Store } from '#clients/s3.ts'
 import { sendMail } from '#clients/sesv2.ts'
 import { callerAccount } from '#clients/sts.ts'
@@ -24,7 +25,7 @@ describe.skipIf(!isInstalled())('moto', () => {
   const before = { ...process.env }
   beforeAll(async () => {
     moto = spawn('moto_server', ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
-    for (const name of ['S3', 'SESV2', 'STS']) process.env[`AWS_ENDPOINT_URL_${name}`] = endpoint
+    for (const name of ['EC2', 'S3', 'SESV2', 'STS']) process.env[`AWS_ENDPOINT_URL_${name}`] = endpoint
     for (let attempt = 0; attempt < 100; attempt += 1) {
       if (await fetch(endpoint).catch(() => null)) break
       await new Promise(resolve => setTimeout(resolve, 200))
@@ -43,6 +44,25 @@ describe.skipIf(!isInstalled())('moto', () => {
 
   it('names the caller', async () => {
     expect(await callerAccount(region, credentials, AbortSignal.timeout(10_000))).toMatch(/^\d{12}$/)
+  })
+
+  it('describes a launch template by its versions', async () => {
+    const userData = Buffer.from('[settings.kubernetes]\nmax-pods = 20').toString('base64')
+    const created = new URLSearchParams({
+      Action: 'CreateLaunchTemplate',
+      Version: '2016-11-15',
+      LaunchTemplateName: 'own',
+      'LaunchTemplateData.UserData': userData,
+    })
+    const authorization = `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261121/${region}/ec2/aws4_request, SignedHeaders=host, Signature=0`
+    await fetch(endpoint, { method: 'POST', headers: { authorization }, body: created })
+    const ec2 = new Ec2Api(region, credentials)
+    const asked = { by: { name: 'own' }, versions: ['1', '$Latest'] }
+    expect(await ec2.launchTemplates(asked, AbortSignal.timeout(10_000))).toMatchObject({
+      templates: [{ launchTemplateName: 'own', versionNumber: 1, kubelet: { source: 'bottlerocket', config: { maxPods: 20 } } }],
+      unread: [],
+    })
+    ec2.close()
   })
 
   it('keeps, creates once, replaces by version and lists', async () => {

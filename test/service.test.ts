@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { stsPermissions } from '#clients/credentials.ts'
+import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
 import { s3Permissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
@@ -119,11 +120,14 @@ describe('npx serverless package, without account or login', () => {
   it('gives the function a role of its own, with what the code calls and its own log, and no more', () => {
     const statements = statementsOf('AuditRole')
     const granted = statements.flatMap(({ Action }) => Action)
-    const called = [...eksPermissions, ...stsPermissions, ...s3Permissions, ...sesPermissions]
+    const called = [...eksPermissions, ...ec2Permissions, ...stsPermissions, ...s3Permissions, ...sesPermissions]
     expect(granted.toSorted()).toEqual([...called, 'logs:CreateLogStream', 'logs:PutLogEvents'].toSorted())
     expect(statements.map(({ Effect }) => Effect)).toEqual(statements.map(() => 'Allow'))
-    // Source: service authorization reference, Amazon EKS: ListClusters has no resource type.
-    expect(statements.filter(({ Resource }) => Resource === '*').flatMap(({ Action }) => Action)).toEqual(['eks:ListClusters'])
+    // Source: service authorization reference, Amazon EKS and Amazon EC2: these have no resource type.
+    expect(statements.filter(({ Resource }) => Resource === '*').flatMap(({ Action }) => Action)).toEqual([
+      'eks:ListClusters',
+      'ec2:DescribeLaunchTemplateVersions',
+    ])
     expect(trustOf('AuditRole')).toEqual([{ Service: 'lambda.amazonaws.com' }])
     expect(ofType('AWS::Lambda::Function')[0]?.Properties.Role).toEqual({ 'Fn::GetAtt': ['AuditRole', 'Arn'] })
   })

@@ -24,7 +24,7 @@ interface LabOptions {
 
 export function labCommand(): Command {
   return new Command('lab')
-    .description('serve a small world (EKS, STS, S3, SES, Kubernetes) on loopback until Ctrl-C')
+    .description('serve a small world (EKS, EC2, STS, S3, SES, Kubernetes) on loopback until Ctrl-C')
     .addOption(
       new Option('--scenario <names...>', 'what the world looks like').choices(scenarios.map(({ name }) => name)).default(demoScenarios),
     )

@@ -21,10 +21,15 @@ export function awsFailure(error: unknown, { service, endpointVariable, what, re
   if (name === 'CredentialsProviderError')
     return fail(`no AWS credentials were found (${text}). Set a profile, log in, or run where a role is attached`)
   if (/ExpiredToken|TokenExpired/.test(name)) return fail(`the AWS credentials have expired (${text}). Log in again`)
-  if (/UnrecognizedClient|InvalidClientTokenId|InvalidAccessKeyId|InvalidSignature|SignatureDoesNotMatch|IncompleteSignature/.test(name))
+  if (
+    /UnrecognizedClient|InvalidClientTokenId|InvalidAccessKeyId|InvalidSignature|SignatureDoesNotMatch|AuthFailure|IncompleteSignature/.test(
+      name,
+    )
+  )
     return fail(`AWS does not accept these credentials (${name}: ${text}). Check the keys, and this machine's clock`)
   if (name === 'RequestTimeTooSkewed') return fail(`this machine's clock is wrong (${text}). Set it by NTP`)
-  if (/AccessDenied/.test(name)) return fail(`not allowed (${text}). Grant ${grant} to this identity`)
+  // EC2 has a word of its own.
+  if (/AccessDenied|UnauthorizedOperation/.test(name)) return fail(`not allowed (${text}). Grant ${grant} to this identity`)
   if (isThrottling(error)) return fail(`AWS asks to slow down (${status} ${name}: ${text}), and did so at every try. Try again later`)
   if (error instanceof SyntaxError) return fail(`the answer is no ${service} answer. Check ${endpointVariable} and AWS_ENDPOINT_URL`)
   if (status !== null) return requestFailure(error, `${where} was answered ${status} ${name}: ${text}`)

@@ -189,7 +189,11 @@ export class KubernetesClient {
       try {
         return JSON.parse(body)
       } catch (cause) {
-        throw new RequestFailure('body', `the answer to GET ${path} is no JSON (${body.length} characters, cut off or broken)`, { cause })
+        throw new RequestFailure(
+          'body',
+          `the answer to GET ${withoutQuery(path)} is no JSON (${body.length} characters, cut off or broken)`,
+          { cause },
+        )
       }
     }
     const parsed = parseStatus(body)
@@ -219,7 +223,7 @@ export class KubernetesClient {
       }
       const abort = () => stop(signal.reason)
       const timer = setTimeout(
-        () => stop(new RequestFailure('timeout', `no answer to GET ${path} within ${timeoutMs / 1000} s`)),
+        () => stop(new RequestFailure('timeout', `no answer to GET ${withoutQuery(path)} within ${timeoutMs / 1000} s`)),
         timeoutMs,
       )
       if (signal.aborted) return abort()
@@ -232,11 +236,13 @@ export class KubernetesClient {
         stream.on('data', (chunk: Buffer) => {
           bytes += chunk.length
           if (bytes > options.maxBodyBytes)
-            return stop(new RequestFailure('too-large', `the answer to GET ${path} is larger than ${options.maxBodyBytes} bytes`))
+            return stop(
+              new RequestFailure('too-large', `the answer to GET ${withoutQuery(path)} is larger than ${options.maxBodyBytes} bytes`),
+            )
           chunks.push(chunk)
         })
         const broken = (cause: unknown) =>
-          done(new RequestFailure('body', `the answer to GET ${path} broke off after ${bytes} bytes`, { cause }))
+          done(new RequestFailure('body', `the answer to GET ${withoutQuery(path)} broke off after ${bytes} bytes`, { cause }))
         response.on('aborted', () => broken(new Error('aborted')))
         response.on('error', broken)
         stream.on('error', broken)
@@ -264,7 +270,7 @@ interface ParsedPage {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function parsePage(body: unknown, path: string): ParsedPage {
-  if (!isObject(body) || !Array.isArray(body.items)) throw new RequestFailure('body', `the answer to GET ${path} is no list`)
+  if (!isObject(body) || !Array.isArray(body.items)) throw new RequestFailure('body', `the answer to GET ${withoutQuery(path)} is no list`)
   const metadata = isObject(body.metadata) ? body.metadata : {}
   const token = metadata.continue
   const remaining = metadata.remainingItemCount
@@ -296,8 +302,11 @@ function parseStatus(text: string): { message: string; body: unknown } {
   return { message: oneLine(text), body: null }
 }
 
+/** In a message: a selector may be longer than what was answered. */
+const withoutQuery = (path: string) => path.split('?')[0] ?? ''
+
 function httpMessage(status: number, message: string, path: string): string {
-  const said = `GET ${path} was answered ${status}${message === '' ? '' : `: ${message}`}`
+  const said = `GET ${withoutQuery(path)} was answered ${status}${message === '' ? '' : `: ${message}`}`
   if (status === 401)
     return `${said}. The API server does not know this identity: map the role by an EKS access entry (or aws-auth), and check this machine's clock`
   if (status === 403) return `${said}. Grant the right in the cluster's role for highwater (README, Permissions)`

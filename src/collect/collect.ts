@@ -1,16 +1,17 @@
-/** Reads one cluster: its nodes page by page, and of each node what the collectors ask. What cannot be read becomes an entry of `errors`, never a gap. */
+/** Reads one cluster: its nodes page by page, of each node what the collectors ask, then its own objects. What cannot be read becomes an entry of `errors`, never a gap. */
 import { pMapIterable } from 'p-map'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import type { ClusterRecord, NodeRecord, ReadError } from '#model/record.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
-import type { CollectContext, Collector } from './collector.ts'
+import type { ClusterCollector, CollectContext, Collector } from './collector.ts'
 
 export interface CollectOptions {
   collectors: Collector[]
+  clusterCollectors: ClusterCollector[]
   policy: Policy
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
@@ -29,12 +30,12 @@ export const listNodesPermission = 'list nodes'
 
 const fargate = 'a Fargate node: AWS runs its kubelet and does not let it be asked, so there is nothing to audit'
 
-/** The cluster's record, then its nodes' as they are read. Never throws for what the world did. */
+/** The cluster's record, then its nodes' as they are read, then its objects. Never throws for what the world did. */
 export async function* collect(
   record: ClusterRecord,
   endpoint: KubernetesEndpoint | null,
   options: CollectOptions,
-): AsyncGenerator<ClusterRecord | NodeRecord> {
+): AsyncGenerator<ClusterRecord | NodeRecord | ObjectsRecord> {
   if (endpoint === null) return yield record
   const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
   try {
@@ -53,7 +54,14 @@ export async function* collect(
       isSaid = true
       yield node
     }
-    // A list that broke off says so in the cluster's record: the first one if nothing came, else once more after its nodes.
+    // Where no node was found that anybody asked for, nobody asks what the cluster said of its nodes.
+    const isWhole = options.selection.nodes.length === 0 && options.selection.nodegroups.length === 0
+    if (isSaid || (isWhole && errors.length === 0)) {
+      if (!isSaid) yield record
+      isSaid = true
+      for (const collector of options.clusterCollectors) yield* readObjects(record.cluster, collector, context, errors)
+    }
+    // A list that broke off says so in the cluster's record: the first one if nothing came, else once more after all.
     if (!isSaid || errors.length > 0) yield { ...record, errors: [...(record.errors ?? []), ...errors] }
   } finally {
     kubernetes.close()
@@ -91,6 +99,26 @@ async function readNode(cluster: string, node: KubernetesNode, collectors: Colle
   }
   record.at = new Date().toISOString()
   return record
+}
+
+/** A record a page. One without items says that there are none; no record at all, that it is not known. */
+async function* readObjects(
+  cluster: string,
+  { resource, collect: pagesOf }: ClusterCollector,
+  context: Omit<CollectContext, 'attempts'>,
+  errors: ReadError[],
+): AsyncGenerator<ObjectsRecord> {
+  let isEmpty = true
+  try {
+    for await (const items of pagesOf(context)) {
+      if (items.length === 0) continue
+      isEmpty = false
+      yield { kind: 'Objects', cluster, resource, items }
+    }
+    if (isEmpty) yield { kind: 'Objects', cluster, resource, items: [] }
+  } catch (error) {
+    errors.push({ what: resource, message: messageOf(error) })
+  }
 }
 
 type Answer = { id: string; isKnown: true; value: unknown } | { id: string; isKnown: false; reason: string }

@@ -1,8 +1,8 @@
-/** What a collector is: one question to one node. */
+/** What a collector is: one question to one node, or to one cluster. */
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import type { NodeRecord } from '#model/record.ts'
+import type { NodeRecord, RawObject } from '#model/record.ts'
 
 export interface CollectContext {
   kubernetes: KubernetesClient
@@ -21,4 +21,12 @@ export interface Collector<Source extends 'pods' | 'configz' | 'summary' = 'pods
   /** Whether it asks the kubelet itself: Fargate's cannot be asked. */
   isAnsweredByKubelet: boolean
   collect(node: NodeIdentity, context: CollectContext): Promise<NonNullable<NodeRecord[Source]>>
+}
+
+/** It asks a cluster for objects of one kind, page by page, and throws for what it could not read: what came before stays. */
+export interface ClusterCollector {
+  /** The record's resource, `plural` or `plural.group`, and the name under which its failure is reported. */
+  resource: string
+  permissions: { kubernetes: string[] }
+  collect(context: Omit<CollectContext, 'attempts'>): AsyncGenerator<RawObject[]>
 }

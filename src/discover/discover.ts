@@ -8,6 +8,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import type { AccountSelection, Policy } from '#model/policy.ts'
 import type { ClusterRecord, RawObject, ReadError } from '#model/record.ts'
 import { type Selection, selectsCluster } from '#model/selection.ts'
+import { launchTemplatesOf } from './launch-templates.ts'
 
 /** One cluster to audit; `endpoint` null when it cannot be read, for the reasons in `record.errors`. */
 export interface ClusterTarget {
@@ -96,17 +97,20 @@ async function describe(place: Place, name: string, isShared: boolean, signal: A
   }
   const eks = await attempt('cluster', () => place.eks.describeCluster(name, signal))
   const names = eks === null ? null : await attempt('nodegroups', () => place.eks.listNodegroups(name, signal))
-  const nodegroups = await pMap(
+  const answers = await pMap(
     names ?? [],
     nodegroup => attempt(`nodegroup ${nodegroup}`, () => place.eks.describeNodegroup(name, nodegroup, signal)),
     { concurrency: describedAtOnce },
   )
+  const nodegroups = names === null ? null : answers.filter(nodegroup => nodegroup !== null)
+  const launchTemplates = nodegroups && (await launchTemplatesOf(nodegroups, place, errors, signal))
   const endpoint = eks === null ? null : endpointOf(eks, name, place, errors)
   const record: ClusterRecord = {
     kind: 'Cluster',
     cluster: isShared ? `${accountOf(eks) ?? place.account.roleArn}/${place.region}/${name}` : name,
     eks,
-    nodegroups: names === null ? null : nodegroups.filter(nodegroup => nodegroup !== null),
+    nodegroups,
+    launchTemplates,
     errors,
   }
   return { record, endpoint }

@@ -42,6 +42,8 @@ class Bundle {
       platform: 'node',
       target: 'node24',
       format: 'cjs',
+      // The SDK's ES modules first: of those only what is called is taken in. It makes the bundle a third smaller.
+      mainFields: ['module', 'main'],
       legalComments: 'none',
       logLevel: 'warning',
       plugins: [onlyVersion],

@@ -1,4 +1,5 @@
-/** Starts the lab: EKS, STS, S3, SES and one API server a cluster, on free ports of 127.0.0.1. */
+/** Starts the lab: EKS, EC2, STS, S3, SES and one API server a cluster, on free ports of 127.0.0.1. */
+import { ec2Api } from './apis/ec2.ts'
 import { eksApi } from './apis/eks.ts'
 import { kubernetesApi } from './apis/kubernetes.ts'
 import { s3Api } from './apis/s3.ts'
@@ -43,8 +44,9 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
   const world = createWorld([scenarios].flat(), { ...options, region, at })
   const tally = createTally()
   const key = createKey(world, staticPrincipal)
-  const [eks, sts, s3, ses, ...apiServers] = await Promise.all([
+  const [eks, ec2, sts, s3, ses, ...apiServers] = await Promise.all([
     serve(eksApi(world), tally),
+    serve(ec2Api(world), tally),
     serve(stsApi(world), tally),
     world.s3.scenario.down ? null : serve(s3Api(world), tally),
     world.ses.scenario.down ? null : serve(sesApi(world), tally),
@@ -53,6 +55,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
   return {
     environment: {
       AWS_ENDPOINT_URL_EKS: endpoint(eks),
+      AWS_ENDPOINT_URL_EC2: endpoint(ec2),
       AWS_ENDPOINT_URL_STS: endpoint(sts),
       AWS_ENDPOINT_URL_S3: endpoint(s3),
       AWS_ENDPOINT_URL_SESV2: endpoint(ses),
@@ -72,7 +75,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       cluster.compactedRevision = cluster.revision
     },
     async close() {
-      await Promise.all([eks, sts, s3, ses, ...apiServers].map(server => server?.close()))
+      await Promise.all([eks, ec2, sts, s3, ses, ...apiServers].map(server => server?.close()))
     },
   }
 }

@@ -1,9 +1,10 @@
 /** The lab's state: clusters, principals, access keys and the secrets that go with them. */
 import { randomBytes } from 'node:crypto'
+import { nodeClasses } from '#facts/eks/node-classes.ts'
 import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
-import type { ClusterScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
+import type { ClusterScenario, LaunchTemplateScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
 
 export const labAccount = '111122223333'
 
@@ -11,7 +12,14 @@ export const labAccount = '111122223333'
 export const labPrincipal = `arn:aws:iam::${labAccount}:user/highwater`
 
 /** What an audit reads, in the words of RBAC. */
-export const auditorRights = ['get nodes', 'list nodes', 'get nodes/proxy', 'list pods'] as const
+export const auditorRights: readonly string[] = [
+  'get nodes',
+  'list nodes',
+  'get nodes/proxy',
+  'list pods',
+  'list events',
+  ...nodeClasses.map(({ plural, group }) => `list ${plural}.${group}`),
+]
 
 export interface Principal {
   /** As GetCallerIdentity says it: for a role its session, `arn:aws:sts::…:assumed-role/…`. */
@@ -59,8 +67,16 @@ export interface World {
   keys: Map<string, AccessKey>
   /** The static token of the kubeconfig's user. */
   kubeconfigToken: string
+  ec2: WorldEc2
   s3: WorldS3
   ses: WorldSes
+}
+
+export interface WorldEc2 {
+  launchTemplates: readonly LaunchTemplateScenario[]
+  /** Items in a page. */
+  pageSize: number
+  denied: boolean
 }
 
 export interface WorldOptions {
@@ -88,6 +104,11 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     roles: new Map(scenarios.flatMap(scenario => scenario.roles ?? []).map(role => [role.arn, role])),
     keys: new Map(),
     kubeconfigToken: randomBytes(24).toString('hex'),
+    ec2: {
+      launchTemplates: scenarios.flatMap(scenario => scenario.launchTemplates ?? []),
+      pageSize: Math.min(200, ...scenarios.map(scenario => scenario.ec2PageSize ?? 200)),
+      denied: scenarios.some(scenario => scenario.ec2Denied),
+    },
     s3: createS3(scenarios, storeFolder),
     ses: createSes(scenarios, mailFolder),
   }

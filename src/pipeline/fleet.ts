@@ -4,7 +4,7 @@ import { sdkRegion } from '#clients/eks.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { callerAccount } from '#clients/sts.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
-import { collectors } from '#collect/collectors/index.ts'
+import { clusterCollectors, collectors } from '#collect/collectors/index.ts'
 import { type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
@@ -61,7 +61,8 @@ function readAll(
   { policy, selection, signal, onNodes }: LiveOptions,
 ): AsyncGenerator<SnapshotRecord> {
   async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
-    for await (const { record, endpoint } of targets) yield collect(record, endpoint, { collectors, policy, selection, signal, onNodes })
+    for await (const { record, endpoint } of targets)
+      yield collect(record, endpoint, { collectors, clusterCollectors, policy, selection, signal, onNodes })
   }
   return merge(streams(), policy.pace.clusters)
 }

@@ -4,11 +4,13 @@
  */
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject, SnapshotRecord } from '#model/record.ts'
-import { withoutHostSecrets, withoutSecrets } from './secrets.ts'
+import { withoutEventSecrets, withoutHostSecrets, withoutNodeClassSecrets, withoutSecrets, withoutTemplateSecrets } from './secrets.ts'
 import { keep, list, type Shape } from './shape.ts'
 import {
   eksShape,
   hostShape,
+  isEvents,
+  isNodeClass,
   knownShape,
   launchTemplateShape,
   nodegroupShape,
@@ -29,7 +31,8 @@ export function prune<R extends SnapshotRecord>(record: R): R {
 
 function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
   const shape = objectShape(resource)
-  return { kind, cluster, resource, items: items.map(item => withoutSecrets(keep(item, shape)) as RawObject) }
+  const clean = isEvents(resource) ? withoutEventSecrets : isNodeClass(resource) ? withoutNodeClassSecrets : withoutSecrets
+  return { kind, cluster, resource, items: items.map(item => clean(keep(item, shape)) as RawObject) }
 }
 
 function pruneCluster({ kind, cluster, eks, nodegroups, launchTemplates, errors }: ClusterRecord): ClusterRecord {
@@ -38,7 +41,7 @@ function pruneCluster({ kind, cluster, eks, nodegroups, launchTemplates, errors 
     cluster,
     ...given('eks', eks, eksShape),
     ...given('nodegroups', nodegroups, list(nodegroupShape)),
-    ...given('launchTemplates', launchTemplates, list(launchTemplateShape)),
+    ...given('launchTemplates', launchTemplates, list(launchTemplateShape), withoutTemplateSecrets),
     errors: errors ?? [],
   }
 }

@@ -1,19 +1,19 @@
 /** What is taken out of the parts that are kept as a whole. */
-import { isRawObject } from '#model/record.ts'
+import { cutConfig, cutSettings, isSecretName } from '#model/kubelet-settings.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** The kubelet's own environment files carry flags; whatever else stands there is nobody's business. */
 const kubeletVariable = /^(export\s+)?[A-Z0-9_]*KUBELET[A-Z0-9_]*$/
-const secretWord = /token|password|passwd|secret|credential|authorization|private[-_]?key/i
 
 /** `--token=…` keeps its name and loses its value, wherever flags stand in a text. A path or a file is no secret: `--token-auth-file=…` stays. */
 const withoutFlagSecrets = (text: string) =>
   text.replace(/(--[\w-]+)([= ])(\S+)/g, (whole, flag: string, between: string, value: string) =>
-    secretWord.test(flag) && !/(file|path|dir|ttl|mode|refresh|rotate[\w-]*)$/i.test(flag) && !value.startsWith('--')
+    isSecretName(flag) && !/(file|path|dir|ttl|mode|refresh|rotate[\w-]*)$/i.test(flag) && !value.startsWith('--')
       ? `${flag}${between}(removed)`
       : whole,
   )
 
-const isKept = (name: string) => kubeletVariable.test(name.trim()) && !secretWord.test(name)
+const isKept = (name: string) => kubeletVariable.test(name.trim()) && !isSecretName(name)
 /** Roles whose content is a KubeletConfiguration; a kubeconfig, or whatever else was put there, stays behind. */
 const configurationRoles = new Set<unknown>(['config', 'drop-in'])
 
@@ -73,3 +73,42 @@ export function withoutSecrets(value: unknown): unknown {
       .map(([field, inner]) => [field, withoutSecrets(inner)]),
   )
 }
+
+/** What a template tells the kubelet: null where it tells nothing; absent where it is not known, as where a hand wrote something else there. */
+export function withoutTemplateSecrets(templates: unknown): unknown {
+  return Array.isArray(templates) ? templates.map(cutTemplate) : templates
+}
+
+function cutTemplate(template: unknown): unknown {
+  if (!isRawObject(template) || !('kubelet' in template)) return template
+  const { kubelet, ...rest } = template
+  const settings = kubelet === null ? null : cutSettings(kubelet)
+  return settings === undefined ? rest : { ...rest, kubelet: settings }
+}
+
+/**
+ * NodePools and node classes: the kubelet's fields cut as everywhere, and of user data only the settings that were read out of it. Text that stands there,
+ * as in a snapshot made by hand, is null: there is some, and what it says is not known.
+ */
+export function withoutNodeClassSecrets(item: unknown): unknown {
+  if (!isRawObject(item) || !isRawObject(item.spec)) return item
+  const { kubelet, userData, template, ...rest } = item.spec
+  const spec: RawObject = { ...rest }
+  if (kubelet !== undefined) spec.kubelet = cutConfig(kubelet)
+  if (userData !== undefined) spec.userData = Array.isArray(userData) ? userData.flatMap(settings => cutSettings(settings) ?? []) : null
+  if (template !== undefined) spec.template = withoutNodeClassSecrets(template)
+  return { ...item, spec }
+}
+
+/** An event's message quotes what failed: a command with its arguments, an image with its address. */
+export function withoutEventSecrets(event: unknown): unknown {
+  if (!isRawObject(event)) return event
+  const texts = Object.entries(event).filter(([field, text]) => ['message', 'note'].includes(field) && typeof text === 'string')
+  return {
+    ...event,
+    ...Object.fromEntries(texts.map(([field, text]) => [field, withoutAddressesAndCommands(withoutFlagSecrets(String(text)))])),
+  }
+}
+
+const withoutAddressesAndCommands = (text: string) =>
+  text.replace(/(\w:\/\/)[^\s/@]+@/g, '$1(removed)@').replace(/\b(exec: ?)"(?:[^"\\]|\\.)*"?/g, '$1"(removed)"')

@@ -1,8 +1,11 @@
 /** Cuts a value down to a shape: what is not named, or not of the type that the API gives it, is left out. */
 import { isRawObject, type RawObject } from '#model/record.ts'
 
-/** `true` keeps a value whole, `text` only a string, `texts` only a map of strings; an object keeps these fields, `List` the items of a list. */
-export type Shape = true | 'text' | 'texts' | List | { readonly [field: string]: Shape }
+/**
+ * `true` keeps a value whole, `text` only a string, `texts` only a map of strings; an object keeps these fields, `List` the items of a list, `Text` a
+ * string up to a length.
+ */
+export type Shape = true | 'text' | 'texts' | List | Text | { readonly [field: string]: Shape }
 
 class List {
   readonly item: Shape
@@ -12,10 +15,19 @@ class List {
 }
 export const list = (item: Shape) => new List(item)
 
+class Text {
+  readonly maxLength: number
+  constructor(maxLength: number) {
+    this.maxLength = maxLength
+  }
+}
+export const text = (maxLength: number) => new Text(maxLength)
+
 /** Undefined where the value is not of the shape: what rules read has the type that the API gives it, or is absent. */
 export function keep(value: unknown, shape: Shape): unknown {
   if (shape === true) return value
   if (shape === 'text') return typeof value === 'string' ? value : undefined
+  if (shape instanceof Text) return typeof value === 'string' ? value.slice(0, shape.maxLength) : undefined
   if (shape === 'texts') return isRawObject(value) ? Object.fromEntries(Object.entries(value).filter(isTextEntry)) : undefined
   if (shape instanceof List) {
     const { item } = shape

@@ -1,5 +1,5 @@
 /** What of each kind of answer is kept: what rules and replays read, in the API's own names. */
-import { list, type Shape } from './shape.ts'
+import { list, type Shape, text } from './shape.ts'
 
 const resources = { requests: true, limits: true } as const
 const containerState = {
@@ -194,7 +194,8 @@ export const launchTemplateShape: Shape = {
   launchTemplateId: 'text',
   launchTemplateName: 'text',
   versionNumber: true,
-  kubelet: { config: true, flags: list('text'), source: 'text' },
+  // cutSettings in secrets.ts
+  kubelet: true,
 }
 
 const criMetadata = { name: true, attempt: true, uid: true, namespace: true } as const
@@ -239,30 +240,89 @@ export const hostShape: Shape = {
   containerd: { sandboxImage: 'text', snapshotter: 'text', discardUnpackedLayers: true, mirrors: list(true) },
   logrotate: list({ path: 'text', sha256: 'text', directives: true }),
   kernel: { release: 'text', cmdline: 'text', cgroupVersion: true, memoryCgroups: true, dyingMemoryCgroups: true },
+  /** Names of the folders in the kubelet's `podLogsDir`. */
+  podLogDirectories: list('text'),
   logLines: list('text'),
   unread: list({ what: 'text', why: 'text' }),
 }
 export const knownShape: Shape = { kubeletStartedAt: 'text', images: list({ id: 'text', firstDetected: true, lastUsed: true }) }
 
 const bareShape: Shape = { metadata }
-const otherShape: Shape = { metadata, spec: true, status: true, type: true, reason: true }
+/** Of deployments and their ReplicaSets; of volumes. */
+const controllerAnnotations = {
+  'deployment.kubernetes.io/revision': 'text',
+  'pv.kubernetes.io/migrated-to': 'text',
+  'pv.kubernetes.io/provisioned-by': 'text',
+} as const
+const otherShape: Shape = {
+  metadata: { ...metadata, annotations: controllerAnnotations },
+  spec: true,
+  status: true,
+  type: true,
+  reason: true,
+  /** Of a ControllerRevision. */
+  revision: true,
+}
+/** Upstream: pkg/apis/core/validation/events.go NoteLengthLimit; older events have no limit. */
+const messageMaxLength = 1024
+const involvedObject = { apiVersion: 'text', kind: 'text', namespace: 'text', name: 'text', uid: 'text', fieldPath: 'text' } as const
 const eventShape: Shape = {
-  metadata,
-  involvedObject: true,
-  regarding: true,
+  metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text' },
+  involvedObject,
+  regarding: involvedObject,
   reason: 'text',
-  message: 'text',
-  note: 'text',
+  message: text(messageMaxLength),
+  note: text(messageMaxLength),
   type: 'text',
   count: true,
-  firstTimestamp: true,
-  lastTimestamp: true,
-  eventTime: true,
-  series: true,
+  firstTimestamp: 'text',
+  lastTimestamp: 'text',
+  eventTime: 'text',
+  series: { count: true, lastObservedTime: 'text' },
+  source: { component: 'text', host: 'text' },
+  reportingComponent: 'text',
+  reportingInstance: 'text',
 }
+
+const named = { name: 'text', uid: 'text', creationTimestamp: 'text', labels: 'texts' } as const
+const nodeClassRef = { group: 'text', kind: 'text', name: 'text' } as const
+/** Karpenter's v1, and v1beta1, whose kubelet settings stand in the pool; Auto Mode's pools are of the same kind. */
+const nodePoolShape: Shape = {
+  metadata: named,
+  spec: {
+    disruption: true,
+    template: { metadata: { labels: 'texts' }, spec: { nodeClassRef, kubelet: true, expireAfter: 'text', terminationGracePeriod: 'text' } },
+  },
+}
+const nodeClassShape: Shape = {
+  metadata: named,
+  spec: {
+    amiFamily: 'text',
+    amiSelectorTerms: list({ alias: 'text', id: 'text', name: 'text', owner: 'text', ssmParameter: 'text', tags: 'texts' }),
+    blockDeviceMappings: list({
+      deviceName: 'text',
+      rootVolume: true,
+      ebs: { volumeSize: true, volumeType: 'text', iops: true, throughput: true },
+    }),
+    ephemeralStorage: { size: 'text', iops: true, throughput: true },
+    instanceStorePolicy: 'text',
+    kubelet: true,
+    // withoutNodeClassSecrets in secrets.ts
+    userData: true,
+  },
+}
+const nodeClassShapes: Readonly<Record<string, Shape>> = {
+  'nodepools.karpenter.sh': nodePoolShape,
+  'ec2nodeclasses.karpenter.k8s.aws': nodeClassShape,
+  'nodeclasses.eks.amazonaws.com': nodeClassShape,
+}
+
+export const isEvents = (resource: string) => resource === 'events' || resource.startsWith('events.')
+export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, resource)
 
 /** Of Secrets and ConfigMaps only who they are and who owns them. @param resource `plural` or `plural.group` */
 export function objectShape(resource: string): Shape {
   if (resource === 'secrets' || resource === 'configmaps') return bareShape
-  return resource === 'events' || resource.startsWith('events.') ? eventShape : otherShape
+  if (isEvents(resource)) return eventShape
+  return (isNodeClass(resource) && nodeClassShapes[resource]) || otherShape
 }

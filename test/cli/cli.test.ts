@@ -206,7 +206,7 @@ describe('a live audit', () => {
       .toString()
       .trim()
       .split('\n')
-    expect(lines.map(line => JSON.parse(line).kind)).toEqual(['Snapshot', 'Cluster', 'Node', 'Node'])
+    expect(lines.map(line => JSON.parse(line).kind)).toEqual(['Snapshot', 'Cluster', 'Node', 'Node', ...Array(4).fill('Objects')])
   })
 
   it('prints only the findings with --format json, and exits 1 with --fail-on', async () => {
@@ -252,6 +252,9 @@ describe('a live audit', () => {
     const cwd = temporaryFolder()
     const { stdout, stderr } = await highwater(['collect', '--out', 'today.ndjson'], { cwd, env: environment })
     const written = stdout + stderr + readFileSync(join(cwd, 'today.ndjson'), 'utf8')
+    // What the secrets stand beside is there.
+    for (const part of ['"resource":"events"', '"resource":"ec2nodeclasses.karpenter.k8s.aws"', '"launchTemplateName":"al2-tuned"'])
+      expect(written).toContain(part)
     expect(written).not.toContain('lab-secret')
     expect(written).not.toContain(environment.AWS_SECRET_ACCESS_KEY)
     expect(written).not.toContain('k8s-aws-v1.')

@@ -102,21 +102,33 @@ describe('highwater predict --format json', () => {
     expect(eviction.imageDeletions).toMatchObject([{ certainty: 'possible' }])
   })
 
-  it('sets a field of the running configuration, in a map one key, and says what a kubelet would refuse', async () => {
-    const file = snapshot(node('a', 2_000_000_000))
-    const set = async (...changes: string[]) => (await predictJson(file, ...changes.flatMap(change => ['--set', change]))).document.nodes[0]
-    const high = await set('imageGCHighThresholdPercent=50', 'imageGCLowThresholdPercent=40')
-    expect(high.imageGC).toMatchObject({ highThresholdPercent: 50, lowThresholdPercent: 40, triggered: true })
-    expect(high.refusals).toEqual([])
-    const evicting = await set('evictionHard.nodefs.available=50%')
-    expect(evicting.eviction.thresholds.map(({ signal, value }: { signal: string; value: string }) => `${signal} ${value}`)).toEqual(
-      expect.arrayContaining(['memory.available 100Mi', 'nodefs.available 50%', 'nodefs.inodesFree 5%']),
-    )
-    expect(evicting.eviction.conditions).toEqual(['DiskPressure'])
-    expect((await set('imageGCLowThresholdPercent=90')).refusals).toEqual([
-      'invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 90 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 85',
-    ])
-    expect((await set('evictionHard=null')).eviction.thresholds).toEqual([])
+  describe('--set', () => {
+    const set = async (...changes: string[]) =>
+      (await predictJson(snapshot(node('a', 2_000_000_000)), ...changes.flatMap(change => ['--set', change]))).document.nodes[0]
+
+    it('replaces a field of the running configuration', async () => {
+      const { imageGC, refusals } = await set('imageGCHighThresholdPercent=50', 'imageGCLowThresholdPercent=40')
+      expect(imageGC).toMatchObject({ highThresholdPercent: 50, lowThresholdPercent: 40, triggered: true })
+      expect(refusals).toEqual([])
+    })
+
+    it('replaces one key of a map', async () => {
+      const { eviction } = await set('evictionHard.nodefs.available=50%')
+      expect(eviction.thresholds.map(({ signal, value }: { signal: string; value: string }) => `${signal} ${value}`)).toEqual(
+        expect.arrayContaining(['memory.available 100Mi', 'nodefs.available 50%', 'nodefs.inodesFree 5%']),
+      )
+      expect(eviction.conditions).toEqual(['DiskPressure'])
+    })
+
+    it('takes a whole map away, and the defaults do not come back', async () => {
+      expect((await set('evictionHard=null')).eviction.thresholds).toEqual([])
+    })
+
+    it('says what a kubelet would refuse', async () => {
+      expect((await set('imageGCLowThresholdPercent=90')).refusals).toEqual([
+        'invalid configuration: imageGCLowThresholdPercent (--image-gc-low-threshold) 90 must be less than imageGCHighThresholdPercent (--image-gc-high-threshold) 85',
+      ])
+    })
   })
 
   it('tells how a filling disk goes on', async () => {

@@ -125,6 +125,80 @@ describe('lists', () => {
   })
 })
 
+describe('events', () => {
+  const selected = async (selector: string) => {
+    const answer = await (await reader('incidents'))(`/api/v1/events?fieldSelector=${encodeURIComponent(selector)}`)
+    const { items, metadata } = answer.json as unknown as { items: { reason: string; type: string }[]; metadata: object }
+    return { reasons: new Set(items.map(({ reason }) => reason)), types: new Set(items.map(({ type }) => type)), metadata }
+  }
+
+  it('are selected by the fields that events have, together and by their opposite', async () => {
+    lab = await enterLab(incidents)
+    expect((await selected('involvedObject.kind=Node,type=Warning')).reasons).toEqual(
+      new Set(['EvictionThresholdMet', 'FreeDiskSpaceFailed', 'ImageGCFailed']),
+    )
+    expect((await selected('reason==Evicted')).types).toEqual(new Set(['Warning']))
+    const rest = await selected('reason!=Evicted,reason!=Started')
+    expect([...rest.reasons]).toEqual(expect.arrayContaining(['Scheduled', 'BackOff']))
+    expect(rest.reasons.has('Evicted') || rest.reasons.has('Started')).toBe(false)
+    expect((await selected('involvedObject.name=nobody')).reasons.size).toBe(0)
+  })
+
+  it('come in pages, and of one namespace', async () => {
+    lab = await enterLab(incidents)
+    const read = await reader('incidents')
+    const first = list(await read('/api/v1/events?limit=5&fieldSelector=type%3DNormal'))
+    expect(first.items).toHaveLength(5)
+    expect(first.metadata).toMatchObject({ continue: expect.any(String) })
+    expect(first.metadata.remainingItemCount).toBeUndefined()
+    const shop = list(await read('/api/v1/namespaces/batch/events'))
+    expect(new Set(shop.items.map(item => item.metadata.namespace))).toEqual(new Set(['batch']))
+  })
+
+  it.each([
+    ['a field that they cannot be selected by', 'message=x', 'field label not supported: message'],
+    ['what is no selector', 'reason', "invalid selector: 'reason'; can't understand 'reason'"],
+  ])('refuse %s', async (_, selector, message) => {
+    lab = await enterLab(incidents)
+    const answer = await (await reader('incidents'))(`/api/v1/events?fieldSelector=${encodeURIComponent(selector)}`)
+    expect(answer.json).toMatchObject({ kind: 'Status', code: 400, message })
+  })
+})
+
+describe('custom resources', () => {
+  it('are discovered and listed where they are installed', async () => {
+    lab = await enterLab(incidents)
+    const read = await reader('incidents')
+    expect((await read('/apis')).json).toMatchObject({ groups: [{ name: 'karpenter.sh' }, { name: 'karpenter.k8s.aws' }] })
+    expect((await read('/apis/karpenter.sh')).json).toMatchObject({
+      kind: 'APIGroup',
+      preferredVersion: { groupVersion: 'karpenter.sh/v1' },
+    })
+    expect((await read('/apis/karpenter.sh/v1')).json).toMatchObject({ resources: [{ name: 'nodepools', kind: 'NodePool' }] })
+    expect((await read('/apis/karpenter.k8s.aws/v1/ec2nodeclasses')).json).toMatchObject({
+      kind: 'EC2NodeClassList',
+      apiVersion: 'karpenter.k8s.aws/v1',
+      items: [{ kind: 'EC2NodeClass', apiVersion: 'karpenter.k8s.aws/v1', metadata: { name: 'burst' } }],
+    })
+  })
+
+  it('are not there where nobody installed them, and in versions that nobody serves', async () => {
+    lab = await enterLab(incidents)
+    const read = await reader('incidents')
+    for (const path of ['/apis/eks.amazonaws.com', '/apis/eks.amazonaws.com/v1/nodeclasses', '/apis/karpenter.sh/v1beta1/nodepools'])
+      expect(await read(path)).toMatchObject({ status: 404, text: '404 page not found\n' })
+  })
+
+  it('are refused by right before anybody looks whether they are there', async () => {
+    lab = await enterLab(scenario([{ name: 'c', access: { [labPrincipal]: ['list nodes'] } }]))
+    expect((await (await reader('c'))('/apis/karpenter.sh/v1/nodepools')).json).toMatchObject({
+      code: 403,
+      message:
+        'nodepools.karpenter.sh is forbidden: User "arn:aws:iam::111122223333:user/highwater" cannot list resource "nodepools" in API group "karpenter.sh" at the cluster scope',
+    })
+  })
+})
+
 describe('rights', () => {
   it.each([
     [

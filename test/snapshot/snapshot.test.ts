@@ -246,6 +246,163 @@ describe('prune', () => {
     expect(kept[1]).toMatchObject({ items: [{ metadata: { name: 's', uid: 'u' } }] })
   })
 
+  const byHand: SnapshotRecord[] = [
+    {
+      kind: 'Cluster',
+      cluster: 'c',
+      launchTemplates: [
+        {
+          launchTemplateId: 'lt-1',
+          launchTemplateName: 'own',
+          versionNumber: 1,
+          defaultVersion: 'hunter2',
+          kubelet: {
+            source: 'nodeadm',
+            config: {
+              imageGCHighThresholdPercent: 70,
+              imageGcLowTreshold: 50,
+              evictionHard: { 'memory.available': '100Mi', 'nodefs.available': 'hunter2 hunter2' },
+              staticPodURLHeader: { Authorization: ['hunter2'] },
+              password: 'hunter2',
+            },
+            flags: [
+              '--max-pods=30',
+              '--bootstrap-token',
+              'hunter2',
+              'hunter2',
+              '--eviction-hard=memory.available<5%',
+              '--api-key=hunter2',
+              7,
+            ],
+            script: 'hunter2',
+          },
+        },
+        { launchTemplateId: 'lt-2', versionNumber: 2, kubelet: null },
+        { launchTemplateId: 'lt-3', versionNumber: 3, kubelet: { source: 'hunter2', config: {}, flags: [] } },
+        { launchTemplateId: 'lt-4', versionNumber: 4, kubelet: 'hunter2' },
+      ],
+      errors: [],
+    },
+    {
+      kind: 'Objects',
+      cluster: 'c',
+      resource: 'ec2nodeclasses.karpenter.k8s.aws',
+      items: [
+        {
+          metadata: { name: 'burst', uid: 'u', labels: { team: 'shop' }, annotations: { a: 'hunter2' } },
+          spec: { amiFamily: 'AL2023', kubelet: { maxPods: 20, key: 'hunter2' }, userData: '#!/bin/bash\necho hunter2', role: 'hunter2' },
+        },
+        {
+          metadata: { name: 'cut' },
+          spec: {
+            userData: [{ source: 'script', config: { maxPods: 9 }, flags: [] }, { source: 'other', config: { maxPods: 9 } }, 'hunter2'],
+          },
+        },
+      ],
+    },
+    {
+      kind: 'Objects',
+      cluster: 'c',
+      resource: 'nodepools.karpenter.sh',
+      items: [
+        {
+          metadata: { name: 'old' },
+          spec: {
+            disruption: { consolidateAfter: '1m' },
+            template: {
+              metadata: { labels: { a: 'b' } },
+              spec: { kubelet: { maxPods: 5, pass: 'hunter2' }, nodeClassRef: { name: 'burst' } },
+            },
+          },
+        },
+      ],
+    },
+    {
+      kind: 'Objects',
+      cluster: 'c',
+      resource: 'events',
+      items: [
+        {
+          metadata: { name: 'p.1', namespace: 'shop', uid: 'u', annotations: { a: 'hunter2' }, managedFields: ['hunter2'] },
+          involvedObject: { kind: 'Pod', namespace: 'shop', name: 'p', resourceVersion: '5' },
+          reason: 'Failed',
+          message: 'Failed to pull https://me:hunter2@example.com/x: exec: "login \\"hunter2\\"": --token=hunter2: cannot allocate memory',
+          type: 'Warning',
+          count: 3,
+          firstTimestamp: '2026-11-21T00:00:00Z',
+          lastTimestamp: '2026-11-21T00:10:00Z',
+          eventTime: null,
+          series: { count: 3, lastObservedTime: '2026-11-21T00:10:00.000000Z', state: 'hunter2' },
+          source: { component: 'kubelet', host: 'a' },
+          reportingComponent: 'kubelet',
+          action: 'hunter2',
+        },
+        { metadata: { name: 'p.2' }, reason: 'Evicted', message: 'x'.repeat(5000) },
+      ],
+    },
+  ] as SnapshotRecord[]
+
+  it('cuts what somebody wrote by hand as what was read: templates, node classes and events', () => {
+    const [cluster, classes, pools, events] = byHand.map(prune)
+    expect(JSON.stringify([cluster, classes, pools, events])).not.toContain('hunter2')
+    expect(cluster).toMatchObject({
+      launchTemplates: [
+        {
+          launchTemplateId: 'lt-1',
+          kubelet: {
+            source: 'nodeadm',
+            config: {
+              imageGCHighThresholdPercent: 70,
+              imageGcLowTreshold: 50,
+              evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '(removed)' },
+              password: '(removed)',
+            },
+            flags: ['--max-pods=30', '--bootstrap-token', '(removed)', '--eviction-hard=memory.available<5%', '--api-key=(removed)'],
+          },
+        },
+        { launchTemplateId: 'lt-2', versionNumber: 2, kubelet: null },
+        { launchTemplateId: 'lt-3', versionNumber: 3 },
+        { launchTemplateId: 'lt-4', versionNumber: 4 },
+      ],
+    })
+    expect(classes).toMatchObject({
+      items: [
+        {
+          metadata: { name: 'burst', uid: 'u', labels: { team: 'shop' } },
+          spec: { amiFamily: 'AL2023', kubelet: { maxPods: 20, key: '(removed)' }, userData: null },
+        },
+        { spec: { userData: [{ source: 'script', config: { maxPods: 9 }, flags: [] }] } },
+      ],
+    })
+    expect(pools).toMatchObject({
+      items: [
+        {
+          spec: {
+            disruption: { consolidateAfter: '1m' },
+            template: { metadata: { labels: { a: 'b' } }, spec: { kubelet: { maxPods: 5 }, nodeClassRef: { name: 'burst' } } },
+          },
+        },
+      ],
+    })
+    expect(events).toMatchObject({
+      items: [
+        {
+          metadata: { name: 'p.1', namespace: 'shop', uid: 'u' },
+          involvedObject: { kind: 'Pod', namespace: 'shop', name: 'p' },
+          message: 'Failed to pull https://(removed)@example.com/x: exec: "(removed)": --token=(removed) cannot allocate memory',
+          series: { count: 3, lastObservedTime: '2026-11-21T00:10:00.000000Z' },
+          source: { component: 'kubelet', host: 'a' },
+        },
+        { message: 'x'.repeat(1024) },
+      ],
+    })
+  })
+
+  it('changes nothing of them the second time either', () => {
+    const once = byHand.map(prune)
+    expect(JSON.stringify(JSON.parse(JSON.stringify(once)).map(prune))).toBe(JSON.stringify(once))
+  })
+
   it('keeps what rules read', () => {
     const kept = prune(record)
     expect(kept.configz).toEqual({ kubeletconfig: { imageGCHighThresholdPercent: 85 } })

@@ -13,3 +13,6 @@ export const sesMessageMaxBytes = 40_000_000
 export const sesRecipientsMax = 50
 /** One PutObject. Source: Amazon S3 user guide, Uploading objects. */
 export const s3PutObjectMaxBytes = 5 * 1024 ** 3
+
+/** Versions that one DescribeLaunchTemplateVersions may name. Source: EC2 API reference, DescribeLaunchTemplateVersions. */
+export const launchTemplateVersionsMax = 200

@@ -1,10 +1,12 @@
-/** A Kubernetes API server as an auditor reads it: nodes, pods, and the kubelets behind the node proxy. */
+/** A Kubernetes API server as an auditor reads it: nodes, pods, events, who makes nodes, and the kubelets behind the node proxy. */
 import { type Answer, type Api, atPath, type LabRequest, Refusal, type Route } from '#lab/api.ts'
 import type { LabNode, NodeSource } from '#lab/scenarios/scenario.ts'
 import { auditorRights, type World, type WorldCluster } from '#lab/world.ts'
 import { anonymous, authorize, type User } from './kubernetes/authorization.ts'
 import { userOfToken } from './kubernetes/bearer-token.ts'
+import { customResourceRoutes, installedGroups } from './kubernetes/custom-resources.ts'
 import { apiGroups, apiVersions, coreResources, serverVersion } from './kubernetes/discovery.ts'
+import { eventsListing } from './kubernetes/events.ts'
 import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { listParameters, listReply } from './kubernetes/lists.ts'
 import { objectReply } from './kubernetes/objects.ts'
@@ -17,9 +19,10 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
     document('version', '/version', serverVersion(cluster.scenario.version)),
     ...[
       document('apiVersions', '/api', apiVersions),
-      document('apiGroups', '/apis', apiGroups),
+      document('apiGroups', '/apis', apiGroups(installedGroups(cluster))),
       document('resources', '/api/v1', coreResources),
     ].map(onlyAuthenticated),
+    ...customResourceRoutes(cluster).map(onlyAuthenticated),
     {
       id: 'listNodes',
       match: atPath('GET', '/api/v1/nodes'),
@@ -60,6 +63,25 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       answer(request, { namespace = '' }, user) {
         authorize(user, 'list', 'pods', { namespace })
         return listReply(request, cluster, podsListing(cluster, world.at, { namespace, fieldSelector: request.query.get('fieldSelector') }))
+      },
+    },
+    {
+      id: 'listEvents',
+      match: atPath('GET', '/api/v1/events'),
+      parameters: [...listParameters, 'fieldSelector'],
+      answer(request, _, user) {
+        authorize(user, 'list', 'events')
+        return listReply(request, cluster, eventsListing(cluster, world.at, { fieldSelector: request.query.get('fieldSelector') }))
+      },
+    },
+    {
+      id: 'listNamespacedEvents',
+      match: atPath('GET', '/api/v1/namespaces/{namespace}/events'),
+      parameters: [...listParameters, 'fieldSelector'],
+      answer(request, { namespace = '' }, user) {
+        authorize(user, 'list', 'events', { namespace })
+        const fieldSelector = request.query.get('fieldSelector')
+        return listReply(request, cluster, eventsListing(cluster, world.at, { namespace, fieldSelector }))
       },
     },
   ]

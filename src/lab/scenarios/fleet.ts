@@ -1,10 +1,13 @@
 /** A large fleet from a seed: every node is made from its number when it is asked for, and is the same each time. */
+import { diskPressure, eventObject, imageGcFailing, startOfPod } from '#lab/nodes/event-object.ts'
 import type { InstanceTypeName } from '#lab/nodes/instance-types.ts'
 import { inNodegroup, nodeNameOf } from '#lab/nodes/placement.ts'
 import { finishedPod, type PodProfile, systemPods, workloadPods } from '#lab/nodes/pod-profile.ts'
 import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { randomOf } from '#lab/nodes/random.ts'
+import type { RawObject } from '#model/record.ts'
+import { fleetTemplates } from './launch-templates.ts'
 import type { ExpectedRule, NodegroupScenario, NodeSource, Scenario } from './scenario.ts'
 
 export interface FleetOptions {
@@ -30,6 +33,7 @@ interface Group {
   rules: readonly ExpectedRule[]
   /** Whether `imagefs.available<15%` watches the disk. */
   watchesImagefs: boolean
+  launchTemplate?: NodegroupScenario['launchTemplate']
 }
 
 const version = '1.34.1'
@@ -62,6 +66,7 @@ const groups: readonly Group[] = [
     configuration: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 },
     rules: [],
     watchesImagefs: false,
+    launchTemplate: { id: 'lt-0a11ab00000000011', name: 'fleet-arm', version: '2' },
   },
   {
     name: 'bottlerocket',
@@ -71,6 +76,7 @@ const groups: readonly Group[] = [
     diskGiB: 80,
     rules: ['alert-before-image-gc', 'eviction-before-image-gc'],
     watchesImagefs: true,
+    launchTemplate: { id: 'lt-0a11ab00000000012', name: 'fleet-bottlerocket', version: '1' },
   },
   {
     name: 'data-disk',
@@ -92,8 +98,15 @@ export function fleet({ nodes, seed = 1, podsPerNode = 12, cluster = 'fleet' }: 
     name: cluster,
     about: `${nodes} generated nodes`,
     clusters: [
-      { name: cluster, version: '1.34', nodegroups: groups.map(group => nodegroupOf(group, nodes)), nodes: sourceOf(nodes, drawn) },
+      {
+        name: cluster,
+        version: '1.34',
+        nodegroups: groups.map(group => nodegroupOf(group, nodes)),
+        nodes: sourceOf(nodes, drawn),
+        events: at => Array.from({ length: nodes }, (_, index) => eventsOf(drawn(index), at)).flat(),
+      },
     ],
+    launchTemplates: fleetTemplates,
     expect: () => ({
       nodes: Array.from({ length: nodes }, (_, index) => {
         const { profile, rules } = drawn(index)
@@ -168,6 +181,17 @@ function draw(seed: string, index: number, podsPerNode: number): Drawn {
   }
 }
 
+/** The telling ones of a node in trouble, and of every node what the start of a pod leaves. */
+function eventsOf({ profile: { name, nodefs, imagefs, pods }, rules }: Drawn, at: string): RawObject[] {
+  const { capacityBytes, usedPercent } = imagefs ?? nodefs
+  const told = [
+    ...(rules.includes('image-gc-due') ? imageGcFailing(name, Math.trunc((capacityBytes * (usedPercent - 80)) / 100)) : []),
+    ...(rules.includes('eviction-due') ? diskPressure(name) : []),
+    ...pods.slice(-1).flatMap(pod => startOfPod(name, pod, 25)),
+  ]
+  return told.map(event => eventObject(event, at))
+}
+
 function podsOf(node: string, count: number): PodProfile[] {
   const pods = [...systemPods(node), finishedPod(node)]
   for (let round = 0; pods.length < count; round += 1) pods.push(...workloadPods(`${node}/${round}`))
@@ -183,6 +207,6 @@ function nodegroupOf(group: Group, nodes: number): NodegroupScenario {
     releaseVersion: group.family === 'Bottlerocket' ? '1.51.0-a1b2c3d4' : '1.34.1-20261103',
     instanceTypes: [group.instanceType],
     desiredSize: Math.ceil((nodes - position) / groups.length),
-    diskSize: group.diskGiB,
+    ...(group.launchTemplate ? { launchTemplate: group.launchTemplate } : { diskSize: group.diskGiB }),
   }
 }

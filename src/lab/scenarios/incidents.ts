@@ -1,5 +1,8 @@
 /** The incidents of the field, one node or nodegroup each, and a second cluster with the kinds of nodes that EKS runs by itself. */
+import { incidentEvents } from './incident-events.ts'
 import { al2, al2023, incidentNodes, managedNodes, sourceOf, type Told } from './incident-nodes.ts'
+import { incidentTemplates } from './launch-templates.ts'
+import { autoModeClasses, karpenter } from './node-classes.ts'
 import type { NodegroupScenario, Scenario } from './scenario.ts'
 
 const al2Group = (name: string, desiredSize: number): NodegroupScenario => ({
@@ -37,6 +40,8 @@ export const incidents: Scenario = {
         al2023Group('general', 4),
       ],
       nodes: sourceOf(incidentNodes),
+      events: incidentEvents,
+      nodeClasses: karpenter,
     },
     {
       name: 'incidents-managed',
@@ -54,8 +59,10 @@ export const incidents: Scenario = {
         },
       ],
       nodes: sourceOf(managedNodes),
+      nodeClasses: autoModeClasses,
     },
   ],
+  launchTemplates: incidentTemplates,
   expect: () => ({ nodes: [...expected('incidents', incidentNodes), ...expected('incidents-managed', managedNodes)], notAudited: [] }),
 }
 

@@ -14,9 +14,26 @@ export interface Scenario {
   eksPageSize?: number
   /** EKS answers so many requests with ThrottlingException before it answers any. */
   eksThrottlesFirst?: number
+  launchTemplates?: readonly LaunchTemplateScenario[]
+  /** Items in a page of EC2's lists; default 200. */
+  ec2PageSize?: number
+  /** No principal may call ec2:DescribeLaunchTemplateVersions. */
+  ec2Denied?: boolean
   s3?: Partial<S3Scenario>
   ses?: Partial<SesScenario>
   expect(): Expectation
+}
+
+export interface LaunchTemplateScenario {
+  id: string
+  name: string
+  /** Default: the lab's. */
+  region?: string
+  account?: string
+  /** Default: the first. */
+  defaultVersion?: number
+  /** `userData` is in base64, as EC2 has it. */
+  versions: readonly { number: number; userData?: string }[]
 }
 
 /** S3 and how it fails. All buckets are the lab account's, in the lab's region. */
@@ -84,6 +101,10 @@ export interface ClusterScenario {
   tags?: Record<string, string>
   nodegroups: readonly NodegroupScenario[]
   nodes: NodeSource
+  /** `v1.Event`s of the last hour. */
+  events?: (at: string) => readonly RawObject[]
+  /** By `plural.group`, the custom resources that say who makes nodes; a key that is absent is not installed. */
+  nodeClasses?: Readonly<Record<string, readonly RawObject[]>>
   /** IAM principal (user or role ARN) → Kubernetes rights, `verb resource`. Default: the lab's principal may read what an audit reads. */
   access?: Readonly<Record<string, readonly string[]>>
   faults?: ClusterFaults

@@ -89,7 +89,7 @@ function containerEphemeralStorageLimitEviction(
   kubelet: Kubelet,
 ): StorageLimitExceeded | null {
   const limits = containerLimits(pod, kubelet)
-  if (limits.size === 0) return null
+  if (limits === null) return null
   for (const { name, logs, rootfs } of containers) {
     const limit = limits.get(name)
     const usedBytes = (logs.usedBytes ?? 0) + (dedicatedImageFs ? 0 : (rootfs.usedBytes ?? 0))
@@ -100,14 +100,17 @@ function containerEphemeralStorageLimitEviction(
   return null
 }
 
-function containerLimits({ containers, initContainers }: Pod, { features }: Kubelet): Map<string, Quantity> {
-  const limits = new Map<string, Quantity>()
+/** Null: none of them has one, as in most pods. */
+function containerLimits({ containers, initContainers }: Pod, { features }: Kubelet): ReadonlyMap<string, Quantity> | null {
+  let limits: Map<string, Quantity> | null = null
   const limited = features.has('sidecarStorageLimits')
     ? [...containers, ...initContainers.filter(({ isSidecar }) => isSidecar)]
     : containers
   for (const { name, limits: ofContainer } of limited) {
     const limit = ofContainer.get('ephemeral-storage')
-    if (limit && quantityValue(limit) !== 0n) limits.set(name, limit)
+    if (!limit || quantityValue(limit) === 0n) continue
+    limits ??= new Map()
+    limits.set(name, limit)
   }
   return limits
 }

@@ -4,6 +4,7 @@ import { counted, formatCount, formatUtc } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
 import { nodeCountText, subjectText } from './findings.ts'
 import { nameLimit } from './node.ts'
+import { hasNodes } from './verdict.ts'
 
 const remainderLimits = { unknowns: 300, notAudited: 500, clusters: 300, inputErrors: 50 }
 
@@ -38,7 +39,7 @@ export function remainderView({ run, clusters, findings, waived, unknowns, notAu
     })),
     notAudited: rowsOf(notAudited, remainderLimits.notAudited, ({ cluster, node, reason }) => ({
       cluster: shownLine(cluster, nameLimit),
-      node: node === null ? 'the whole cluster' : shownLine(node, nameLimit),
+      node: node !== null ? shownLine(node, nameLimit) : hasNodes(clusters, cluster) ? 'the cluster itself' : 'the whole cluster',
       reason: shownLine(reason, 600),
     })),
     outcomes: rowsOf(clusters, remainderLimits.clusters, ({ name, outcomes: { pass, fail, unknown, notApplicable, error } }) => ({

@@ -42,12 +42,16 @@ export function verdictView({ clusters, findings, unknowns, notAudited, run }: F
     notAudited.filter(({ node }) => node !== null).length,
     sum(({ coverage }) => coverage.notRead),
   )
-  const lostClusters = new Set(notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster)).size
+  const incomplete = new Set(notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster))
+  // Of a cluster whose nodes are known something else is missing: events, a launch template, the end of a list.
+  const partlyClusters = [...incomplete].filter(cluster => hasNodes(clusters, cluster)).length
+  const lostClusters = incomplete.size - partlyClusters
   const lost = [lostNodes > 0 ? counted(lostNodes, 'node') : '', lostClusters > 0 ? counted(lostClusters, 'whole cluster') : ''].filter(
     Boolean,
   )
   const gaps = [
     { is: lost.length > 0, text: `${lost.join(' and ')} not audited`, section: 'not-audited' },
+    { is: partlyClusters > 0, text: `${counted(partlyClusters, 'cluster')} not wholly read`, section: 'not-audited' },
     { is: partly > 0, text: `${counted(partly, 'node')} only partly read`, section: 'nodes' },
     { is: unknowns.length > 0, text: `${counted(unknowns.length, 'question')} undecided`, section: 'unknowns' },
     { is: run.inputErrors.length > 0, text: `${counted(run.inputErrors.length, 'error')} in the input`, section: 'how-it-was-read' },
@@ -73,6 +77,10 @@ export function verdictView({ clusters, findings, unknowns, notAudited, run }: F
       clusters.length > shownClusters ? `${counted(clusters.length - shownClusters, 'more cluster')} in findings.json` : null,
   }
 }
+
+/** Whether anything is known of a cluster's nodes. */
+export const hasNodes = (clusters: ClusterResult[], name: string) =>
+  clusters.some(cluster => cluster.name === name && cluster.coverage.nodes > 0)
 
 function clusterView({ name, grade, coverage }: ClusterResult): ClusterView {
   const { nodes, read, partlyRead, notRead } = coverage

@@ -6,21 +6,27 @@ import { Refusal } from '#lab/api.ts'
 
 export interface User {
   username: string
-  /** `verb resource`, `get nodes/proxy`. */
+  /** `verb resource`, `get nodes/proxy`, `list nodepools.karpenter.sh`. */
   rights: readonly string[]
 }
 
 export const anonymous: User = { username: 'system:anonymous', rights: [] }
 
 /** @throws Refusal 403 when the user may not do that. */
-export function authorize(user: User, verb: string, resource: string, target: { name?: string; namespace?: string } = {}): void {
-  if (user.rights.includes(`${verb} ${resource}`)) return
+export function authorize(
+  user: User,
+  verb: string,
+  resource: string,
+  target: { group?: string; name?: string; namespace?: string } = {},
+): void {
+  const { group = '' } = target
+  if (user.rights.includes(`${verb} ${resource}${group && `.${group}`}`)) return
   const [kind = resource] = resource.split('/')
   const where = target.namespace === undefined ? 'at the cluster scope' : `in the namespace "${target.namespace}"`
   throw new Refusal(
     403,
     'Forbidden',
-    `${kind}${target.name === undefined ? '' : ` "${target.name}"`} is forbidden: User "${user.username}" cannot ${verb} resource "${resource}" in API group "" ${where}`,
-    { details: { ...(target.name !== undefined && { name: target.name }), kind } },
+    `${kind}${group && `.${group}`}${target.name === undefined ? '' : ` "${target.name}"`} is forbidden: User "${user.username}" cannot ${verb} resource "${resource}" in API group "${group}" ${where}`,
+    { details: { ...(target.name !== undefined && { name: target.name }), ...(group && { group }), kind } },
   )
 }

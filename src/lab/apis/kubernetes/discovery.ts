@@ -1,11 +1,12 @@
 /** What kubectl asks before anything else: which groups and resources there are. */
 
-const core = ['nodes', 'pods'] as const
-const kinds = { nodes: 'Node', pods: 'Pod' } as const
+const core = ['events', 'nodes', 'pods'] as const
+const kinds = { events: 'Event', nodes: 'Node', pods: 'Pod' } as const
+const shortNames = { events: 'ev', nodes: 'no', pods: 'po' } as const
 
 export const apiVersions = { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] }
 
-export const apiGroups = { kind: 'APIGroupList', apiVersion: 'v1', groups: [] }
+export const apiGroups = (groups: object[]) => ({ kind: 'APIGroupList', apiVersion: 'v1', groups })
 
 export const coreResources = {
   kind: 'APIResourceList',
@@ -14,10 +15,10 @@ export const coreResources = {
     ...core.map(name => ({
       name,
       singularName: kinds[name].toLowerCase(),
-      namespaced: name === 'pods',
+      namespaced: name !== 'nodes',
       kind: kinds[name],
-      verbs: name === 'pods' ? ['list'] : ['get', 'list'],
-      shortNames: [name === 'pods' ? 'po' : 'no'],
+      verbs: name === 'nodes' ? ['get', 'list'] : ['list'],
+      shortNames: [shortNames[name]],
     })),
     { name: 'nodes/proxy', singularName: '', namespaced: false, kind: 'NodeProxyOptions', verbs: ['get'] },
   ],

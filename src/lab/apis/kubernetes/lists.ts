@@ -12,6 +12,8 @@ export const listParameters = ['limit', 'continue', 'resourceVersion', 'timeoutS
 
 export interface Listing {
   kind: string
+  /** Default `v1`. */
+  apiVersion?: string
   count: number
   item(index: number): object
   /** A selector leaves the API server without a count of what remains. */
@@ -34,7 +36,7 @@ export function listReply(request: LabRequest, cluster: WorldCluster, listing: L
   const items = Array.from({ length: Math.max(0, end - position.start) }, (_, index) => listing.item(position.start + index))
   return objectReply(request, {
     kind: listing.kind,
-    apiVersion: 'v1',
+    apiVersion: listing.apiVersion ?? 'v1',
     metadata: {
       resourceVersion: String(position.revision),
       ...(left > 0 && { continue: encode({ revision: position.revision, start: end, pages: position.pages + 1 }) }),

@@ -1,0 +1,82 @@
+/**
+ * The kubelet's settings in an instance's user data. User data may hold secrets, so nothing else of it leaves this function: not a line, not an error's
+ * text, only settings cut to what is known to be the kubelet's.
+ *
+ * Source  cloud-init, User data formats; amazon-eks-ami nodeadm/internal/configprovider; Bottlerocket's README, User data
+ */
+import { cutSettings, type KubeletSettings } from '#model/kubelet-settings.ts'
+import { readBottlerocket } from './user-data/bottlerocket.ts'
+import { parsed, readCloudConfig, unzipped } from './user-data/cloud-config.ts'
+import { readMime } from './user-data/mime.ts'
+import { type Piece, settingsOfDocument, together, Unreadable } from './user-data/settings.ts'
+import { readShell } from './user-data/shell.ts'
+
+export interface UserData {
+  /** One for each source that says something; none: the kubelet gets nothing from here. */
+  settings: KubeletSettings[]
+  /** Why some of it is not known. */
+  unread: string[]
+}
+
+/** EC2 takes 16 KB before base64. */
+const longest = 256 * 1024
+
+/** @param text user data as it is, or in base64, once or twice; each packed by gzip or not */
+export function readUserData(text: string): UserData {
+  const pieces: Piece[] = []
+  const unread: string[] = []
+  const attempt = (read: () => Piece[]) => {
+    try {
+      pieces.push(...read())
+    } catch (error) {
+      unread.push(error instanceof Unreadable ? error.message : 'it cannot be read')
+    }
+  }
+  attempt(() => {
+    if (text.length > longest) throw new Unreadable('it is longer than any user data')
+    const bytes = plain(Buffer.from(text))
+    const parts = readMime(bytes) ?? [{ type: '', bytes }]
+    for (const part of parts) attempt(() => readPart(part.type, plain(part.bytes).toString()))
+    return []
+  })
+  const settings = together(pieces).flatMap(found => cutSettings(found) ?? [])
+  return { settings: settings.filter(({ config, flags }) => Object.keys(config).length + flags.length > 0), unread }
+}
+
+/** Out of base64 and gzip, as often as it lies in them. */
+function plain(bytes: Buffer): Buffer {
+  let found = bytes
+  for (let layer = 0; layer < 4; layer++) {
+    if (found[0] === 0x1f && found[1] === 0x8b) found = unzipped(found)
+    else if (isBase64(found)) found = Buffer.from(found.toString('latin1'), 'base64')
+    else return found
+  }
+  return found
+}
+
+function isBase64(bytes: Buffer): boolean {
+  const compact = bytes.toString('latin1').replace(/\s/g, '')
+  return compact.length >= 16 && compact.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(compact)
+}
+
+const jinja = /^## template: *jinja\s*\n/
+
+/** By its type, or by how it begins. @throws Unreadable */
+function readPart(type: string, written: string): Piece[] {
+  const text = written.replace(/^\uFEFF/, '').replace(jinja, '')
+  const start = text.trimStart()
+  if (start === '') return []
+  if (start.startsWith('#cloud-config') || type === 'text/cloud-config') return readCloudConfig(text)
+  if (/^#!|^#cloud-boothook|^<(powershell|script)>/i.test(start) || /shellscript|boothook/.test(type)) return readShell(text)
+  if (type === 'application/node.eks.aws') return readDocument(text)
+  if (/^\s*\[{0,2}\s*"?settings"?\s*[.\]]/m.test(text)) return [readBottlerocket(text)]
+  if (/^(apiVersion|kind|\{|---)/m.test(start)) return readDocument(text)
+  throw new Unreadable(
+    start.startsWith('#include') ? 'it includes what lies elsewhere' : `${type === '' ? 'it' : 'a part of it'} is of no known form`,
+  )
+}
+
+function readDocument(text: string): Piece[] {
+  const found = settingsOfDocument(parsed(text))
+  return found === null ? [] : [found]
+}

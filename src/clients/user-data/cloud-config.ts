@@ -1,0 +1,58 @@
+import { gunzipSync } from 'node:zlib'
+import { parse } from 'yaml'
+import { isRawObject } from '#model/record.ts'
+import { type Piece, settingsOfDocument, Unreadable } from './settings.ts'
+import { readShell } from './shell.ts'
+
+/** `write_files`, `runcmd` and `bootcmd` of a #cloud-config. Source: cloud-init, Module reference. @throws Unreadable */
+export function readCloudConfig(text: string): Piece[] {
+  const document = parsed(text)
+  if (!isRawObject(document)) return []
+  const files = Array.isArray(document.write_files) ? document.write_files.filter(isRawObject) : []
+  const commands = [document.bootcmd, document.runcmd].flatMap(list => (Array.isArray(list) ? list : []))
+  return [
+    ...files.flatMap(({ content, encoding }) => readFile(typeof content === 'string' ? content : '', String(encoding ?? ''))),
+    ...commands.flatMap(command => readShell(scriptOf(command))),
+  ]
+}
+
+/** A command is a line, or a list of arguments, of which a shell's `-c` is a line again. */
+function scriptOf(command: unknown): string {
+  if (!Array.isArray(command)) return String(command)
+  const words = command.map(String)
+  return words[1] === '-c' ? (words[2] ?? '') : words.map(word => `'${word.replaceAll("'", '"')}'`).join(' ')
+}
+
+export function parsed(text: string): unknown {
+  try {
+    return parse(text, { maxAliasCount: 20, logLevel: 'error' })
+  } catch {
+    // Its message would quote the text.
+    throw new Unreadable('its YAML cannot be read')
+  }
+}
+
+function readFile(content: string, encoding: string): Piece[] {
+  const bytes = /b64|base64/.test(encoding) ? Buffer.from(content, 'base64') : Buffer.from(content)
+  const text = (/^gz/.test(encoding) ? unzipped(bytes) : bytes).toString()
+  let document: unknown = null
+  try {
+    document = parsed(text)
+  } catch {
+    // A script or a unit file, then.
+  }
+  const found = settingsOfDocument(document)
+  return found === null ? readShell(text) : [found]
+}
+
+/** EC2 takes 16 KB of user data: what unpacks to more than this is no configuration. */
+const unzippedMaxBytes = 512 * 1024
+
+/** @throws Unreadable */
+export function unzipped(bytes: Buffer): Buffer {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: unzippedMaxBytes })
+  } catch {
+    throw new Unreadable('it cannot be unpacked')
+  }
+}

@@ -1,0 +1,48 @@
+/** What the readers of user data share: what they find, and how the pieces come together. */
+import { isConfigurationField, type KubeletSettings } from '#model/kubelet-settings.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+/** Why user data is not known, in words of our own: only this message may leave clients/user-data. */
+export class Unreadable extends Error {}
+
+/** One piece of settings; flags as words, nothing cut yet. It stays inside of clients/user-data. */
+export type Piece = KubeletSettings
+
+export const piece = (source: Piece['source'], config: RawObject, flags: string[] = []): Piece => ({ source, config, flags })
+
+/** One for each source: a later configuration wins by key, flags are added. Upstream: amazon-eks-ami nodeadm/internal/api/merge.go */
+export function together(pieces: Piece[]): Piece[] {
+  return [...Map.groupBy(pieces, ({ source }) => source)].map(([source, group]) => ({
+    source,
+    config: group.reduce<RawObject>((config, next) => merged(config, next.config), {}),
+    flags: group.flatMap(({ flags }) => flags),
+  }))
+}
+
+function merged(under: RawObject, over: RawObject): RawObject {
+  const both = { ...under }
+  for (const [key, value] of Object.entries(over)) {
+    const before = Object.hasOwn(both, key) ? both[key] : undefined
+    both[key] = isRawObject(before) && isRawObject(value) ? merged(before, value) : value
+  }
+  return both
+}
+
+/** A NodeConfig, a KubeletConfiguration or a part of one; null: something else. */
+export function settingsOfDocument(value: unknown): Piece | null {
+  if (!isRawObject(value)) return null
+  if (typeof value.apiVersion === 'string' && value.apiVersion.startsWith('node.eks.aws/')) return ofNodeConfig(value)
+  const { kind, apiVersion: _apiVersion, ...config } = value
+  return kind === 'KubeletConfiguration' || Object.keys(config).some(isOwnField) ? piece('script', config) : null
+}
+
+/** `kind`, `port` and the like stand in many documents. */
+const isOwnField = (field: string) =>
+  isConfigurationField(field) && /^(eviction|image|containerLog|kube|system|max|pods|node|serialize)/.test(field)
+
+/** `spec.kubelet` of nodeadm's NodeConfig. Source: amazon-eks-ami nodeadm/doc/api.md */
+function ofNodeConfig({ spec }: RawObject): Piece {
+  const kubelet = isRawObject(spec) && isRawObject(spec.kubelet) ? spec.kubelet : {}
+  const flags = Array.isArray(kubelet.flags) ? kubelet.flags.filter(flag => typeof flag === 'string') : []
+  return piece('nodeadm', isRawObject(kubelet.config) ? kubelet.config : {}, flags)
+}

@@ -1,0 +1,109 @@
+/**
+ * Kubelet settings in a script, as far as they stand there in letters: arguments of EKS's bootstrap script, `KUBELET_…` variables, documents written by
+ * `cat <<EOF`, fields set by jq or sed. Nothing is run; what a variable or a command would put in is not known.
+ *
+ * Source  amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide (Windows bootstrap script); scripts as people have them
+ */
+import { parse } from 'yaml'
+import { isConfigurationField, isKubeletFlag } from '#model/kubelet-settings.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { type Piece, piece, settingsOfDocument } from './settings.ts'
+
+export function readShell(script: string): Piece[] {
+  const { documents, rest } = documentsIn(script.replaceAll('\r\n', '\n').split('\n'))
+  const lines = rest
+    .join('\n')
+    .replace(/[\\`]\n/g, ' ')
+    .split('\n')
+    .filter(line => !/^\s*#/.test(line))
+  const config = fieldsIn(lines.join('\n'))
+  return [...documents, ...lines.flatMap(readLine), ...(Object.keys(config).length > 0 ? [piece('script', config)] : [])]
+}
+
+/** What stands between `<<EOF` and `EOF`, where it is a document of the kubelet's; the rest is read as a script. */
+function documentsIn(lines: string[]): { documents: Piece[]; rest: string[] } {
+  const documents: Piece[] = []
+  const rest: string[] = []
+  const lastAt = new Map(lines.map((line, index) => [line.trim(), index]))
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ''
+    rest.push(line)
+    const [, , word = ''] = /<<-?\s*(["']?)(\w+)\1/.exec(line) ?? []
+    if (word === '' || (lastAt.get(word) ?? -1) <= at) continue
+    const body: string[] = []
+    for (at++; lines[at]?.trim() !== word; at++) body.push(lines[at] ?? '')
+    const found = documentIn(body.join('\n'))
+    if (found === null) rest.push(...body)
+    else documents.push(found)
+  }
+  return { documents, rest }
+}
+
+function documentIn(text: string): Piece | null {
+  try {
+    return settingsOfDocument(parse(text, { maxAliasCount: 20, logLevel: 'error' }))
+  } catch {
+    // No document: it is read like the rest of the script.
+    return null
+  }
+}
+
+function readLine(line: string): Piece[] {
+  const words = wordsOf(line)
+  const pieces: Piece[] = []
+  const isBootstrap = words.some(word => /(^|\/)bootstrap\.sh$|Start-EKSBootstrap/i.test(word)) || /-KubeletExtraArgs/i.test(line)
+  const rest: string[] = []
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? ''
+    const [, given] = /^--?kubelet-?extra-?args(?:=([\s\S]*))?$/i.exec(word) ?? []
+    if (/^--?kubelet-?extra-?args/i.test(word)) {
+      const value = given ?? words[at + 1] ?? ''
+      if (given === undefined) at++
+      pieces.push(piece(isBootstrap ? 'bootstrap' : 'script', {}, wordsOf(value)))
+    } else rest.push(word)
+  }
+  for (const word of rest) {
+    const [, value] = /^\w*KUBELET\w*=([\s\S]*)$/.exec(word) ?? []
+    if (value !== undefined) pieces.push(piece('script', {}, wordsOf(value)))
+  }
+  // Flags of the kubelet's in any other command, a sed among them.
+  const loose = rest.filter(word => !/^\w*KUBELET\w*=/.test(word)).flatMap(word => [...word.matchAll(/--([a-z][\w-]*)=([^\s"'/|;]*)/g)])
+  const flags = loose.filter(([, name = '']) => isKubeletFlag(name)).map(([flag]) => flag)
+  return flags.length > 0 ? [...pieces, piece('script', {}, flags)] : pieces
+}
+
+/** A line's words by the shell's quotes, which go; a variable or a command stays as it is written. */
+function wordsOf(line: string): string[] {
+  const words = line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|\$\([^)]{0,200}\)|\\.|[^\s"'\\;|&]|["'])+/g) ?? []
+  return words.map(word =>
+    word.replace(/"((?:[^"\\]|\\.)*)"|'([^']*)'|\\(.)/g, (_, double?: string, single?: string, escaped?: string) =>
+      double !== undefined ? double.replace(/\\(["\\$`])/g, '$1') : (single ?? escaped ?? ''),
+    ),
+  )
+}
+
+const assignment = /(?<![\w.-])\.?"?([a-z][A-Za-z0-9]+)"?\s*(?:\|?=|:)\s*(\{[^{}\n]*\}|"[^"\n]*"|[\w.%]+)/g
+const inMap = /\.([a-z][A-Za-z0-9]+)\.?\[?"([\w.-]+)"\]?\s*\|?=\s*"([^"\n]*)"/g
+
+/** `.imageGCHighThresholdPercent=70`, `"evictionHard": {…}`, `.evictionHard["imagefs.available"]="15%"`. */
+function fieldsIn(script: string): RawObject {
+  const text = script.replace(/\\(["\\ ])/g, '$1')
+  const config: RawObject = {}
+  for (const [, field = '', written = ''] of text.matchAll(assignment)) {
+    const value = isConfigurationField(field) && /[A-Z]/.test(field) ? scalarOf(written) : undefined
+    if (value !== undefined) config[field] = value
+  }
+  for (const [, field = '', key = '', value = ''] of text.matchAll(inMap)) {
+    const before = Object.hasOwn(config, field) ? config[field] : {}
+    if (isConfigurationField(field) && isRawObject(before)) config[field] = { ...before, [key]: value }
+  }
+  return config
+}
+
+function scalarOf(written: string): unknown {
+  try {
+    return JSON.parse(written)
+  } catch {
+    return written.startsWith('{') ? undefined : written.replace(/^"|"$/g, '')
+  }
+}

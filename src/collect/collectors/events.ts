@@ -1,0 +1,39 @@
+import type { ClusterCollector } from '#collect/collector.ts'
+import { eventsKeptPerReason, isTelling, routineReasons } from '#facts/kubelet/event-reasons.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+/**
+ * What nodes and pods said of GC, eviction, pulls and memory while the API server still remembers it (an hour by default).
+ *
+ * One paged list, not one for each reason: the API server keeps no watch cache of events and reads all of them from etcd for every list, whatever
+ * its selector (upstream: pkg/kubeapiserver/default_storage_factory_builder.go DefaultWatchCacheSizes). A selector saves only bytes; so this one leaves out the reasons that
+ * make up the bulk, and the rest is sorted here.
+ */
+export const events: ClusterCollector = {
+  resource: 'events',
+  permissions: { kubernetes: ['list events'] },
+
+  async *collect({ kubernetes, signal, timeoutsMs }) {
+    const counts = new Map<string, number>()
+    const isKept = (event: RawObject) => {
+      const reason = String(event.reason)
+      const count = (counts.get(reason) ?? 0) + 1
+      counts.set(reason, count)
+      return count <= eventsKeptPerReason
+    }
+    const query = { fieldSelector: routineReasons.map(reason => `reason!=${reason}`).join(',') }
+    for await (const { items } of kubernetes.list('/api/v1/events', query, { signal, timeoutMs: timeoutsMs.list }))
+      yield items.filter(tells).filter(isKept)
+    const over = [...counts]
+      .filter(([, count]) => count > eventsKeptPerReason)
+      .map(([reason, count]) => [reason, count - eventsKeptPerReason])
+    if (over.length > 0)
+      throw new Error(
+        `of each reason the first ${eventsKeptPerReason} are kept; of others only the number is known: ${over.map(([reason, count]) => `${count} more ${reason}`).join(', ')}`,
+      )
+  },
+}
+
+function tells({ reason, message, involvedObject }: RawObject): boolean {
+  return isTelling(reason, isRawObject(involvedObject) ? involvedObject.kind : null, message)
+}

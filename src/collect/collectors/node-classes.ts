@@ -1,0 +1,58 @@
+import { RequestFailure } from '#clients/failure.ts'
+import type { GetOptions, KubernetesClient } from '#clients/kubernetes.ts'
+import { readUserData } from '#clients/user-data.ts'
+import type { ClusterCollector } from '#collect/collector.ts'
+import { type CustomResource, nodeClasses } from '#facts/eks/node-classes.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+/** NodePools, EC2NodeClasses and Auto Mode's NodeClasses: what nodes outside of nodegroups are meant to be. A cluster without these resources has none. */
+export const nodeClassCollectors: ClusterCollector[] = nodeClasses.map(resource => ({
+  resource: `${resource.plural}.${resource.group}`,
+  permissions: { kubernetes: [`list ${resource.plural}.${resource.group}`] },
+
+  async *collect({ kubernetes, signal, timeoutsMs }) {
+    const options = { signal, timeoutMs: timeoutsMs.list }
+    const version = await servedVersion(kubernetes, resource, options)
+    if (version === null) return
+    const unread: string[] = []
+    try {
+      for await (const { items } of kubernetes.list(`/apis/${resource.group}/${version}/${resource.plural}`, {}, options))
+        yield items.map(item => withCutUserData(item, unread))
+    } catch (error) {
+      // The group may be there for other resources.
+      if (!isAbsent(error)) throw error
+    }
+    if (unread.length > 0) throw new Error(unread.join('; '))
+  },
+}))
+
+/** Of the versions that we know the newest that is served; null: none, as where nobody installed the group. */
+async function servedVersion(
+  kubernetes: KubernetesClient,
+  { group, versions }: CustomResource,
+  options: GetOptions,
+): Promise<string | null> {
+  try {
+    const found = await kubernetes.getJson(`/apis/${group}`, options)
+    const served =
+      isRawObject(found) && Array.isArray(found.versions) ? found.versions.filter(isRawObject).map(({ version }) => version) : []
+    return versions.find(version => served.includes(version)) ?? null
+  } catch (error) {
+    if (isAbsent(error)) return null
+    // Who may not look which groups there are may still list.
+    if (error instanceof RequestFailure && error.status === 403) return versions[0] ?? null
+    throw error
+  }
+}
+
+const isAbsent = (error: unknown) => error instanceof RequestFailure && error.status === 404
+
+/** User data may hold secrets: it is cut to the kubelet's settings before it goes anywhere. */
+function withCutUserData(item: RawObject, unread: string[]): RawObject {
+  if (!isRawObject(item.spec) || typeof item.spec.userData !== 'string') return item
+  const read = readUserData(item.spec.userData)
+  const name = isRawObject(item.metadata) ? item.metadata.name : ''
+  unread.push(...read.unread.map(why => `the user data of ${name} is not fully known: ${why}`))
+  const isKnown = read.unread.length === 0 || read.settings.length > 0
+  return { ...item, spec: { ...item.spec, userData: isKnown ? read.settings : null } }
+}

@@ -1,0 +1,66 @@
+/** What the launch templates that a cluster's nodegroups name tell the kubelet. A nodegroup without one has a template of EKS's making: its user data is AWS's, and nobody's wish. */
+import type { CredentialSource } from '#clients/credentials.ts'
+import { Ec2Api, type LaunchTemplate, type TemplateVersions } from '#clients/ec2.ts'
+import { RequestFailure } from '#clients/failure.ts'
+import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
+
+interface Place {
+  region: string
+  credentials: CredentialSource
+}
+
+/** What cannot be read goes into `errors`; null: nothing could be. */
+export async function launchTemplatesOf(
+  nodegroups: RawObject[],
+  { region, credentials }: Place,
+  errors: ReadError[],
+  signal: AbortSignal,
+): Promise<RawObject[] | null> {
+  const wanted = namedTemplates(nodegroups)
+  if (wanted.length === 0) return []
+  const ec2 = new Ec2Api(region, credentials)
+  const found: LaunchTemplate[] = []
+  const fail = (message: string) => errors.push({ what: 'launchTemplates', message })
+  try {
+    for (const [index, template] of wanted.entries()) {
+      try {
+        const { templates, unread } = await ec2.launchTemplates(template, signal)
+        found.push(...templates)
+        unread.forEach(fail)
+      } catch (error) {
+        const status = error instanceof RequestFailure ? error.status : null
+        // One version that is gone refuses the whole request: the others are asked for by themselves.
+        if (status === 400 && template.versions.length > 1) {
+          wanted.push(...template.versions.map(version => ({ ...template, versions: [version] })))
+          continue
+        }
+        const message = error instanceof Error ? error.message : String(error)
+        const left = wanted.length - index - 1
+        // What is refused once, or too late, is so for every template: said once.
+        const isForAll = status !== 400
+        fail(isForAll && left > 0 ? `${message} (and ${left} more)` : message)
+        if (isForAll) break
+      }
+    }
+  } finally {
+    ec2.close()
+  }
+  return found.length > 0 ? found.map(template => ({ ...template })) : null
+}
+
+/** Each template once, with all the versions that are named. Sources: EKS API reference, LaunchTemplateSpecification. */
+function namedTemplates(nodegroups: RawObject[]): TemplateVersions[] {
+  const found = new Map<string, { by: TemplateVersions['by']; versions: Set<string> }>()
+  for (const { launchTemplate } of nodegroups) {
+    if (!isRawObject(launchTemplate)) continue
+    const { id, name, version } = launchTemplate
+    const by = typeof id === 'string' ? { id } : typeof name === 'string' ? { name } : null
+    if (by === null) continue
+    const key = JSON.stringify(by)
+    const versions = found.get(key)?.versions ?? new Set()
+    // Source: EKS API reference: without a version it is the template's default one.
+    versions.add(typeof version === 'string' && version !== '' ? version : '$Default')
+    found.set(key, { by, versions })
+  }
+  return [...found.values()].map(({ by, versions }) => ({ by, versions: [...versions] }))
+}

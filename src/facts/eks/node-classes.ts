@@ -1,0 +1,14 @@
+/** Who makes nodes without a nodegroup: custom resources of Karpenter and of EKS Auto Mode. Sources: karpenter.sh API reference; EKS user guide, node class. */
+export interface CustomResource {
+  group: string
+  plural: string
+  kind: string
+  /** Newest first. */
+  versions: readonly string[]
+}
+
+export const nodeClasses: readonly CustomResource[] = [
+  { group: 'karpenter.sh', plural: 'nodepools', kind: 'NodePool', versions: ['v1', 'v1beta1'] },
+  { group: 'karpenter.k8s.aws', plural: 'ec2nodeclasses', kind: 'EC2NodeClass', versions: ['v1', 'v1beta1'] },
+  { group: 'eks.amazonaws.com', plural: 'nodeclasses', kind: 'NodeClass', versions: ['v1'] },
+]

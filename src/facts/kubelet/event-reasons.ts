@@ -1,0 +1,82 @@
+/**
+ * Events that tell of garbage collection, eviction, image pulls, cgroup memory and node conditions.
+ *
+ * Sources  pkg/kubelet/events/event.go; pkg/kubelet/eviction (Evicted, EvictionThresholdMet, ExceededGracePeriod); pkg/kubelet/nodestatus/setters.go
+ *          (NodeHas…); pkg/kubelet/oom (SystemOOM); kubernetes/node-problem-detector config/kernel-monitor.json (OOMKilling);
+ *          pkg/controller/garbagecollector (OwnerRefInvalidNamespace); pkg/controller/nodelifecycle (NodeNotReady)
+ */
+const ofNodes = [
+  'CgroupV1',
+  'ContainerGCFailed',
+  'EvictionThresholdMet',
+  'FailedNodeAllocatableEnforcement',
+  'FreeDiskSpaceFailed',
+  'ImageGCFailed',
+  'InvalidDiskCapacity',
+  'NodeHasDiskPressure',
+  'NodeHasInsufficientMemory',
+  'NodeHasInsufficientPID',
+  'NodeHasNoDiskPressure',
+  'NodeHasSufficientMemory',
+  'NodeHasSufficientPID',
+  'NodeNotReady',
+  'NodeReady',
+  'OOMKilling',
+  'Rebooted',
+  // When the kubelet started: a first GC that fails right after it means nothing.
+  'Starting',
+  'SystemOOM',
+] as const
+const ofPods = [
+  'BackOff',
+  'ErrImageNeverPull',
+  'Evicted',
+  'ExceededGracePeriod',
+  'Failed',
+  'FailedCreatePodSandBox',
+  'InspectFailed',
+  'Killing',
+  'Preempting',
+  'Pulled',
+] as const
+const ofAny = ['OwnerRefInvalidNamespace'] as const
+
+const nodeReasons = new Set<unknown>(ofNodes)
+const podReasons = new Set<unknown>(ofPods)
+const anyReasons = new Set<unknown>(ofAny)
+
+/** Reasons that stand for other things, too, with the messages that are meant. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
+const meant: Readonly<Record<string, RegExp>> = {
+  BackOff: /pulling image/i,
+  Failed: /pull|ErrImage|InvalidImageName|inspect image|cannot allocate memory|no space left/i,
+  Pulled: /^Successfully pulled/,
+}
+
+/** Whether a rule may read an event of this reason about such an object. */
+export function isTelling(reason: unknown, kind: unknown, message: unknown): boolean {
+  if (anyReasons.has(reason)) return true
+  if (kind === 'Node') return nodeReasons.has(reason)
+  if (kind !== 'Pod' || !podReasons.has(reason)) return false
+  const words = typeof reason === 'string' && Object.hasOwn(meant, reason) ? meant[reason] : undefined
+  return words === undefined || (typeof message === 'string' && words.test(message))
+}
+
+/** The bulk of every cluster's events, of which none tells anything here. */
+export const routineReasons = [
+  'Completed',
+  'Created',
+  'FailedScheduling',
+  'LeaderElection',
+  'Pulling',
+  'SawCompletedJob',
+  'ScalingReplicaSet',
+  'Scheduled',
+  'Started',
+  'SuccessfulCreate',
+  'SuccessfulDelete',
+  'SuccessfulRescale',
+  'Unhealthy',
+] as const
+
+/** Events of one reason that are kept of a cluster; the others are counted. */
+export const eventsKeptPerReason = 5000

@@ -1,0 +1,250 @@
+import { gzipSync } from 'node:zlib'
+import { assert, property, string } from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readUserData } from '#clients/user-data.ts'
+import type { RawObject } from '#model/record.ts'
+
+const base64 = (text: string | Buffer) => Buffer.from(text).toString('base64')
+const nodeConfig = (config: string, flags = '[]') => `apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  cluster: { name: prod, certificateAuthority: hunter2 }
+  kubelet:
+    config: ${config}
+    flags: ${flags}
+`
+const multipart = (...parts: [headers: string, body: string][]) =>
+  [
+    'MIME-Version: 1.0\r\nContent-Type: multipart/mixed;\r\n boundary="//"\r\n\r\npreamble hunter2',
+    ...parts.map(([headers, body]) => `--//\r\n${headers}\r\n\r\n${body}`),
+    '--//--\r\n',
+  ].join('\r\n')
+const nodeadm = 'Content-Type: application/node.eks.aws'
+const shellPart = 'Content-Type: text/x-shellscript; charset="us-ascii"'
+
+interface Case {
+  says: string
+  data: string
+  source: string
+  config?: RawObject
+  flags?: string[]
+}
+
+const cases: Case[] = [
+  {
+    says: 'a NodeConfig as it is',
+    data: nodeConfig('{ imageGCHighThresholdPercent: 70 }', '["--node-labels=team=shop"]'),
+    source: 'nodeadm',
+    config: { imageGCHighThresholdPercent: 70 },
+    flags: ['--node-labels=team=shop'],
+  },
+  {
+    says: 'NodeConfigs in parts, of which the last wins by key, as nodeadm merges them',
+    data: multipart(
+      [nodeadm, nodeConfig('{ maxPods: 20, evictionHard: { memory.available: 1%, nodefs.available: 10% } }', '[--v=2]')],
+      [`${nodeadm}\r\nContent-Transfer-Encoding: base64`, base64(nodeConfig('{ evictionHard: { memory.available: 2% } }', '[--v=3]'))],
+      [nodeadm, base64(gzipSync(nodeConfig('{ maxPods: 30 }')))],
+    ),
+    source: 'nodeadm',
+    config: { maxPods: 30, evictionHard: { 'memory.available': '2%', 'nodefs.available': '10%' } },
+    flags: ['--v=2', '--v=3'],
+  },
+  {
+    says: 'the arguments of bootstrap.sh, over several lines and in quotes of both kinds',
+    data: `#!/bin/bash
+export TOKEN=hunter2
+/etc/eks/bootstrap.sh prod --b64-cluster-ca hunter2 \\
+  --kubelet-extra-args '--max-pods 30 --eviction-hard="memory.available<5%,nodefs.available<10%" --token=hunter2' \\
+  --use-max-pods false`,
+    source: 'bootstrap',
+    flags: ['--max-pods', '30', '--eviction-hard=memory.available<5%,nodefs.available<10%', '--token=(removed)'],
+  },
+  {
+    says: 'the Windows bootstrap script',
+    data: `<powershell>
+& $EKSBootstrapScriptFile -EKSClusterName "prod" -Base64ClusterCA hunter2 -KubeletExtraArgs "--kube-reserved=memory=0.5Gi"
+</powershell>`,
+    source: 'bootstrap',
+    flags: ['--kube-reserved=memory=0.5Gi'],
+  },
+  {
+    says: 'Bottlerocket’s settings, in the kubelet’s names and types',
+    data: `# hunter2
+[settings.kubernetes]
+bootstrap-token = "hunter2"
+image-gc-high-threshold-percent = "75"
+max-pods = 1_10
+allowed-unsafe-sysctls = [ "net.core.somaxconn", # why not
+]
+kube-reserved = { cpu = "100m", 'memory' = "1Gi" }
+settings.x = true
+
+[settings.kubernetes.eviction-hard]
+"memory.available" = "5\\u0025"
+'nodefs.available' = '10%'
+
+[[settings.things]]
+text = """
+hunter2 ]"""`,
+    source: 'bottlerocket',
+    config: {
+      imageGCHighThresholdPercent: 75,
+      maxPods: 110,
+      allowedUnsafeSysctls: ['net.core.somaxconn'],
+      kubeReserved: { cpu: '100m', memory: '1Gi' },
+      evictionHard: { 'memory.available': '5%', 'nodefs.available': '10%' },
+    },
+  },
+  {
+    says: 'fields that a script sets by jq and sed',
+    data: `#!/bin/bash
+if ! grep -q imageGCHighThresholdPercent $FILE; then
+  sed -i '/"apiVersion*/a \\ \\ "imageGCHighThresholdPercent": 70,' $FILE
+fi
+echo "$(jq ".imageGCLowThresholdPercent=50 | .evictionHard[\\"imagefs.available\\"]=\\"15%\\"" $FILE)" > $FILE
+jq '.kubeReserved={"cpu":"300m"} | .name="hunter2" | .maxPods=$MAX' $FILE`,
+    source: 'script',
+    config: {
+      imageGCHighThresholdPercent: 70,
+      imageGCLowThresholdPercent: 50,
+      kubeReserved: { cpu: '300m' },
+      evictionHard: { 'imagefs.available': '15%' },
+    },
+  },
+  {
+    says: 'a document that a script writes',
+    data: `#!/bin/bash
+cat <<-'EOF' > /etc/kubernetes/kubelet/config.json.d/90-own.conf
+{"kind": "KubeletConfiguration", "apiVersion": "kubelet.config.k8s.io/v1beta1", "containerLogMaxSize": "50Mi"}
+EOF
+cat << END > /etc/agent
+key: hunter2
+END`,
+    source: 'script',
+    config: { containerLogMaxSize: '50Mi' },
+  },
+  {
+    says: 'variables with flags, and flags that a script puts in; not those of other programs',
+    data: `#!/bin/bash
+export KUBELET_EXTRA_ARGS="--max-pods=30 hunter2"
+sed -i 's|KUBELET_ARGS|--container-log-max-files=3 KUBELET_ARGS|' /etc/systemd/system/kubelet.service.d/10.conf
+curl --config=hunter2 --header=hunter2
+# --max-pods=99`,
+    source: 'script',
+    flags: ['--max-pods=30', '--container-log-max-files=3'],
+  },
+  {
+    says: 'files of a cloud-config',
+    data: `## template: jinja
+#cloud-config
+write_files:
+  - path: /etc/eksctl/kubelet-extra.json
+    encoding: gz+b64
+    content: ${base64(gzipSync('{"evictionHard":{"memory.available":"200Mi"}}'))}
+  - { path: /etc/agent, content: hunter2 }
+`,
+    source: 'script',
+    config: { evictionHard: { 'memory.available': '200Mi' } },
+  },
+  {
+    says: 'commands of a cloud-config',
+    data: `#cloud-config
+runcmd:
+  - [ sh, -c, "/etc/eks/bootstrap.sh prod --kubelet-extra-args '--max-pods=9'" ]
+  - echo hunter2
+`,
+    source: 'bootstrap',
+    flags: ['--max-pods=9'],
+  },
+  {
+    says: 'a drop-in of nodeadm that a cloud-config writes',
+    data: `#cloud-config
+write_files:
+  - path: /etc/eks/nodeadm.d/50-own.yaml
+    content: |
+${nodeConfig('{ maxPods: 40 }').replace(/^/gm, '      ')}
+`,
+    source: 'nodeadm',
+    config: { maxPods: 40 },
+  },
+]
+
+describe('readUserData', () => {
+  it.each(cases)('finds $says', ({ data, source, config = {}, flags = [] }) => {
+    const found = { settings: [{ config, flags, source }], unread: [] }
+    expect(readUserData(base64(data))).toEqual(found)
+    expect(readUserData(base64(gzipSync(data)))).toEqual(found)
+    expect(JSON.stringify(readUserData(data))).not.toContain('hunter2')
+  })
+
+  it('keeps what nodeadm reads apart from what a script says beside it: that never reaches an AL2023 kubelet', () => {
+    const data = multipart([nodeadm, nodeConfig('{ maxPods: 30 }')], [shellPart, '#!/bin/bash\nexport KUBELET_EXTRA_ARGS=--max-pods=20'])
+    expect(readUserData(base64(data))).toEqual({
+      settings: [
+        { source: 'nodeadm', config: { maxPods: 30 }, flags: [] },
+        { source: 'script', config: {}, flags: ['--max-pods=20'] },
+      ],
+      unread: [],
+    })
+  })
+
+  it('keeps a misspelt threshold, and of other unknown names only that they are there', () => {
+    const config =
+      '{ imageGCHighTresholdPercent: 70, evictionHrad: { memory.available: 100Mi }, apiKey: hunter2, nested: { a: [hunter2] } }'
+    expect(readUserData(base64(nodeConfig(config, '[--image-gc-hihg-threshold=70, --api-key=hunter2]'))).settings).toEqual([
+      {
+        source: 'nodeadm',
+        config: {
+          imageGCHighTresholdPercent: 70,
+          evictionHrad: { 'memory.available': '100Mi' },
+          apiKey: '(removed)',
+          nested: { a: ['(removed)'] },
+        },
+        flags: ['--image-gc-hihg-threshold=70', '--api-key=(removed)'],
+      },
+    ])
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['a script that has nothing to do with the kubelet', '#!/bin/bash\necho hunter2'],
+    ['a NodeConfig without a kubelet part', 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec: { cluster: { name: hunter2 } }'],
+    ['bootstrap.sh without extra arguments', '#!/bin/bash\n/etc/eks/bootstrap.sh prod --apiserver-endpoint https://hunter2'],
+    ['another part of Bottlerocket’s settings', '[settings.host-containers.admin]\nuser-data = "hunter2"'],
+  ])('finds none in %s', (_, data) => {
+    expect(readUserData(base64(data))).toEqual({ settings: [], unread: [] })
+  })
+
+  it.each([
+    ['bytes of some other kind', Buffer.from([0, 1, 2, 3, 250, 251]), 'it is of no known form'],
+    ['a broken gzip', gzipSync('#!/bin/bash\necho hunter2').subarray(0, 25), 'it cannot be unpacked'],
+    ['YAML that is none', '#cloud-config\na: [hunter2', 'its YAML cannot be read'],
+    ['TOML that is none', '[settings.kubernetes]\nmax-pods = hunter2', 'line 2 is no TOML that is understood'],
+    ['addresses to include', '#include\nhttps://example.com/hunter2', 'it includes what lies elsewhere'],
+    ['a part of an unknown type', multipart(['Content-Type: application/octet-stream', 'hunter2']), 'a part of it is of no known form'],
+    ['far too much', 'x'.repeat(300_000), 'it is longer than any user data'],
+  ])('says why %s is not known, and quotes nothing', (_, data, reason) => {
+    expect(readUserData(base64(data))).toEqual({ settings: [], unread: [reason] })
+  })
+
+  it.each([
+    ['documents that never end', '<<X\n'],
+    ['quotes that never end', 'a"b '],
+    ['commands that never end', '$('],
+  ])('takes no long time for %s', (_, piece) => {
+    const startedMs = performance.now()
+    readUserData(`#!/bin/bash\n${piece.repeat(50_000)}`)
+    expect(performance.now() - startedMs).toBeLessThan(5000)
+  })
+
+  it('never throws, and never lets a word through', () => {
+    assert(
+      property(string({ maxLength: 200 }), text => {
+        for (const begun of ['', '#!/bin/bash\n', '#cloud-config\n', '[settings.kubernetes]\n', 'apiVersion: node.eks.aws/v1\n']) {
+          const found = JSON.stringify(readUserData(`${begun}${text}\nhunter2 ${text}`))
+          expect(found).not.toContain('hunter2')
+        }
+      }),
+    )
+  })
+})

@@ -19,6 +19,16 @@ export interface NodeExample {
   imageGC?: Partial<ImageGcPrediction>
   thresholds?: EvaluatedThreshold[]
   nextStart?: NextStartPrediction
+  /** In place of the calm pass's: victims, rankings, … */
+  eviction?: Partial<EvictionPrediction>
+  containerGC?: NodeSubject['containerGC']
+  localStorageEvictions?: NodeSubject['localStorageEvictions']
+  allocatable?: NodeSubject['allocatable']
+  node?: NodeSubject['node']
+  pods?: NodeSubject['pods']
+  summary?: NodeSubject['summary']
+  runtime?: NodeSubject['runtime']
+  host?: NodeSubject['host']
   unread?: Partial<Record<Source, string>>
   doubts?: Partial<Record<Need, string>>
 }
@@ -75,7 +85,7 @@ export const calmEviction: EvictionPrediction = {
 
 export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.internal'): NodeSubject {
   const { identity, conditions, configuration, filesystems, imageGC, thresholds, nextStart, unread, doubts } = example
-  const eviction: EvictionPrediction = { ...calmEviction, thresholds: thresholds ?? defaultThresholds }
+  const eviction: EvictionPrediction = { ...calmEviction, thresholds: thresholds ?? defaultThresholds, ...example.eviction }
   return {
     cluster: 'prod',
     identity: {
@@ -116,6 +126,14 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
     },
     eviction,
     nextStart: nextStart ?? null,
+    containerGC: example.containerGC ?? null,
+    localStorageEvictions: example.localStorageEvictions ?? [],
+    allocatable: example.allocatable ?? null,
+    node: example.node ?? {},
+    pods: example.pods ?? [],
+    summary: example.summary ?? {},
+    runtime: example.runtime ?? null,
+    host: example.host ?? null,
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},
     missing: nextStart ? {} : { nextStart: "the files on the node's disk were not read (mode proxy)" },

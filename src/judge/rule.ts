@@ -1,9 +1,19 @@
 /** What a rule is: it reads one node's prediction, or the facts of peers, and yields what is wrong. `judge.ts` makes the outcome of it. */
 import type { Confidence, Evidence, Family, RuleDocs, Severity } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvictionPrediction, Filesystems, ImageGcPrediction, NextStartPrediction } from '#model/prediction.ts'
+import type {
+  AllocatablePrediction,
+  ContainerRemoval,
+  EvictionPrediction,
+  Filesystems,
+  ImageGcPrediction,
+  LocalStorageEviction,
+  NextStartPrediction,
+} from '#model/prediction.ts'
+import type { RawObject } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
 import type { NodeExample } from './example.ts'
 
@@ -23,6 +33,16 @@ export interface NodeSubject {
   /** Null also where the running eviction settings would not parse. */
   eviction: EvictionPrediction | null
   nextStart: NextStartPrediction | null
+  containerGC: { removals: ContainerRemoval[] } | null
+  localStorageEvictions: LocalStorageEviction[] | null
+  allocatable: AllocatablePrediction | null
+  /** As read, in the API's own shapes. */
+  node: KubernetesNode
+  pods: readonly KubernetesPod[] | null
+  summary: RawObject | null
+  /** What only the node knows; in mode `proxy` nobody asks it. */
+  runtime: RawObject | null
+  host: RawObject | null
   coverage: CoverageState
   /** The promised sources that could not be read, and why. */
   unread: Partial<Record<Source, string>>
@@ -32,7 +52,18 @@ export interface NodeSubject {
   doubts: Partial<Record<Need, string>>
 }
 
-export type Need = 'configuration' | 'imageGC' | 'eviction' | 'nextStart'
+export type Need =
+  | 'configuration'
+  | 'imageGC'
+  | 'eviction'
+  | 'nextStart'
+  | 'containerGC'
+  | 'localStorageEvictions'
+  | 'allocatable'
+  | 'pods'
+  | 'summary'
+  | 'runtime'
+  | 'host'
 
 /** A subject that has what the rule needs. */
 export type Satisfied<Needed extends Need> = Omit<NodeSubject, Needed> & { [Key in Needed]: NonNullable<NodeSubject[Key]> }

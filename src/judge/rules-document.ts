@@ -9,6 +9,13 @@ const needMeans: Record<Need, string[]> = {
   imageGC: ['`configz`', '`stats/summary`'],
   eviction: ['`configz`', '`stats/summary`'],
   nextStart: ["the configuration files on the node's disk (`host` in the snapshot)"],
+  containerGC: ["the runtime's containers and sandboxes (`runtime` in the snapshot)", 'pods'],
+  localStorageEvictions: ['`configz`', '`stats/summary`', 'pods'],
+  allocatable: ['`configz`', 'the Node object'],
+  pods: ['pods'],
+  summary: ['`stats/summary`'],
+  runtime: ["the runtime's images and containers (`runtime` in the snapshot)"],
+  host: ['what only the node knows (`host` in the snapshot)'],
 }
 
 export function rulesDocument(rules: readonly Rule[]): string {

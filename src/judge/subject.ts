@@ -13,7 +13,11 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
   const { unread, configuration } = readSources(record)
   const eviction = prediction.eviction?.error === null ? prediction.eviction : null
   const nextStart = prediction.nextStart
-  const imageGC = prediction.imageGC
+  const { imageGC, containerGC, localStorageEvictions, allocatable } = prediction
+  const pods = Array.isArray(record.pods) ? record.pods : null
+  const [summary, runtime, host] = [record.summary, record.runtime, record.host].map(source => (isRawObject(source) ? source : null))
+  const unreadHere = (source: 'runtime' | 'host') =>
+    bounded(messages(record.errors, source) || 'only the node itself knows it, and it was not asked (mode proxy)')
   return {
     cluster: record.cluster,
     identity: nodeIdentity(record.node),
@@ -23,6 +27,14 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
     imageGC,
     eviction,
     nextStart,
+    containerGC,
+    localStorageEvictions,
+    allocatable,
+    node: record.node,
+    pods,
+    summary: summary ?? null,
+    runtime: runtime ?? null,
+    host: host ?? null,
     coverage: coverageState(unread, hasMore(record)),
     unread,
     missing: {
@@ -30,6 +42,13 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
       ...(imageGC === null && { imageGC: unread.configz ? fromConfigz(unread) : notComputed('imageGC', prediction) }),
       ...(eviction === null && { eviction: missingEviction(unread, prediction) }),
       ...(nextStart === null && { nextStart: missingNextStart(record, prediction) }),
+      ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
+      ...(localStorageEvictions === null && { localStorageEvictions: notComputed('localStorageEvictions', prediction) }),
+      ...(allocatable === null && { allocatable: unread.configz ? fromConfigz(unread) : notComputed('allocatable', prediction) }),
+      ...(pods === null && { pods: `pods: ${unread.pods ?? 'not read'}` }),
+      ...(!summary && { summary: `stats/summary: ${unread.summary ?? 'not read'}` }),
+      ...(!runtime && { runtime: unreadHere('runtime') }),
+      ...(!host && { host: unreadHere('host') }),
     },
     doubts: nextStart && saidOf('nextStart', prediction) !== '' ? { nextStart: bounded(saidOf('nextStart', prediction)) } : {},
   }

@@ -44,6 +44,15 @@ const policySchema = (ruleIds: readonly string[]) =>
       assumedGrowthPercent: percent
         .default(defaultPolicy.assumedGrowthPercent)
         .describe('growth within one image-GC period, in percent of the capacity, where no rate was observed'),
+      strandedPercent: percent
+        .default(defaultPolicy.strandedPercent)
+        .describe('disk kept free by thresholds counts as stranded from this percentage on'),
+      strandedGiB: z.number().min(0).default(defaultPolicy.strandedGiB).describe('and from this size on'),
+      deadContainers: z.int().min(1).default(defaultPolicy.deadContainers).describe('dead containers on one node that are a pile'),
+      criticalPods: z
+        .array(z.string().min(1))
+        .default(defaultPolicy.criticalPods)
+        .describe('namespace/name of pods that must not be evicted, * stands for any run of characters'),
       report: z
         .strictObject({
           sender: address.nullable().default(null),

@@ -29,6 +29,9 @@ export interface KubeletConfiguration {
   maxPods?: number
   podsPerCore?: number
   nodeStatusMaxImages?: number
+  serializeImagePulls?: boolean
+  maxParallelImagePulls?: number
+  failCgroupV1?: boolean
 }
 
 type Kind = 'string' | 'number' | 'boolean' | 'map' | 'list'
@@ -57,6 +60,9 @@ const kinds: { [Field in keyof Required<KubeletConfiguration>]: Kind } = {
   maxPods: 'number',
   podsPerCore: 'number',
   nodeStatusMaxImages: 'number',
+  serializeImagePulls: 'boolean',
+  maxParallelImagePulls: 'number',
+  failCgroupV1: 'boolean',
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

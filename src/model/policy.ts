@@ -33,6 +33,13 @@ export interface Policy {
   alertPercent: number
   /** Growth in percent of the capacity within one image-GC period, taken where no rate was observed. */
   assumedGrowthPercent: number
+  /** Disk that thresholds keep free counts as stranded from this part of it and this size on, both. */
+  strandedPercent: number
+  strandedGiB: number
+  /** Dead containers on one node from which on they are a pile, if they outnumber the running ones. */
+  deadContainers: number
+  /** `namespace/name` of pods that a node or cluster needs, beside the DaemonSets' of kube-system; `*` stands for any run of characters. */
+  criticalPods: string[]
   /** Who gets the mail, instead of what the stack's parameters say. */
   report: { sender: string | null; recipients: string[] | null }
   severities: Partial<Record<string, Severity>>
@@ -63,6 +70,10 @@ export const defaultPolicy: Policy = {
   clusters: { names: [], tags: {} },
   alertPercent: 80,
   assumedGrowthPercent: 2,
+  strandedPercent: 10,
+  strandedGiB: 50,
+  deadContainers: 50,
+  criticalPods: [],
   report: { sender: null, recipients: null },
   severities: {},
   waivers: [],

@@ -1,23 +1,101 @@
 /** The shelf: every rule, sorted by id. */
 import type { Rule } from '#judge/rule.ts'
 import { invalidKubeletConfiguration } from './configuration/invalid-kubelet-configuration.ts'
+import { containerGcFlagsOffDefault } from './container-gc/container-gc-flags-off-default.ts'
+import { deadContainerPile } from './container-gc/dead-container-pile.ts'
 import { unreadNode } from './coverage/unread-node.ts'
 import { peerDrift } from './drift/peer-drift.ts'
+import { absoluteThresholdOnMixedDisks } from './eviction/absolute-threshold-on-mixed-disks.ts'
+import { criticalPodAmongFirstVictims } from './eviction/critical-pod-among-first-victims.ts'
 import { evictionDue } from './eviction/eviction-due.ts'
+import { localStorageLimitExceeded } from './eviction/local-storage-limit-exceeded.ts'
 import { lostDefaultThreshold } from './eviction/lost-default-threshold.ts'
+import { memoryThresholdTooSmall } from './eviction/memory-threshold-too-small.ts'
+import { podsWithoutEphemeralRequestsFirst } from './eviction/pods-without-ephemeral-requests-first.ts'
+import { shortTransitionPeriod } from './eviction/short-transition-period.ts'
+import { softThresholdWithoutGrace } from './eviction/soft-threshold-without-grace.ts'
+import { unreachableMinReclaim } from './eviction/unreachable-min-reclaim.ts'
+import { unreachableSoftThreshold } from './eviction/unreachable-soft-threshold.ts'
 import { unwatchedImagefs } from './eviction/unwatched-imagefs.ts'
+import { unwatchedInodes } from './eviction/unwatched-inodes.ts'
+import { unwatchedPids } from './eviction/unwatched-pids.ts'
+import { zeroMinReclaimThrash } from './eviction/zero-min-reclaim-thrash.ts'
 import { alertBeforeImageGc } from './image-gc/alert-before-image-gc.ts'
 import { evictionBeforeImageGc } from './image-gc/eviction-before-image-gc.ts'
+import { imageAgeGcChurn } from './image-gc/image-age-gc-churn.ts'
+import { imageGcDead } from './image-gc/image-gc-dead.ts'
+import { imageGcDisabled } from './image-gc/image-gc-disabled.ts'
 import { imageGcDue } from './image-gc/image-gc-due.ts'
+import { narrowGcBand } from './image-gc/narrow-gc-band.ts'
+import { strandedDisk } from './image-gc/stranded-disk.ts'
+import { truncatedImageList } from './image-gc/truncated-image-list.ts'
+import { unpinnedSandboxImage } from './image-gc/unpinned-sandbox-image.ts'
+import { unreachableGcLowThreshold } from './image-gc/unreachable-gc-low-threshold.ts'
+import { deadRegistry } from './image-pull/dead-registry.ts'
+import { pullFailingNow } from './image-pull/pull-failing-now.ts'
+import { rateLimitedRegistry } from './image-pull/rate-limited-registry.ts'
+import { serializedPulls } from './image-pull/serialized-pulls.ts'
+import { cgroupV1 } from './kernel/cgroup-v1.ts'
+import { memoryCgroupLeak } from './kernel/memory-cgroup-leak.ts'
+import { unsupportedVersion } from './kernel/unsupported-version.ts'
+import { invalidLogSize } from './logs/invalid-log-size.ts'
+import { logRotationOvershoot } from './logs/log-rotation-overshoot.ts'
+import { allocatableMismatch } from './reservations/allocatable-mismatch.ts'
+import { missingEnforcedCgroup } from './reservations/missing-enforced-cgroup.ts'
+import { missingSystemReserved } from './reservations/missing-system-reserved.ts'
+import { oomBeforeEviction } from './reservations/oom-before-eviction.ts'
+import { reservationWithoutEviction } from './reservations/reservation-without-eviction.ts'
+import { reservedBelowEksFormula } from './reservations/reserved-below-eks-formula.ts'
+import { reservedBelowRealUsage } from './reservations/reserved-below-real-usage.ts'
+import { unsafeEnforcedReservation } from './reservations/unsafe-enforced-reservation.ts'
 
 export const rules: readonly Rule[] = [
+  absoluteThresholdOnMixedDisks,
   alertBeforeImageGc,
+  allocatableMismatch,
+  cgroupV1,
+  containerGcFlagsOffDefault,
+  criticalPodAmongFirstVictims,
+  deadContainerPile,
+  deadRegistry,
   evictionBeforeImageGc,
   evictionDue,
+  imageAgeGcChurn,
+  imageGcDead,
+  imageGcDisabled,
   imageGcDue,
   invalidKubeletConfiguration,
+  invalidLogSize,
+  localStorageLimitExceeded,
+  logRotationOvershoot,
   lostDefaultThreshold,
+  memoryCgroupLeak,
+  memoryThresholdTooSmall,
+  missingEnforcedCgroup,
+  missingSystemReserved,
+  narrowGcBand,
+  oomBeforeEviction,
   peerDrift,
+  podsWithoutEphemeralRequestsFirst,
+  pullFailingNow,
+  rateLimitedRegistry,
+  reservationWithoutEviction,
+  reservedBelowEksFormula,
+  reservedBelowRealUsage,
+  serializedPulls,
+  shortTransitionPeriod,
+  softThresholdWithoutGrace,
+  strandedDisk,
+  truncatedImageList,
+  unpinnedSandboxImage,
+  unreachableGcLowThreshold,
+  unreachableMinReclaim,
+  unreachableSoftThreshold,
   unreadNode,
+  unsafeEnforcedReservation,
+  unsupportedVersion,
   unwatchedImagefs,
+  unwatchedInodes,
+  unwatchedPids,
+  zeroMinReclaimThrash,
 ]

@@ -1,0 +1,13 @@
+/** Reasons for which a container waits because of its image. Sources: pkg/kubelet/images/types.go; k8s.io/cri-api/pkg/errors errors.go. */
+export const pullErrors: ReadonlySet<unknown> = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'ImageInspectError',
+  'InvalidImageName',
+  'RegistryUnavailable',
+  'SignatureValidationFailed',
+])
+
+/** The longest pause between two attempts. Source: pkg/kubelet/kubelet.go MaxImageBackOff; before, it doubles from 10 s on. */
+export const longestImageBackOffMs = 300_000

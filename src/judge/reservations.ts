@@ -1,0 +1,83 @@
+/** What rules ask of reservations: what is kept for the node's daemons, and what they use. */
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { EvictionPrediction } from '#model/prediction.ts'
+import { parseQuantity, type Quantity, quantityNumber } from '#model/quantity.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import type { Failing } from './rule.ts'
+import { bounded, exactBytes } from './text.ts'
+import { canBeMet } from './thresholds.ts'
+
+const mebibyte = 1024 ** 2
+
+export interface Reserved {
+  kube: number
+  system: number
+  total: number
+}
+
+/** Null where a quantity does not parse: a kubelet would not start with it. */
+export function reservedOf(
+  { kubeReserved, systemReserved }: KubeletConfiguration,
+  resource: 'memory' | 'cpu',
+  amount: (quantity: Quantity) => number = quantityNumber,
+): Reserved | null {
+  const [kube, system] = [kubeReserved, systemReserved].map(map => {
+    try {
+      return amount(parseQuantity(map?.[resource] ?? '0'))
+    } catch {
+      return null
+    }
+  })
+  if (typeof kube !== 'number' || typeof system !== 'number') return null
+  return { kube, system, total: kube + system }
+}
+
+export const unreadableReservation = { unknown: 'configz: a reservation of it is no quantity' }
+
+export interface Daemons {
+  /** Working sets: `kubelet`, `runtime`, and `misc` where the kubelet was told a cgroup for the rest of the system. */
+  used: { name: string; bytes: number }[]
+  bytes: number
+  /** Of kubelet and runtime those without statistics: the daemons use more than `bytes`. */
+  missing: string[]
+}
+
+/** The node's daemons as the summary knows them. */
+export function daemonsOf(summary: RawObject | null): Daemons {
+  const node = isRawObject(summary?.node) ? summary.node : {}
+  const containers: unknown[] = Array.isArray(node.systemContainers) ? node.systemContainers : []
+  const used = ['kubelet', 'runtime', 'misc'].flatMap(name => {
+    const found = containers.find(container => isRawObject(container) && container.name === name)
+    const memory = isRawObject(found) && isRawObject(found.memory) ? found.memory : {}
+    const bytes = memory.workingSetBytes
+    return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0 ? [{ name, bytes }] : []
+  })
+  return {
+    used,
+    bytes: used.reduce((sum, { bytes }) => sum + bytes, 0),
+    missing: ['kubelet', 'runtime'].filter(name => !used.some(daemon => daemon.name === name)),
+  }
+}
+
+export const unmeasured = (missing: string[]) => ({ unknown: `stats/summary does not tell what ${missing.join(' and ')} use of memory` })
+
+export const daemonEvidence = ({ used }: Daemons): Failing['evidence'] =>
+  used.map(({ name, bytes }) => ({ what: `summary systemContainers ${name} workingSetBytes`, value: exactBytes(bytes) }))
+
+export const reservationEvidence = ({ kubeReserved, systemReserved }: KubeletConfiguration): Failing['evidence'] => [
+  { what: 'configz kubeReserved.memory', value: bounded(kubeReserved?.memory ?? 'none') },
+  { what: 'configz systemReserved.memory', value: bounded(systemReserved?.memory ?? 'none') },
+]
+
+/** The highest `memory.available` threshold in bytes, 0 without one; null where one cannot be resolved. */
+export function memoryThreshold(eviction: EvictionPrediction | null, only: 'hard' | 'any' = 'any'): number | null {
+  const watching = (eviction?.thresholds ?? []).filter(threshold => threshold.signal === 'memory.available' && canBeMet(threshold))
+  const resolved = watching.filter(({ hard }) => hard || only === 'any').map(threshold => threshold.resolved)
+  return resolved.includes(null) ? null : Math.max(0, ...resolved.map(Number))
+}
+
+/** For the system what the daemons use and eviction keeps free beyond what is reserved for Kubernetes: the sizing of the Kubernetes documentation. */
+export function sizedFor(daemonBytes: number, thresholdBytes: number, reserved: Reserved, configuration: KubeletConfiguration) {
+  const memory = `${Math.ceil(Math.max(0, daemonBytes + thresholdBytes - reserved.kube) / mebibyte)}Mi`
+  return { config: { systemReserved: { ...configuration.systemReserved, memory } } }
+}

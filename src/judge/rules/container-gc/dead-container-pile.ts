@@ -1,0 +1,46 @@
+import { nodeRule } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+import { isRawObject } from '#model/record.ts'
+
+const containers = (running: number, exited: number) => ({
+  runtime: {
+    containers: [
+      ...Array.from({ length: running }, () => ({ state: 'CONTAINER_RUNNING' })),
+      ...Array.from({ length: exited }, () => ({ state: 'CONTAINER_EXITED' })),
+    ],
+  },
+})
+
+export const deadContainerPile = nodeRule({
+  id: 'dead-container-pile',
+  family: 'container-gc',
+  severity: 'medium',
+  needs: ['runtime'],
+  docs: {
+    title: 'Dead containers pile up',
+    why: 'The kubelet keeps one dead container of each container that it restarted, for its logs, and all of pods that still exist. Each keeps its writable layer and its log on the disk, and its image in use: image GC cannot delete that.',
+    fix: 'Delete finished pods and jobs (ttlSecondsAfterFinished), end crash loops, and look at the flags of container GC. Policy deadContainers says how many are many.',
+    sources: ['pkg/kubelet/kuberuntime/kuberuntime_gc.go evictContainers', 'pkg/kubelet/images/image_gc_manager.go detectImages'],
+  },
+  examples: { bad: containers(10, 50), good: containers(10, 9) },
+
+  *judge({ runtime, containerGC }, policy) {
+    if (!Array.isArray(runtime.containers)) {
+      yield { unknown: 'runtime: no list of containers was read' }
+      return
+    }
+    const states = runtime.containers.map((container: unknown) => (isRawObject(container) ? container.state : null))
+    const dead = states.filter(state => state === 'CONTAINER_EXITED').length
+    const running = states.filter(state => state === 'CONTAINER_RUNNING').length
+    if (dead < policy.deadContainers || dead <= running) return
+    const removals = containerGC?.removals.filter(({ kind }) => kind === 'container').length
+    yield {
+      consequence: `${counted(dead, 'dead container')} beside ${running} running: each keeps its layer, its log and its image.${removals === undefined ? '' : ` The next container GC removes ${removals} of them.`}`,
+      evidence: [
+        { what: 'dead containers', value: String(dead) },
+        { what: 'running containers', value: String(running) },
+        ...(removals === undefined ? [] : [{ what: 'next container GC removes', value: String(removals) }]),
+      ],
+    }
+  },
+})

@@ -1,0 +1,70 @@
+import type { NodeExample } from '#judge/example.ts'
+import { hard } from '#judge/example.ts'
+import { cohortRule } from '#judge/rule.ts'
+import { bounded, byText, bytes, counted, exactBytes, percent } from '#judge/text.ts'
+import { amountOf } from '#judge/values.ts'
+
+const gibibyte = 1024 ** 3
+/** Disks of one size differ by what the filesystem takes; twice as large is another size. */
+const mixedRatio = 2
+const signals = ['nodefs.available', 'imagefs.available'] as const
+
+const node = (gib: number): NodeExample => ({
+  configuration: { evictionHard: { 'nodefs.available': '10Gi' } },
+  thresholds: [hard('nodefs.available', 10)],
+  filesystems: { nodefs: { capacityBytes: gib * gibibyte, availableBytes: 0, usedPercent: 0, inodes: 1, inodesFree: 1 } },
+})
+
+interface Absolute {
+  /** Where it is set, and for what. */
+  what: string
+  value: string
+  capacityBytes: number
+}
+
+export const absoluteThresholdOnMixedDisks = cohortRule({
+  id: 'absolute-threshold-on-mixed-disks',
+  family: 'eviction',
+  severity: 'low',
+  needs: ['configuration', 'eviction', 'summary'],
+  docs: {
+    title: 'One quantity is the eviction threshold of disks of very different sizes',
+    why: 'What is a tenth of a large disk is half of a small one: the small nodes of the group evict while they are half empty, or the large ones have next to no room left.',
+    fix: 'Write disk thresholds as percentages where a group has disks of several sizes, or divide the group.',
+    sources: ['pkg/kubelet/eviction/api/types.go GetThresholdQuantity'],
+  },
+  examples: { bad: [node(20), node(100)], good: [node(100), node(100)] },
+
+  cohort: () => '',
+
+  fact: ({ configuration, filesystems }): Absolute[] =>
+    (['evictionHard', 'evictionSoft'] as const).flatMap(map =>
+      signals.flatMap(signal => {
+        const value = configuration[map]?.[signal]
+        const capacityBytes = filesystems[signal === 'nodefs.available' ? 'nodefs' : 'imagefs']?.capacityBytes
+        return value === undefined || value.endsWith('%') || !capacityBytes ? [] : [{ what: `${map}.${signal}`, value, capacityBytes }]
+      }),
+    ),
+
+  *judge(members) {
+    const all = members.flatMap(({ node, fact }) => fact.map(absolute => ({ node, ...absolute })))
+    for (const [, alike] of Map.groupBy(all, ({ what, value }) => JSON.stringify([what, value]))) {
+      const sorted = alike.toSorted((a, b) => a.capacityBytes - b.capacityBytes || byText(a.node, b.node))
+      const [smallest, largest] = [sorted[0], sorted.at(-1)]
+      if (!smallest || !largest || largest.capacityBytes < mixedRatio * smallest.capacityBytes) continue
+      const { what, value } = smallest
+      const share = (capacity: number) => percent(((amountOf(value, capacity) ?? 0) / capacity) * 100)
+      yield {
+        nodes: alike.map(({ node }) => node).toSorted(byText),
+        failing: {
+          consequence: `${bounded(value)} is ${share(smallest.capacityBytes)} of the smallest disk (${bytes(smallest.capacityBytes)}) and ${share(largest.capacityBytes)} of the largest (${bytes(largest.capacityBytes)}) among ${counted(alike.length, 'node')} of one group.`,
+          evidence: [
+            { what: `configz ${what}`, value: bounded(value) },
+            { what: 'smallest disk', value: `${exactBytes(smallest.capacityBytes)} (${bounded(smallest.node)})` },
+            { what: 'largest disk', value: `${exactBytes(largest.capacityBytes)} (${bounded(largest.node)})` },
+          ],
+        },
+      }
+    }
+  },
+})

@@ -1,0 +1,50 @@
+import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
+import type { LocalStorageEviction } from '#model/prediction.ts'
+
+const gibibyte = 1024 ** 3
+const evictionSeconds = evictionMonitoringPeriodMs / 1000
+const shown = 10
+
+export const localStorageLimitExceeded = nodeRule({
+  id: 'local-storage-limit-exceeded',
+  family: 'eviction',
+  severity: 'high',
+  needs: ['localStorageEvictions'],
+  docs: {
+    title: 'Pods use more local storage than their own limit: the kubelet evicts them',
+    why: 'Limits of ephemeral-storage and sizeLimit of emptyDir volumes are checked at each eviction pass, whether the node has pressure or not. A pod over one is evicted at once; its owner starts the next one, which fills up again.',
+    fix: 'Raise the limit to what the pod needs, or have it write less: logs to standard output count too.',
+    sources: [
+      'pkg/kubelet/eviction/eviction_manager.go localStorageEviction, emptyDirLimitEviction, podEphemeralStorageLimitEviction, containerEphemeralStorageLimitEviction',
+    ],
+  },
+  examples: {
+    bad: {
+      localStorageEvictions: [
+        { namespace: 'shop', name: 'cart-0', limit: 'emptyDir', what: 'cache', usedBytes: 2 * gibibyte, limitBytes: gibibyte },
+      ],
+    },
+    good: { localStorageEvictions: [] },
+  },
+
+  *judge({ localStorageEvictions }) {
+    if (localStorageEvictions.length === 0) return
+    const [first, ...others] = localStorageEvictions as [LocalStorageEviction, ...LocalStorageEviction[]]
+    yield {
+      consequence: `Within ${evictionSeconds} s the kubelet evicts ${podOf(first)}: its ${limitOf(first)} has ${bytes(first.usedBytes)} of ${bytes(first.limitBytes)}.${others.length === 0 ? '' : ` So it does for ${counted(others.length, 'other')}.`}`,
+      evidence: localStorageEvictions.slice(0, shown).map(over => ({
+        what: `${podOf(over)}, ${limitOf(over)}`,
+        value: `uses ${exactBytes(over.usedBytes)}, limit ${exactBytes(over.limitBytes)}`,
+      })),
+    }
+  },
+})
+
+const podOf = ({ namespace, name }: LocalStorageEviction) => `pod ${bounded(namespace, nameLength)}/${bounded(name, nameLength)}`
+
+function limitOf({ limit, what }: LocalStorageEviction): string {
+  if (limit === 'pod') return 'ephemeral storage as a whole'
+  return `${limit === 'emptyDir' ? 'emptyDir volume' : 'container'} ${bounded(what, nameLength)}`
+}

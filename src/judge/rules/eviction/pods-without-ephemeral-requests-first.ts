@@ -1,0 +1,66 @@
+import { nodeRule } from '#judge/rule.ts'
+import { bounded, bytes, exactBytes, nameLength } from '#judge/text.ts'
+import { whyUnobserved } from '#judge/thresholds.ts'
+import type { RankedPod, Signal } from '#model/prediction.ts'
+
+const gibibyte = 1024 ** 3
+/** What the pod that stays must hold more than the one that goes: below that the order hardly matters. */
+const notableBytes = gibibyte
+const diskSignals: readonly Signal[] = ['nodefs.available', 'imagefs.available']
+
+const pod = (name: string, rank: number, usage: number, request: number): RankedPod => ({
+  namespace: 'shop',
+  name,
+  rank,
+  qos: 'Burstable',
+  priority: 0,
+  usage,
+  request,
+  reason: usage > request ? 'uses more than it requests' : 'uses no more than it requests',
+})
+const ranking = (request: number) => ({
+  eviction: {
+    rankings: [
+      { signal: 'nodefs.available' as const, pods: [pod('web-0', 0, 1_000, request), pod('cache-0', 1, 9 * gibibyte, 10 * gibibyte)] },
+    ],
+  },
+})
+
+export const podsWithoutEphemeralRequestsFirst = nodeRule({
+  id: 'pods-without-ephemeral-requests-first',
+  family: 'eviction',
+  severity: 'info',
+  needs: ['eviction'],
+  docs: {
+    title: 'Under disk pressure small pods go first, because they request no ephemeral storage',
+    why: 'A pod that uses more local storage than it requests is evicted before one that does not, whatever either holds. Without a request any byte is more. Here a pod with next to nothing on the disk goes before one that holds much, and its going frees little.',
+    fix: 'Give pods an ephemeral-storage request that covers their logs, writable layers and emptyDir volumes (a LimitRange sets a default for a namespace).',
+    sources: ['pkg/kubelet/eviction/helpers.go rankDiskPressureFunc, exceedDiskRequests'],
+  },
+  examples: { bad: ranking(0), good: ranking(2_000) },
+
+  *judge(subject) {
+    const { rankings, protected: spared, victims } = subject.eviction
+    if (victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
+    for (const { signal, pods } of rankings.filter(ranking => diskSignals.includes(ranking.signal))) {
+      const order = pods.filter(({ namespace, name }) => !spared.some(other => other.namespace === namespace && other.name === name))
+      const [first, ...later] = order.toSorted((a, b) => a.rank - b.rank)
+      if (!first || first.usage === null || first.request !== 0) continue
+      const used = first.usage
+      // Equal priority: between priorities the order is what was asked for.
+      const holding = later
+        .filter(({ request, priority, rank }) => request > 0 && priority === first.priority && rank > first.rank)
+        .toSorted((a, b) => (b.usage ?? 0) - (a.usage ?? 0))[0]
+      if (!holding || (holding.usage ?? 0) - used < notableBytes) continue
+      yield {
+        consequence: `Under pressure of ${signal} pod ${nameOf(first)} is evicted first and frees at most ${bytes(used)}; ${nameOf(holding)}, which holds ${bytes(holding.usage ?? 0)}, stays longer because of its request.`,
+        evidence: [first, holding].map(ranked => ({
+          what: `pod ${nameOf(ranked)} under ${signal}`,
+          value: `uses ${exactBytes(ranked.usage ?? 0)}, requests ${exactBytes(ranked.request)}`,
+        })),
+      }
+    }
+  },
+})
+
+const nameOf = ({ namespace, name }: RankedPod) => bounded(`${namespace}/${name}`, nameLength)

@@ -1,0 +1,44 @@
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+import { durationMs } from '#judge/values.ts'
+
+const gcMinutes = imageGcPeriodMs / 60_000
+
+export const shortTransitionPeriod = nodeRule({
+  id: 'short-transition-period',
+  family: 'eviction',
+  severity: 'low',
+  needs: ['configuration'],
+  docs: {
+    title: 'A node takes pods again too soon after pressure',
+    why: `evictionPressureTransitionPeriod is how long a condition stays after the threshold was last met. Shorter than the ${gcMinutes} minutes of its default, one period of image GC, the scheduler sends pods back before anything but eviction has made room: evicted, rescheduled, evicted.`,
+    fix: 'Set evictionPressureTransitionPeriod to 5m0s, or leave it out.',
+    sources: ['pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+  },
+  examples: {
+    bad: { configuration: { evictionPressureTransitionPeriod: '30s' } },
+    good: { configuration: { evictionPressureTransitionPeriod: '5m0s' } },
+  },
+
+  *judge({ configuration }) {
+    const written = configuration.evictionPressureTransitionPeriod ?? configurationDefaults.evictionPressureTransitionPeriod
+    const periodMs = durationMs(written)
+    if (periodMs === null) {
+      yield { unknown: `configz: evictionPressureTransitionPeriod "${bounded(written)}" is no duration` }
+      return
+    }
+    if (periodMs >= imageGcPeriodMs) return
+    yield {
+      consequence:
+        periodMs <= 0
+          ? 'The kubelet evicts without ever reporting pressure: the node is not tainted, and the scheduler keeps sending pods to it.'
+          : `${periodMs / 1000} s after a threshold was last met the node is without pressure and its taint, and takes pods again; image GC looks at the disk only every ${gcMinutes} min.`,
+      // Less than one pass: the condition comes and goes with each observation.
+      severity: periodMs <= evictionMonitoringPeriodMs ? 'high' : periodMs < 60_000 ? 'medium' : 'low',
+      evidence: [{ what: 'configz evictionPressureTransitionPeriod', value: bounded(written) }],
+      fix: { config: { evictionPressureTransitionPeriod: configurationDefaults.evictionPressureTransitionPeriod } },
+    }
+  },
+})

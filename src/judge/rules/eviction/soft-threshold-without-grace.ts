@@ -1,0 +1,46 @@
+import { hard } from '#judge/example.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+import { canBeMet } from '#judge/thresholds.ts'
+import { durationMs, withEntries } from '#judge/values.ts'
+
+const soundGracePeriod = '90s'
+const bad = {
+  evictionSoft: { 'nodefs.available': '15Gi' },
+  evictionSoftGracePeriod: { 'nodefs.available': '0s' },
+}
+
+export const softThresholdWithoutGrace = nodeRule({
+  id: 'soft-threshold-without-grace',
+  family: 'eviction',
+  severity: 'medium',
+  needs: ['configuration', 'eviction'],
+  docs: {
+    title: 'A soft eviction threshold has no grace period, and so is a hard one',
+    why: 'The kubelet tells hard from soft by the grace period alone. With 0s it evicts at the first pass below the threshold, and gives pods no time to end.',
+    fix: 'Give the signal a time in evictionSoftGracePeriod, or move the threshold to evictionHard where that is meant.',
+    sources: ['pkg/kubelet/eviction/helpers.go isHardEvictionThreshold', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+  },
+  examples: {
+    bad: { configuration: bad, thresholds: [hard('nodefs.available', 15)] },
+    good: { configuration: { ...bad, evictionSoftGracePeriod: { 'nodefs.available': '90s' } } },
+  },
+
+  *judge({ configuration, eviction }) {
+    const { evictionSoft = {}, evictionSoftGracePeriod = {} } = configuration
+    for (const threshold of eviction.thresholds.filter(({ hard }) => hard)) {
+      const { signal } = threshold
+      const [value, grace] = [evictionSoft[signal], evictionSoftGracePeriod[signal]]
+      if (value === undefined || grace === undefined || durationMs(grace) !== 0) continue
+      if (threshold.value !== value || !canBeMet(threshold)) continue
+      yield {
+        consequence: `Below ${bounded(value)} of ${signal} the kubelet kills pods at its next pass, at once: nothing waits, and their own grace period does not count.`,
+        evidence: [
+          { what: `configz evictionSoft.${signal}`, value: bounded(value) },
+          { what: `configz evictionSoftGracePeriod.${signal}`, value: bounded(grace) },
+        ],
+        fix: { config: withEntries('evictionSoftGracePeriod', configuration, { [signal]: soundGracePeriod }) },
+      }
+    }
+  },
+})

@@ -1,0 +1,54 @@
+import { hard } from '#judge/example.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+import { canBeMet, configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { amountOf, withEntries } from '#judge/values.ts'
+
+const gibibyte = 1024 ** 3
+const reclaim = (value: string) => ({
+  configuration: { evictionMinimumReclaim: { 'nodefs.available': value } },
+  thresholds: [{ ...hard('nodefs.available', 10), minReclaim: value }],
+  eviction: { signals: { 'nodefs.available': { available: 60 * gibibyte, capacity: 100 * gibibyte, time: null } } },
+})
+
+export const unreachableMinReclaim = nodeRule({
+  id: 'unreachable-min-reclaim',
+  family: 'eviction',
+  severity: 'high',
+  needs: ['configuration', 'eviction'],
+  docs: {
+    title: 'A minimum reclaim asks for more than there is',
+    why: 'Once its threshold is met, a signal counts as met until threshold and minimum reclaim together are available. Where that is the whole capacity or more it never is: the kubelet evicts every pod that it may, and the condition stays.',
+    fix: 'Lower evictionMinimumReclaim of that signal to a few percent of the capacity.',
+    sources: ['pkg/kubelet/eviction/helpers.go thresholdsMet', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+  },
+  examples: { bad: reclaim('90Gi'), good: reclaim('5Gi') },
+
+  *judge(subject) {
+    const { configuration, eviction } = subject
+    for (const threshold of eviction.thresholds.filter(canBeMet)) {
+      const { signal, minReclaim, resolved } = threshold
+      const configured = configuration.evictionMinimumReclaim?.[signal]
+      // A derived threshold (of containerfs, of allocatable memory) repeats what is said of its source.
+      if (configured === undefined) continue
+      const capacity = eviction.signals[signal]?.capacity
+      const amount = amountOf(minReclaim, capacity ?? 0)
+      if (!capacity || resolved === null || amount === null) {
+        yield { unknown: whyUnobserved(subject, `the capacity of ${signal}`) }
+        continue
+      }
+      // Equal too: nothing is ever wholly empty.
+      if (resolved + amount < capacity) continue
+      yield {
+        consequence: `Once ${signal} falls below ${bounded(threshold.value)} it stays met until ${resolved + amount} are available, of ${capacity} in all: the kubelet evicts pod after pod and never comes out of it.`,
+        evidence: [
+          { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
+          { what: `configz evictionMinimumReclaim.${signal}`, value: bounded(configured) },
+          { what: `${signal} needed to end it`, value: String(resolved + amount) },
+          { what: `${signal} capacity`, value: String(capacity) },
+        ],
+        fix: { config: withEntries('evictionMinimumReclaim', configuration, { [signal]: '5%' }) },
+      }
+    }
+  },
+})

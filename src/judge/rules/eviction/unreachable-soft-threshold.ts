@@ -1,0 +1,45 @@
+import { hard, soft } from '#judge/example.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+import { canBeMet, configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+
+export const unreachableSoftThreshold = nodeRule({
+  id: 'unreachable-soft-threshold',
+  family: 'eviction',
+  severity: 'medium',
+  needs: ['eviction'],
+  docs: {
+    title: 'A soft eviction threshold can never take effect',
+    why: 'The hard threshold of the same signal is met first, so pods lose the grace period that the soft one promises.',
+    fix: 'Set evictionSoft above evictionHard for that signal, or remove it.',
+    sources: ['pkg/kubelet/eviction/helpers.go thresholdsMet', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+  },
+  examples: {
+    bad: { thresholds: [hard('nodefs.available', 15), soft('nodefs.available', 10, 90_000)] },
+    good: { thresholds: [hard('nodefs.available', 10), soft('nodefs.available', 15, 90_000)] },
+  },
+
+  *judge(subject) {
+    const { thresholds } = subject.eviction
+    for (const soft of thresholds.filter(threshold => !threshold.hard && canBeMet(threshold))) {
+      const sameSignal = thresholds.filter(threshold => threshold.hard && threshold.signal === soft.signal && canBeMet(threshold))
+      for (const hard of sameSignal) {
+        // Equal as written is equal as observed, whatever the capacity.
+        const isSame = hard.value === soft.value
+        if (!isSame && (hard.resolved === null || soft.resolved === null)) {
+          yield { unknown: whyUnobserved(subject, `which threshold of ${soft.signal} is met first`) }
+          continue
+        }
+        // Equal counts too: both are met at the same moment, and the hard one does not wait.
+        if (!isSame && (soft.resolved ?? 0) > (hard.resolved ?? 0)) continue
+        yield {
+          consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are killed at once; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
+          evidence: [
+            { what: configuredAt(soft, subject.configuration), value: bounded(soft.value) },
+            { what: configuredAt(hard, subject.configuration), value: bounded(hard.value) },
+          ],
+        }
+      }
+    }
+  },
+})

@@ -1,0 +1,54 @@
+import { hard } from '#judge/example.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+import { isWatched, whyUnobserved } from '#judge/thresholds.ts'
+import { withEntries } from '#judge/values.ts'
+
+export const unwatchedInodes = nodeRule({
+  id: 'unwatched-inodes',
+  family: 'eviction',
+  severity: 'medium',
+  needs: ['configuration', 'eviction'],
+  docs: {
+    title: 'A filesystem can run out of inodes unseen',
+    why: 'No inodesFree threshold is in force on it. Many small files use up its inodes while bytes are left: writes fail with "no space left on device", and the node shows no DiskPressure. Image GC looks at bytes only.',
+    fix: 'Set evictionHard nodefs.inodesFree (imagefs.inodesFree where images have a disk of their own) to 5%, together with the other signals of the map.',
+    sources: ['pkg/kubelet/eviction/helpers.go makeSignalObservations', 'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard'],
+  },
+  examples: {
+    bad: { thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)] },
+    good: { thresholds: [hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)] },
+  },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge(subject) {
+    const { configuration, eviction, filesystems } = subject
+    const { layout, layoutCertainty } = filesystems
+    const unwatched: ('nodefs' | 'imagefs')[] = []
+    for (const filesystem of ['nodefs', 'imagefs'] as const) {
+      // On one disk nodefs stands for both.
+      if (filesystem === 'imagefs' && layout === 'shared') continue
+      const isSeen = isWatched(`${filesystem}.inodesFree`, eviction.thresholds, layout)
+      const inodes = filesystems[filesystem]?.inodes ?? null
+      if (isSeen === true || inodes === 0) continue
+      if (isSeen === null || inodes === null || (filesystem === 'imagefs' && layout === null))
+        yield { unknown: whyUnobserved(subject, `whether the inodes of ${filesystem} are counted and watched`) }
+      else unwatched.push(filesystem)
+    }
+    if (unwatched.length === 0) return
+    const signals = unwatched.map(filesystem => `${filesystem}.inodesFree`)
+    yield {
+      consequence: `${signals.join(' and ')} can reach 0 without DiskPressure, taint or eviction: no file can be created then, whatever bytes are left.`,
+      confidence: layoutCertainty === 'certain' ? 'certain' : 'likely',
+      evidence: unwatched.flatMap(filesystem => [
+        {
+          what: `configz evictionHard.${filesystem}.inodesFree`,
+          value: bounded(configuration.evictionHard?.[`${filesystem}.inodesFree`] ?? 'absent'),
+        },
+        { what: `${filesystem} inodes`, value: String(filesystems[filesystem]?.inodes) },
+        { what: `${filesystem} inodes free`, value: String(filesystems[filesystem]?.inodesFree ?? 'not known') },
+      ]),
+      fix: { config: withEntries('evictionHard', configuration, Object.fromEntries(signals.map(signal => [signal, '5%']))) },
+    }
+  },
+})

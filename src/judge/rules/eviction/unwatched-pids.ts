@@ -1,0 +1,46 @@
+import { nodeRule } from '#judge/rule.ts'
+import { bounded, percent } from '#judge/text.ts'
+import { canBeMet, whyUnobserved } from '#judge/thresholds.ts'
+import { withEntries } from '#judge/values.ts'
+
+/** No kubelet and no AMI watches pids by default, and most nodes are right without: it counts where they become few. */
+const scarcePercent = 20
+
+export const unwatchedPids = nodeRule({
+  id: 'unwatched-pids',
+  family: 'eviction',
+  severity: 'medium',
+  needs: ['configuration', 'eviction'],
+  docs: {
+    title: 'Process ids run short, and nothing watches them',
+    why: `pid.available has no default threshold. With less than ${scarcePercent} % of the node's process ids left (threads count too), one pod more can take the rest: then nothing on the node can start a process, the kubelet and the runtime neither.`,
+    fix: 'Set evictionHard pid.available, together with the other signals of the map, and podPidsLimit. Find what starts so many threads.',
+    sources: ['pkg/kubelet/eviction/helpers.go makeSignalObservations', 'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard'],
+  },
+  examples: {
+    bad: { eviction: { signals: { 'pid.available': { available: 3_000, capacity: 32_768, time: null } } } },
+    good: { eviction: { signals: { 'pid.available': { available: 30_000, capacity: 32_768, time: null } } } },
+  },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge(subject) {
+    const { configuration, eviction } = subject
+    if (eviction.thresholds.some(threshold => threshold.signal === 'pid.available' && canBeMet(threshold))) return
+    const pids = eviction.signals['pid.available']
+    if (!pids || pids.capacity <= 0) {
+      yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
+      return
+    }
+    const leftPercent = (pids.available / pids.capacity) * 100
+    if (leftPercent >= scarcePercent) return
+    yield {
+      consequence: `${pids.available} of ${pids.capacity} process ids are left (${percent(leftPercent)}). At 0 no process starts on this node, without PIDPressure and without eviction.`,
+      evidence: [
+        { what: 'configz evictionHard.pid.available', value: bounded(configuration.evictionHard?.['pid.available'] ?? 'absent') },
+        { what: 'pid.available now', value: String(pids.available) },
+        { what: 'pid.available capacity', value: String(pids.capacity) },
+      ],
+      fix: { config: withEntries('evictionHard', configuration, { 'pid.available': '10%' }) },
+    }
+  },
+})

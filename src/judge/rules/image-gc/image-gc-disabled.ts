@@ -1,0 +1,37 @@
+import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+import { soundImageGc } from '#judge/thresholds.ts'
+
+export const imageGcDisabled = nodeRule({
+  id: 'image-gc-disabled',
+  family: 'image-gc',
+  severity: 'high',
+  needs: ['imageGC'],
+  docs: {
+    title: 'Image garbage collection is switched off',
+    why: 'imageGCHighThresholdPercent 100 stops the loop, and no maximum age of images keeps it running. Unused images stay until eviction deletes every one of them, when the node is under DiskPressure already.',
+    fix: 'Set imageGCHighThresholdPercent below 100 and below where eviction starts, and imageGCLowThresholdPercent with it.',
+    sources: ['pkg/kubelet/kubelet.go StartGarbageCollection'],
+  },
+  examples: {
+    bad: { imageGC: { enabled: false, highThresholdPercent: 100, lowThresholdPercent: 80 } },
+    good: { imageGC: { highThresholdPercent: 99, lowThresholdPercent: 80 } },
+  },
+
+  *judge({ imageGC, configuration, eviction, filesystems }, policy) {
+    if (imageGC.enabled) return
+    const watching = (eviction?.thresholds ?? []).filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
+    const capacity = filesystems.imagefs?.capacityBytes
+    const evictionBytes = Math.max(0, ...watching.map(({ resolved }) => resolved ?? 0))
+    const sound = soundImageGc(capacity ? (evictionBytes / capacity) * 100 : 0, policy)
+    yield {
+      consequence:
+        'The kubelet never starts an image GC round, however full the disk: unused images go only when eviction needs the space.',
+      evidence: [
+        { what: 'configz imageGCHighThresholdPercent', value: String(imageGC.highThresholdPercent) },
+        { what: 'configz imageMaximumGCAge', value: bounded(configuration?.imageMaximumGCAge ?? 'absent') },
+      ],
+      fix: sound ? { config: { ...sound } } : undefined,
+    }
+  },
+})

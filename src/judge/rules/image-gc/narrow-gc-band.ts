@@ -1,0 +1,49 @@
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bytes, percent } from '#judge/text.ts'
+
+const gcMinutes = imageGcPeriodMs / 60_000
+/** The kubelet's own defaults, 85 and 80, are this far apart. */
+const soundBandPercent = 5
+const widerBandPercent = 10
+
+export const narrowGcBand = nodeRule({
+  id: 'narrow-gc-band',
+  family: 'image-gc',
+  severity: 'medium',
+  needs: ['imageGC'],
+  docs: {
+    title: 'The two image GC thresholds are too close together',
+    why: 'A round starts at the high threshold and ends at the low one. Closer than the 5 % of the defaults it frees so little that the disk is full again soon: a round every few minutes, and images that are deleted and pulled again.',
+    fix: 'Lower imageGCLowThresholdPercent, to ten below imageGCHighThresholdPercent for example. A low threshold that is not below the high one is refused at the next start.',
+    sources: [
+      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+      'pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration',
+    ],
+  },
+  examples: {
+    bad: { imageGC: { highThresholdPercent: 80, lowThresholdPercent: 79 } },
+    good: { imageGC: { highThresholdPercent: 85, lowThresholdPercent: 80 } },
+  },
+  appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
+
+  *judge({ imageGC, filesystems }) {
+    const { highThresholdPercent: high, lowThresholdPercent: low } = imageGC
+    if (high - low >= soundBandPercent) return
+    // The used percentage is rounded up, so that a round starts as soon as more than high − 1 is used.
+    const freedPercent = Math.max(0, high - 1 - low)
+    const capacity = filesystems.imagefs?.capacityBytes
+    const size = capacity ? ` (${bytes((freedPercent / 100) * capacity)})` : ''
+    yield {
+      consequence: `Image GC starts above ${high - 1} % used and stops at ${low} %: it asks for ${freedPercent === 0 ? 'one image' : `${percent(freedPercent)} of the disk${size}`} at a time, and starts again every ${gcMinutes} min while the disk fills.`,
+      evidence: [
+        { what: 'configz imageGCHighThresholdPercent', value: String(high) },
+        { what: 'configz imageGCLowThresholdPercent', value: String(low) },
+      ],
+      fix:
+        high > 0 && high < 100
+          ? { config: { imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: Math.max(0, high - widerBandPercent) } }
+          : undefined,
+    }
+  },
+})

@@ -1,0 +1,41 @@
+import { nodeRule } from '#judge/rule.ts'
+
+/** Source: pkg/kubelet/apis/config/v1beta1/defaults.go NodeStatusMaxImages. */
+const defaultMost = 50
+
+const images = (count: number) => ({
+  node: { status: { images: Array.from({ length: count }, (_, index) => ({ names: [`app:${index}`], sizeBytes: 1 })) } },
+})
+
+export const truncatedImageList = nodeRule({
+  id: 'truncated-image-list',
+  family: 'image-gc',
+  severity: 'info',
+  needs: ['configuration'],
+  docs: {
+    title: "The node's list of images is cut",
+    why: 'The Node object names the largest images only, up to nodeStatusMaxImages. The scheduler does not know of the others when it looks for a node that has an image, and what image GC will delete can be told from the list only in part.',
+    fix: 'Set nodeStatusMaxImages higher, or to -1 for all; on large clusters mind the size of the Node objects.',
+    sources: ['pkg/kubelet/nodestatus/setters.go Images'],
+  },
+  examples: { bad: images(defaultMost), good: images(defaultMost - 1) },
+
+  *judge({ configuration, node, runtime }) {
+    const most = configuration.nodeStatusMaxImages ?? defaultMost
+    if (most < 0) return
+    const listed = node.status?.images?.length ?? 0
+    const present = Array.isArray(runtime?.images) ? runtime.images.length : null
+    if (listed < most || (present !== null && present <= listed)) return
+    yield {
+      // As many as may be named are perhaps all there are.
+      confidence: present === null ? 'possible' : 'certain',
+      consequence: `The Node object names ${listed} images and no more fit${present === null ? '; how many there are it does not tell' : `, of ${present} on the node`}: the smaller ones are unseen by the scheduler, and by this audit.`,
+      evidence: [
+        { what: 'configz nodeStatusMaxImages', value: String(configuration.nodeStatusMaxImages ?? `absent (default ${defaultMost})`) },
+        { what: 'node status.images', value: String(listed) },
+        ...(present === null ? [] : [{ what: 'images of the runtime', value: String(present) }]),
+      ],
+      fix: { config: { nodeStatusMaxImages: -1 } },
+    }
+  },
+})

@@ -1,0 +1,54 @@
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+const pause = '602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/pause:3.10'
+const node = (pinned: boolean) => ({
+  runtime: { images: [{ id: 'sha256:ed210e3e', repoTags: [pause], repoDigests: [], pinned }] },
+  host: { containerd: { sandboxImage: pause } },
+})
+
+export const unpinnedSandboxImage = nodeRule({
+  id: 'unpinned-sandbox-image',
+  family: 'image-gc',
+  severity: 'high',
+  needs: ['runtime', 'host'],
+  docs: {
+    title: 'The sandbox image is not pinned: image GC deletes it',
+    why: 'No container uses the pause image, so image GC takes it for unused. Since Kubernetes 1.29 the kubelet spares it only where the runtime has it pinned. Once it is gone no pod starts on the node until it is pulled again, which fails where its registry asks for credentials that containerd does not have.',
+    fix: 'Take a newer AMI (AL2023 from v20241115 on, Bottlerocket) and replace the node. On a node that must stay: import or pull the image and set its label io.cri-containerd.pinned=pinned.',
+    sources: ['pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder', 'awslabs/amazon-eks-ami#1597'],
+  },
+  examples: { bad: node(false), good: node(true) },
+  appliesTo: ({ identity }) => featuresOf(identity.kubeletVersion).has('sandboxImageUnprotected'),
+
+  *judge({ runtime, host }) {
+    const name = isRawObject(host.containerd) ? host.containerd.sandboxImage : undefined
+    if (typeof name !== 'string' || name === '' || !Array.isArray(runtime.images)) {
+      yield { unknown: 'host and runtime: the sandbox image, or the list of images, was not read' }
+      return
+    }
+    const image = runtime.images
+      .filter(isRawObject)
+      .find(listed => namesOf(listed).some(known => known === name || known === `${name}:latest`))
+    if (image === undefined) {
+      yield { unknown: `runtime: the sandbox image ${bounded(name)} is not among the images of this node` }
+      return
+    }
+    if (image.pinned === true) return
+    yield {
+      consequence: `When image GC or eviction next needs space it may delete ${bounded(name)}. Then no new pod starts here until it is pulled again.`,
+      evidence: [
+        { what: 'containerd sandboxImage', value: bounded(name) },
+        { what: 'pinned', value: image.pinned === false ? 'false' : 'not told, which is false' },
+      ],
+    }
+  },
+})
+
+const namesOf = ({ id, repoTags, repoDigests }: RawObject): unknown[] => [
+  id,
+  ...(Array.isArray(repoTags) ? repoTags : []),
+  ...(Array.isArray(repoDigests) ? repoDigests : []),
+]

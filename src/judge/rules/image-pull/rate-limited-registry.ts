@@ -1,0 +1,47 @@
+import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
+import { imagesOf, registryOf } from '#judge/images.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded, byText, counted } from '#judge/text.ts'
+import type { RawObject } from '#model/record.ts'
+
+const shown = 10
+const { anonymousPulls, personalPulls, hours } = dockerHubLimits
+const pod = (image: string) => ({ metadata: { namespace: 'shop', name: 'web' }, spec: { containers: [{ name: 'web', image }] } })
+
+export const rateLimitedRegistry = nodeRule({
+  id: 'rate-limited-registry',
+  family: 'image-pull',
+  severity: 'low',
+  needs: ['pods'],
+  docs: {
+    title: 'Images are pulled from Docker Hub without credentials',
+    why: `Docker Hub gives ${anonymousPulls} pulls in ${hours} hours to each IPv4 address or IPv6 /64 without credentials, ${personalPulls} to a personal account, and sets no limit to paid ones. All nodes behind one NAT gateway share one address: when their image GC deletes, or they are replaced, what must be pulled again soon meets 429 toomanyrequests.`,
+    fix: 'Pull through a cache (an ECR pull-through cache rule for docker-hub), from a copy (public.ecr.aws/docker/library), or with imagePullSecrets of a paid account; more egress addresses only move the limit.',
+    sources: ['docs.docker.com/docker-hub/usage/pulls', 'docs.aws.amazon.com/AmazonECR/latest/userguide/pull-through-cache.html'],
+  },
+  examples: { bad: { pods: [pod('redis:7.4')] }, good: { pods: [pod('public.ecr.aws/docker/library/redis:7.4')] } },
+
+  *judge({ pods, imageGC, host }) {
+    const images = imagesOf(pods).filter(({ registry, hasPullSecret }) => registry === 'docker.io' && !hasPullSecret)
+    if (images.length === 0) return
+    const mirrors = (host?.containerd as RawObject | undefined)?.mirrors
+    if (Array.isArray(mirrors) && mirrors.length > 0) {
+      yield { unknown: "host: containerd has mirrors; whether they answer for Docker Hub's images is not known" }
+      return
+    }
+    const names = [...new Set(images.map(({ image }) => image))].toSorted(byText)
+    const deleted = (imageGC?.deletions ?? []).filter(
+      ({ names }) => names.length > 0 && names.every(name => registryOf(name) === 'docker.io'),
+    )
+    yield {
+      severity: deleted.length > 0 ? 'medium' : 'low',
+      confidence: 'likely',
+      consequence: `A new node in the place of this one pulls ${counted(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${counted(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.` : ''}`,
+      evidence: [
+        { what: 'images of Docker Hub in pods without imagePullSecrets', value: String(names.length) },
+        ...names.slice(0, shown).map(name => ({ what: 'image', value: bounded(name) })),
+        ...deleted.slice(0, shown).map(({ names }) => ({ what: 'image GC may delete', value: bounded(names[0] ?? '') })),
+      ],
+    }
+  },
+})

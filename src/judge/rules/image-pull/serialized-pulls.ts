@@ -1,0 +1,30 @@
+import { nodeRule } from '#judge/rule.ts'
+
+export const serializedPulls = nodeRule({
+  id: 'serialized-pulls',
+  family: 'image-pull',
+  severity: 'low',
+  needs: ['configuration'],
+  docs: {
+    title: 'The kubelet pulls one image at a time',
+    why: 'One large image, or one registry that does not answer, holds up every other pull of the node: after a GC that deleted much, after a drain of a neighbour, and for the pods that the node itself needs.',
+    fix: 'Set serializeImagePulls: false, as EKS images do, and maxParallelImagePulls (kubelet 1.27 and later) where the disk must be spared.',
+    sources: [
+      'pkg/kubelet/images/puller.go newSerialImagePuller',
+      'pkg/kubelet/apis/config/v1beta1/defaults.go',
+      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+    ],
+  },
+  examples: { bad: { configuration: { serializeImagePulls: true } }, good: { configuration: { serializeImagePulls: false } } },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge({ configuration: { serializeImagePulls } }) {
+    if (serializeImagePulls === undefined) yield { unknown: 'configz: serializeImagePulls is absent, and the kubelet always shows it' }
+    if (!serializeImagePulls) return
+    yield {
+      consequence: 'When several pods of this node need images, each pull waits for all that were asked for before it.',
+      evidence: [{ what: 'configz serializeImagePulls', value: 'true' }],
+      fix: { config: { serializeImagePulls: false } },
+    }
+  },
+})

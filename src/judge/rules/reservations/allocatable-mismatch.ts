@@ -1,0 +1,52 @@
+import { nodeRule } from '#judge/rule.ts'
+import { bounded, byText } from '#judge/text.ts'
+import { compareQuantities, parseQuantity } from '#model/quantity.ts'
+
+const predicted = { cpu: '3920m', memory: '15Gi', matchesNode: false }
+
+export const allocatableMismatch = nodeRule({
+  id: 'allocatable-mismatch',
+  family: 'reservations',
+  severity: 'medium',
+  needs: ['allocatable'],
+  docs: {
+    title: 'The node offers other resources to pods than its configuration gives',
+    why: 'Allocatable is capacity less reservations and hard eviction thresholds. A node that reports anything else runs with something that its configuration does not show (a flag such as --experimental-allocatable-ignore-eviction), has changed since its kubelet started, or its status was written by someone else. The scheduler believes the status.',
+    fix: 'Restart the kubelet where the machine or its configuration has changed; otherwise look at its flags and at who writes the status of nodes.',
+    sources: [
+      'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
+      'pkg/kubelet/nodestatus/setters.go MachineInfo',
+    ],
+  },
+  examples: {
+    bad: { allocatable: predicted, node: { status: { allocatable: { cpu: '4', memory: '15Gi' } } } },
+    good: { allocatable: { ...predicted, matchesNode: true }, node: { status: { allocatable: { cpu: '3920m', memory: '15Gi' } } } },
+  },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge({ allocatable, node }) {
+    const { matchesNode, ...amounts } = allocatable
+    if (matchesNode === null) yield { unknown: 'node: its status reports no allocatable resources that can be read' }
+    if (matchesNode !== false) return
+    const reported: Record<string, string | undefined> = node.status?.allocatable ?? {}
+    const differing = Object.entries(amounts)
+      .filter((entry): entry is [string, string] => typeof entry[1] === 'string' && !isEqual(entry[1], reported[entry[0]]))
+      .toSorted(([a], [b]) => byText(a, b))
+    const shown = differing.map(([name, amount]) => ({ name: bounded(name, 100), amount, actual: bounded(reported[name] ?? 'none') }))
+    yield {
+      consequence: `The scheduler counts with what the node reports, not with what its configuration leaves: ${shown.map(({ name, amount, actual }) => `${name} ${actual} instead of ${amount}`).join(', ')}. Where it reports more, pods are placed on memory or disk that eviction or the daemons need.`,
+      evidence: shown.flatMap(({ name, amount, actual }) => [
+        { what: `node allocatable ${name}`, value: actual },
+        { what: `allocatable ${name} by configuration`, value: amount },
+      ]),
+    }
+  },
+})
+
+function isEqual(amount: string, reported: string | undefined): boolean {
+  try {
+    return reported !== undefined && compareQuantities(parseQuantity(amount), parseQuantity(reported)) === 0
+  } catch {
+    return false
+  }
+}

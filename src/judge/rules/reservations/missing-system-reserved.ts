@@ -1,0 +1,60 @@
+import { eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import {
+  daemonEvidence,
+  daemonsOf,
+  memoryThreshold,
+  reservationEvidence,
+  reservedOf,
+  sizedFor,
+  unmeasured,
+  unreadableReservation,
+} from '#judge/reservations.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded, bytes } from '#judge/text.ts'
+
+export const missingSystemReserved = nodeRule({
+  id: 'missing-system-reserved',
+  family: 'reservations',
+  severity: 'high',
+  needs: ['configuration'],
+  docs: {
+    title: 'No memory is reserved for the system',
+    why: 'The scheduler fills a node up to its allocatable memory. What kubelet, runtime and system use beside it comes out of what pods were promised: the node runs into memory pressure, or the kernel kills, with pods that stay within their requests.',
+    fix: 'Reserve memory in kubeReserved and systemReserved: what the daemons use at most, and the eviction threshold. EKS images reserve 255 Mi + 11 Mi for each pod in kubeReserved.',
+    sources: [
+      'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
+      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+      'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources',
+    ],
+  },
+  examples: {
+    bad: { configuration: { maxPods: 58 } },
+    good: { configuration: { kubeReserved: { memory: '893Mi' }, systemReserved: { memory: '256Mi' } } },
+  },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge({ configuration, summary, eviction, node }) {
+    const reserved = reservedOf(configuration, 'memory')
+    if (reserved === null) yield unreadableReservation
+    if (reserved === null || reserved.system > 0) return
+    const daemons = daemonsOf(summary)
+    const evidence = [...reservationEvidence(configuration), ...daemonEvidence(daemons)]
+    if (reserved.total === 0) {
+      const pods = configuration.maxPods ?? configurationDefaults.maxPods ?? 110
+      const allocatable = bounded(node.status?.allocatable?.memory ?? 'not reported')
+      yield {
+        consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
+        evidence,
+        fix: { config: { kubeReserved: { ...configuration.kubeReserved, memory: `${eksReservedMemoryMiB(pods)}Mi` } } },
+      }
+    } else if (daemons.bytes > reserved.kube)
+      yield {
+        confidence: 'likely',
+        consequence: `The daemons use ${bytes(daemons.bytes)}, kubeReserved holds ${bytes(reserved.kube)}, and nothing is reserved for the system: ${bytes(daemons.bytes - reserved.kube)} come out of what pods were promised.`,
+        evidence,
+        fix: sizedFor(daemons.bytes, memoryThreshold(eviction) ?? 0, reserved, configuration),
+      }
+    else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
+  },
+})

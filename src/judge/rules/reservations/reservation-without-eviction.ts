@@ -1,0 +1,65 @@
+import { hard } from '#judge/example.ts'
+import {
+  daemonEvidence,
+  daemonsOf,
+  memoryThreshold,
+  reservationEvidence,
+  reservedOf,
+  sizedFor,
+  unmeasured,
+  unreadableReservation,
+} from '#judge/reservations.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bytes, exactBytes } from '#judge/text.ts'
+
+const gibibyte = 1024 ** 3
+const oneGib = { node: { systemContainers: ['kubelet', 'runtime'].map(name => ({ name, memory: { workingSetBytes: gibibyte / 2 } })) } }
+const half = hard('memory.available', 0.5)
+
+export const reservationWithoutEviction = nodeRule({
+  id: 'reservation-without-eviction',
+  family: 'reservations',
+  severity: 'low',
+  needs: ['configuration', 'eviction', 'summary'],
+  docs: {
+    title: 'Memory reservations leave no room for the eviction threshold',
+    why: "Memory that must stay available is nobody's to use: with 1 GiB for daemons and eviction below 500 MiB, 1.5 GiB belong into the reservation. Only hard thresholds come off allocatable by themselves, so with less reserved a soft threshold, or a little more for the daemons, evicts pods that stay within what the node offers.",
+    fix: "Set kubeReserved and systemReserved together to the daemons' memory plus the highest memory.available threshold.",
+    sources: [
+      'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction "Node allocatable and eviction policies"',
+      'pkg/kubelet/cm/helpers.go hardEvictionReservation',
+    ],
+  },
+  examples: {
+    bad: { configuration: { systemReserved: { memory: '1Gi' } }, thresholds: [half], summary: oneGib },
+    good: { configuration: { systemReserved: { memory: '1536Mi' } }, thresholds: [half], summary: oneGib },
+  },
+  appliesTo: ({ identity, configuration }) =>
+    identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
+
+  *judge({ configuration, eviction, summary }) {
+    const reserved = reservedOf(configuration, 'memory')
+    const [threshold, kept] = [memoryThreshold(eviction), memoryThreshold(eviction, 'hard')]
+    if (reserved === null) yield unreadableReservation
+    else if (threshold === null || kept === null) yield { unknown: 'stats/summary does not tell the bytes of memory.available' }
+    else if (threshold > 0) {
+      const daemons = daemonsOf(summary)
+      const wanted = daemons.bytes + threshold
+      if (reserved.total >= wanted && daemons.missing.length > 0) yield unmeasured(daemons.missing)
+      if (reserved.total >= wanted) return
+      const left = reserved.total + kept - daemons.bytes
+      yield {
+        severity: left < threshold ? 'medium' : 'low',
+        confidence: 'likely',
+        consequence: `When pods use all that the node offers them, ${bytes(left)} stay available beside the daemons as they are now, and pods are evicted below ${bytes(threshold)}${left < threshold ? ', although they took no more than was offered' : `: ${bytes(left - threshold)} more for the daemons, and pods are evicted that took no more than was offered`}. Sized for both, ${bytes(wanted)} would be reserved.`,
+        evidence: [
+          ...reservationEvidence(configuration),
+          ...daemonEvidence(daemons),
+          { what: 'memory.available is met below', value: exactBytes(threshold) },
+          { what: 'daemons and threshold', value: exactBytes(wanted) },
+        ],
+        fix: sizedFor(daemons.bytes, threshold, reserved, configuration),
+      }
+    }
+  },
+})

@@ -1,0 +1,71 @@
+import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { reservedOf, unreadableReservation } from '#judge/reservations.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+import { milliValue } from '#model/quantity.ts'
+
+const mebibyte = 1024 ** 2
+const node = { status: { capacity: { cpu: '4' } } }
+
+export const reservedBelowEksFormula = nodeRule({
+  id: 'reserved-below-eks-formula',
+  family: 'reservations',
+  severity: 'low',
+  needs: ['configuration'],
+  docs: {
+    title: 'Less is reserved than EKS images reserve for as many pods and cores',
+    why: 'EKS images reserve 255 Mi + 11 Mi for each pod, and 6 %, 1 %, 0.5 % and 0.25 % of the first, the second, the next two and the other cores: about what kubelet and runtime need when the node is full of pods. A node whose maxPods was raised keeps the reservation of the old number.',
+    fix: 'Raise kubeReserved to the formula, or lower maxPods to what is reserved for.',
+    sources: [
+      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go getMemoryMebibytesToReserve, getCPUMillicoresToReserve',
+      'awslabs/amazon-eks-ami templates/al2/runtime/bootstrap.sh',
+    ],
+  },
+  examples: {
+    bad: { configuration: { maxPods: 110, kubeReserved: { cpu: '80m', memory: '893Mi' } }, node },
+    good: { configuration: { maxPods: 58, kubeReserved: { cpu: '80m', memory: '893Mi' } }, node },
+  },
+  // With no memory reserved at all missing-system-reserved says it.
+  appliesTo: ({ identity, configuration }) =>
+    identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
+
+  *judge({ configuration, node }) {
+    const memory = reservedOf(configuration, 'memory')
+    const cpu = reservedOf(configuration, 'cpu', quantity => Number(milliValue(quantity)))
+    if (memory === null || cpu === null) {
+      yield unreadableReservation
+      return
+    }
+    const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
+    const hasCores = Number.isSafeInteger(cores) && cores > 0
+    if (!hasCores) yield { unknown: 'node: its status reports no whole number of cores' }
+    const { maxPods = configurationDefaults.maxPods ?? 110, podsPerCore = 0, reservedSystemCPUs = '' } = configuration
+    const pods = podsPerCore > 0 && hasCores ? Math.min(podsPerCore * cores, maxPods) : maxPods
+    const lacksMemory = memory.total < eksReservedMemoryMiB(pods) * mebibyte
+    // Reserved CPUs take the place of both reservations of cpu.
+    const lacksCpu = hasCores && reservedSystemCPUs === '' && cpu.total < eksReservedCpuMillis(cores)
+    const lacking = {
+      ...(lacksMemory && { memory: `${eksReservedMemoryMiB(pods)}Mi` }),
+      ...(lacksCpu && { cpu: `${eksReservedCpuMillis(cores)}m` }),
+    }
+    if (!lacksMemory && !lacksCpu) return
+    const names = Object.entries(lacking)
+    const reserved = (resource: string) =>
+      [configuration.kubeReserved, configuration.systemReserved]
+        .flatMap(map => (map?.[resource] ? [bounded(map[resource])] : []))
+        .join(' + ')
+    yield {
+      confidence: 'likely',
+      consequence: `For ${pods} pods EKS keeps more for the kubelet and the runtime: ${names.map(([name, wanted]) => `${name} ${wanted}, here ${reserved(name) || 'none'}`).join('; ')}. On a node full of pods what they need beyond that comes out of what pods were promised.`,
+      evidence: [
+        { what: 'configz maxPods', value: String(maxPods) },
+        ...names.flatMap(([name, wanted]) => [
+          { what: `configz kubeReserved and systemReserved ${name}`, value: reserved(name) || 'none' },
+          { what: `EKS reserves ${name}`, value: wanted },
+        ]),
+      ],
+      fix: { config: { kubeReserved: { ...configuration.kubeReserved, ...lacking } } },
+    }
+  },
+})

@@ -1,0 +1,58 @@
+import {
+  daemonEvidence,
+  daemonsOf,
+  memoryThreshold,
+  reservationEvidence,
+  reservedOf,
+  sizedFor,
+  unmeasured,
+  unreadableReservation,
+} from '#judge/reservations.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bytes, exactBytes } from '#judge/text.ts'
+
+const mebibyte = 1024 ** 2
+const using = (mib: number) => ({
+  node: { systemContainers: ['kubelet', 'runtime'].map(name => ({ name, memory: { workingSetBytes: (mib / 2) * mebibyte } })) },
+})
+
+export const reservedBelowRealUsage = nodeRule({
+  id: 'reserved-below-real-usage',
+  family: 'reservations',
+  severity: 'medium',
+  needs: ['configuration', 'summary'],
+  docs: {
+    title: 'The daemons use more memory than is reserved',
+    why: 'What kubelet and runtime use beyond kubeReserved and systemReserved is taken from what pods were promised. On a full node memory.available falls below its threshold with every pod within its requests.',
+    fix: 'Raise the reservations above what the daemons use, with room for the eviction threshold; or find out why they use so much.',
+    sources: [
+      'pkg/kubelet/server/stats/summary_sys_containers.go GetSystemContainersStats',
+      'pkg/kubelet/cm/node_container_manager_linux.go GetNodeAllocatableReservation',
+    ],
+  },
+  examples: {
+    bad: { configuration: { kubeReserved: { memory: '400Mi' } }, summary: using(600) },
+    good: { configuration: { kubeReserved: { memory: '400Mi' } }, summary: using(300) },
+  },
+  // With nothing reserved at all missing-system-reserved says it.
+  appliesTo: ({ identity, configuration }) =>
+    identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
+
+  *judge({ configuration, summary, eviction }) {
+    const reserved = reservedOf(configuration, 'memory')
+    const daemons = daemonsOf(summary)
+    if (reserved === null) yield unreadableReservation
+    else if (daemons.bytes > reserved.total)
+      yield {
+        confidence: 'likely',
+        consequence: `${daemons.used.map(({ name }) => name).join(', ')} use ${bytes(daemons.bytes)}, ${bytes(reserved.total)} are reserved: when pods use all that the node offers them, ${bytes(daemons.bytes - reserved.total)} are missing, and pods are evicted that took no more than was offered.`,
+        evidence: [
+          ...reservationEvidence(configuration),
+          ...daemonEvidence(daemons),
+          { what: 'used beyond the reservation', value: exactBytes(daemons.bytes - reserved.total) },
+        ],
+        fix: sizedFor(daemons.bytes, memoryThreshold(eviction) ?? 0, reserved, configuration),
+      }
+    else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
+  },
+})

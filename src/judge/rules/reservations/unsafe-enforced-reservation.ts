@@ -1,0 +1,64 @@
+import { daemonEvidence, daemonsOf } from '#judge/reservations.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+
+const reservations = [
+  {
+    name: 'system-reserved',
+    map: 'systemReserved',
+    cgroup: 'systemReservedCgroup',
+    whose: "the system's daemons (sshd, udev, the kubelet's own unit where it lies there)",
+  },
+  { name: 'kube-reserved', map: 'kubeReserved', cgroup: 'kubeReservedCgroup', whose: 'the kubelet and the runtime' },
+] as const
+
+export const unsafeEnforcedReservation = nodeRule({
+  id: 'unsafe-enforced-reservation',
+  family: 'reservations',
+  severity: 'medium',
+  needs: ['configuration'],
+  docs: {
+    title: "The daemons' reservation is a hard limit on their memory or processes",
+    why: 'Enforcing system-reserved or kube-reserved makes the reservation the limit of that cgroup. Daemons that need more are killed by the kernel, or cannot fork, while the node has memory left; with the runtime or the kubelet in it the whole node fails.',
+    fix: 'Enforce pods alone; from kubelet 1.32 on system-reserved-compressible and kube-reserved-compressible limit only cpu.',
+    sources: [
+      'pkg/kubelet/cm/node_container_manager_linux.go enforceExistingCgroup, getCgroupConfig',
+      'kubernetes.io/docs/tasks/administer-cluster/reserve-compute-resources "General Guidelines"',
+    ],
+  },
+  examples: {
+    bad: {
+      configuration: {
+        enforceNodeAllocatable: ['pods', 'system-reserved'],
+        systemReserved: { memory: '512Mi' },
+        systemReservedCgroup: '/system.slice',
+      },
+    },
+    good: {
+      configuration: { enforceNodeAllocatable: ['pods'], systemReserved: { memory: '512Mi' }, systemReservedCgroup: '/system.slice' },
+    },
+  },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge({ configuration, summary }) {
+    const enforced = configuration.enforceNodeAllocatable ?? []
+    for (const { name, map, cgroup, whose } of reservations) {
+      // Reserved cpu is a share, not a limit; ephemeral-storage is no matter of cgroups.
+      const limits = ['memory', 'pid'].flatMap(resource => {
+        const amount = configuration[map]?.[resource]
+        return amount === undefined ? [] : [{ resource, amount: bounded(amount) }]
+      })
+      if (!enforced.includes(name) || limits.length === 0) continue
+      yield {
+        consequence: `${bounded(configuration[cgroup] ?? 'That cgroup')} is held to ${limits.map(({ resource, amount }) => `${resource} ${amount}`).join(' and ')}: when ${whose} in it need more, the kernel kills in it or refuses to fork, however much the node has left.`,
+        evidence: [
+          { what: 'configz enforceNodeAllocatable', value: bounded(enforced.join(', ')) },
+          ...limits.map(({ resource, amount }) => ({ what: `configz ${map}.${resource}`, value: amount })),
+          { what: `configz ${cgroup}`, value: bounded(configuration[cgroup] ?? 'absent') },
+          ...daemonEvidence(daemonsOf(summary)),
+        ],
+        fix: { config: { enforceNodeAllocatable: ['pods'] } },
+      }
+    }
+  },
+})

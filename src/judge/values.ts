@@ -1,0 +1,33 @@
+/** Texts of a running configuration as numbers. */
+import { parseDuration, toMilliseconds } from '#model/duration.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+
+/** Null where the kubelet would not read it: a running one shows no such text, a snapshot made by hand may. */
+export function durationMs(text: string): number | null {
+  try {
+    return toMilliseconds(parseDuration(text))
+  } catch {
+    return null
+  }
+}
+
+/** A threshold or minimum reclaim in bytes or counts; null as above. Upstream: eviction/api/types.go GetThresholdQuantity, percentages are float32. */
+export function amountOf(text: string, capacity: number): number | null {
+  if (text.endsWith('%')) {
+    const part = Math.fround(Math.fround(Number.parseFloat(text)) / 100)
+    return Number.isFinite(part) ? Math.trunc(capacity * part) : null
+  }
+  try {
+    return quantityNumber(parseQuantity(text))
+  } catch {
+    return null
+  }
+}
+
+type ThresholdMap = 'evictionHard' | 'evictionSoftGracePeriod' | 'evictionMinimumReclaim'
+
+/** A map as it runs, with some entries changed: the kubelet takes a map as a whole. */
+export const withEntries = (map: ThresholdMap, configuration: KubeletConfiguration | null, entries: Record<string, string>) => ({
+  [map]: { ...configuration?.[map], ...entries },
+})

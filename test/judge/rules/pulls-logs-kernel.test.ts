@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest'
+import { exampleSubject, hard, type NodeExample } from '#judge/example.ts'
+import { registryOf } from '#judge/images.ts'
+import { outcomeOf } from '#judge/outcome.ts'
+import type { NodeRule } from '#judge/rule.ts'
+import { deadRegistry } from '#judge/rules/image-pull/dead-registry.ts'
+import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
+import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-registry.ts'
+import { serializedPulls } from '#judge/rules/image-pull/serialized-pulls.ts'
+import { cgroupV1 } from '#judge/rules/kernel/cgroup-v1.ts'
+import { memoryCgroupLeak } from '#judge/rules/kernel/memory-cgroup-leak.ts'
+import { unsupportedVersion } from '#judge/rules/kernel/unsupported-version.ts'
+import { invalidLogSize } from '#judge/rules/logs/invalid-log-size.ts'
+import { logRotationOvershoot } from '#judge/rules/logs/log-rotation-overshoot.ts'
+import { defaultPolicy } from '#model/policy.ts'
+
+const judge = (rule: NodeRule, example: NodeExample) => outcomeOf(rule, exampleSubject(example), defaultPolicy)
+const state = (rule: NodeRule, example: NodeExample) => judge(rule, example).state
+const failingOf = (rule: NodeRule, example: NodeExample) => {
+  const outcome = judge(rule, example)
+  if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
+  return outcome.failing
+}
+const GiB = 1024 ** 3
+
+describe('invalid-log-size', () => {
+  it.each([
+    ['10Mi', 5, 'pass', undefined],
+    ['0', 2, 'pass', undefined],
+    ['1.5Gi', 5, 'fail', { containerLogMaxSize: '1536Mi' }],
+    ['1536Mi', 5, 'pass', undefined],
+    ['0.5', 5, 'fail', { containerLogMaxSize: '10Mi' }],
+    ['ten', 5, 'fail', { containerLogMaxSize: '10Mi' }],
+    ['-1', 5, 'fail', { containerLogMaxSize: '10Mi' }],
+    ['10Mi', 1, 'fail', { containerLogMaxFiles: 5 }],
+    ['10Mi', 2, 'pass', undefined],
+  ] as const)('%s × %d: %s', (containerLogMaxSize, containerLogMaxFiles, expected, fix) => {
+    const outcome = judge(invalidLogSize, { configuration: { containerLogMaxSize, containerLogMaxFiles } })
+    expect(outcome.state).toBe(expected)
+    if (outcome.state === 'fail') expect(outcome.failing.fix?.config).toEqual(fix)
+  })
+
+  it('passes the defaults that configz does not show', () => {
+    expect(state(invalidLogSize, {})).toBe('pass')
+  })
+})
+
+describe('log-rotation-overshoot', () => {
+  /** 60 GiB are available of 100, and eviction begins at 10. */
+  const example = (size: string, used: number, state: object = { running: {} }): NodeExample => ({
+    configuration: { containerLogMaxSize: size, containerLogMaxFiles: 5 },
+    thresholds: [hard('nodefs.available', 10)],
+    pods: [{ metadata: { namespace: 'a', name: 'b' }, status: { containerStatuses: [{ name: 'c', image: 'c', state }] } }],
+    summary: { pods: [{ podRef: { namespace: 'a', name: 'b' }, containers: [{ name: 'c', logs: { usedBytes: used } }] }] },
+  })
+
+  it.each([
+    ['as much as there is', example('10Gi', 0), 'pass'],
+    ['a byte more in each file', example(String(10 * GiB + 1), 0), 'fail'],
+    ['what is written already does not count', example('12Gi', 10 * GiB), 'pass'],
+    ['more than that', example('12Gi', 10 * GiB - 1), 'fail'],
+    ['a container that does not run', example('20Gi', 0, { terminated: {} }), 'pass'],
+    ['rotation that is off', example('-1', 0), 'pass'],
+    ['a disk that was not observed', { ...example('20Gi', 0), filesystems: { nodefs: null } }, 'unknown'],
+  ] as const)('%s: %3$s', (_, node, expected) => {
+    expect(state(logRotationOvershoot, node)).toBe(expected)
+  })
+
+  it('says nothing of logs that are less than a tenth of the disk', () => {
+    const disk = { capacityBytes: 100 * GiB, availableBytes: 11 * GiB, usedPercent: 89, inodes: null, inodesFree: null }
+    expect(state(logRotationOvershoot, { ...example('1.9Gi', 0), filesystems: { nodefs: disk } })).toBe('pass')
+    expect(state(logRotationOvershoot, { ...example('1Gi', 0), filesystems: { nodefs: disk } })).toBe('pass')
+    expect(state(logRotationOvershoot, { ...example('2Gi', 0), filesystems: { nodefs: disk } })).toBe('fail')
+  })
+})
+
+const podOf = (...images: string[]) => ({
+  metadata: { namespace: 'shop', name: 'web' },
+  spec: { containers: images.map((image, index) => ({ name: `c${index}`, image })) },
+})
+
+describe('registries of images', () => {
+  it.each([
+    ['redis', 'docker.io'],
+    ['bitnami/redis:7', 'docker.io'],
+    ['docker.io/library/redis', 'docker.io'],
+    ['index.docker.io/library/redis', 'docker.io'],
+    ['localhost/kubernetes/pause', 'localhost'],
+    ['registry:5000/app', 'registry:5000'],
+    ['602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.5', '602401143452.dkr.ecr.us-east-1.amazonaws.com'],
+    ['public.ecr.aws/docker/library/redis', 'public.ecr.aws'],
+    ['docker.pkg.github.com/a/b/c:1', 'docker.pkg.github.com'],
+  ])('%s is pulled from %s', (image, registry) => {
+    expect(registryOf(image)).toBe(registry)
+  })
+
+  it('a dead one is worse than a frozen one, and init containers count', () => {
+    const frozen = { metadata: { name: 'a' }, spec: { initContainers: [{ name: 'i', image: 'k8s.gcr.io/pause:3.1' }] } }
+    expect(failingOf(deadRegistry, { pods: [frozen] }).severity).toBe('medium')
+    expect(failingOf(deadRegistry, { pods: [frozen, podOf('docker.pkg.github.com/a/b/c:1')] }).severity).toBe('high')
+    expect(state(deadRegistry, { pods: [podOf('registry.k8s.io/pause:3.10', 'k8s.gcr.io.example.com/pause')] })).toBe('pass')
+  })
+
+  it('a finished pod pulls nothing', () => {
+    expect(state(deadRegistry, { pods: [{ ...podOf('k8s.gcr.io/pause:3.1'), status: { phase: 'Succeeded' } }] })).toBe('pass')
+  })
+
+  it('Docker Hub limits pulls without credentials, and more where image GC deletes', () => {
+    const pods = [podOf('redis:7', 'redis:7')]
+    const failing = failingOf(rateLimitedRegistry, { pods })
+    expect(failing.severity).toBe('low')
+    expect(failing.evidence[0]?.value).toBe('1')
+    const deletion = (name: string) => ({
+      deletions: [{ image: 'sha256:1', names: [name], sizeBytes: 1, rank: 0, reason: 'space' as const, certainty: 'certain' as const }],
+    })
+    expect(failingOf(rateLimitedRegistry, { pods, imageGC: deletion('docker.io/library/nginx:1') }).severity).toBe('medium')
+    expect(failingOf(rateLimitedRegistry, { pods, imageGC: deletion('quay.io/a/b:1') }).severity).toBe('low')
+    const [pod] = pods
+    expect(state(rateLimitedRegistry, { pods: [{ ...pod, spec: { ...pod?.spec, imagePullSecrets: [{ name: 'hub' }] } }] })).toBe('pass')
+    expect(state(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [{ host: 'docker.io' }] } } })).toBe('unknown')
+    expect(state(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [] } } })).toBe('fail')
+  })
+})
+
+describe('pull-failing-now', () => {
+  const waiting = (reason: string) => ({
+    metadata: { namespace: 'shop', name: 'web' },
+    status: { initContainerStatuses: [{ name: 'i', image: 'a:1', state: { waiting: { reason, message: 'Back-off\u202e' } } }] },
+  })
+
+  it.each([
+    ['ErrImagePull', 'fail'],
+    ['ImagePullBackOff', 'fail'],
+    ['InvalidImageName', 'fail'],
+    ['CrashLoopBackOff', 'pass'],
+    ['PodInitializing', 'pass'],
+  ])('%s: %s', (reason, expected) => {
+    expect(state(pullFailingNow, { pods: [waiting(reason)] })).toBe(expected)
+  })
+
+  it('shows ten and counts all, without control characters', () => {
+    const { evidence, consequence } = failingOf(pullFailingNow, { pods: Array.from({ length: 12 }, () => waiting('ErrImagePull')) })
+    expect(evidence).toHaveLength(10)
+    expect(evidence[0]).toEqual({ what: 'pod shop/web ErrImagePull', value: 'a:1: Back-off ' })
+    expect(consequence).toContain('12 containers of 1 pod')
+  })
+})
+
+describe('serialized-pulls', () => {
+  it('is unknown where configz does not tell', () => {
+    expect(state(serializedPulls, {})).toBe('unknown')
+    expect(state(serializedPulls, { identity: { operatingSystem: 'windows' } })).toBe('notApplicable')
+  })
+})
+
+describe('cgroup-v1', () => {
+  const example = (kubeletVersion: string | null, cgroupVersion: unknown, failCgroupV1?: boolean): NodeExample => ({
+    identity: { kubeletVersion },
+    host: { kernel: { cgroupVersion } },
+    configuration: failCgroupV1 === undefined ? {} : { failCgroupV1 },
+  })
+
+  it.each([
+    ['v1.34.9', 1, 'notApplicable'],
+    ['v1.35.0', 1, 'fail'],
+    ['v1.35.0', 2, 'pass'],
+    ['v1.35.0', undefined, 'unknown'],
+    [null, 1, 'unknown'],
+  ] as const)('%s on cgroup v%s: %s', (version, cgroups, expected) => {
+    expect(state(cgroupV1, example(version, cgroups))).toBe(expected)
+  })
+
+  it('is less where the kubelet was told to start all the same, and unknown where nobody asked the node', () => {
+    expect(failingOf(cgroupV1, example('v1.35.0', 1, false)).severity).toBe('medium')
+    expect(failingOf(cgroupV1, example('v1.35.0', 1, true)).severity).toBe('high')
+    expect(state(cgroupV1, { identity: { kubeletVersion: 'v1.35.0' } })).toBe('unknown')
+  })
+})
+
+describe('memory-cgroup-leak', () => {
+  const old = { release: '4.14.355-275.572.amzn2.x86_64', cmdline: 'ro', cgroupVersion: 1 }
+
+  it.each([
+    ['an old kernel', old, 'fail'],
+    ['with nokmem', { ...old, cmdline: 'ro cgroup.memory=nokmem' }, 'pass'],
+    ['on cgroup v2', { ...old, cgroupVersion: 2 }, 'pass'],
+    ['without its command line', { ...old, cmdline: null }, 'unknown'],
+    ['5.4 on cgroup v1, as AL2', { ...old, release: '5.4.1' }, 'pass'],
+    ['a new one, just below many cgroups', { release: '5.10.1', memoryCgroups: 19_999 }, 'pass'],
+    ['a new one with many cgroups', { release: '5.10.1', memoryCgroups: 20_000 }, 'fail'],
+    ['none', {}, 'unknown'],
+  ] as const)('%s: %3$s', (_, kernel, expected) => {
+    expect(state(memoryCgroupLeak, { host: { kernel } })).toBe(expected)
+  })
+
+  it('knows a new kernel by the Node object, and leaves an old one open', () => {
+    const node = (kernelVersion: string) => ({ node: { status: { nodeInfo: { kernelVersion } } } })
+    expect(state(memoryCgroupLeak, node('6.1.115'))).toBe('pass')
+    expect(state(memoryCgroupLeak, node('4.14.355'))).toBe('unknown')
+  })
+
+  it.each([
+    [undefined, 'medium'],
+    [54_999, 'high'],
+    [55_000, 'critical'],
+  ])('%s memory cgroups: %s', (memoryCgroups, severity) => {
+    expect(failingOf(memoryCgroupLeak, { host: { kernel: { ...old, memoryCgroups } } }).severity).toBe(severity)
+  })
+})
+
+describe('unsupported-version', () => {
+  it.each([
+    ['v1.23.17', 'fail'],
+    ['v1.24.0', 'pass'],
+    ['v1.37.9-eks-1', 'pass'],
+    ['v1.38.0', 'fail'],
+    [null, 'unknown'],
+  ] as const)('%s: %s', (kubeletVersion, expected) => {
+    expect(state(unsupportedVersion, { identity: { kubeletVersion } })).toBe(expected)
+  })
+})

@@ -2,7 +2,7 @@
  * JSON merge patches.
  *
  * Replays       evanphx/json-patch  MergePatch, mergeDoc, pruneNils;  RFC 7386
- * Kept exactly  null removes, also from what is new; a list takes the place of another, nulls and all
+ * Kept exactly  null removes, also from what is new; a list takes the place of another, its own nulls and all
  * Left out      objects that lie deeper than any field of a configuration: a patch takes their place
  */
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -15,7 +15,11 @@ export function mergePatch(target: RawObject, patch: RawObject, depth = 1): RawO
     const before = merged.get(key)
     if (value === null) merged.delete(key)
     else if (isRawObject(value) && depth < deepestField) merged.set(key, mergePatch(isRawObject(before) ? before : {}, value, depth + 1))
-    else merged.set(key, value)
+    else merged.set(key, Array.isArray(value) ? value.map(item => withoutNulls(item, depth)) : value)
   }
   return Object.fromEntries(merged)
 }
+
+/** An object in a list loses its nulls, the list its own ones not. */
+const withoutNulls = (item: unknown, depth: number): unknown =>
+  isRawObject(item) && depth < deepestField ? mergePatch({}, item, depth + 1) : item

@@ -114,6 +114,7 @@ describe('mergePatch', () => {
     [{ a: { b: 1 } }, { a: {} }, { a: { b: 1 } }],
     [{ a: [1, 2] }, { a: [null] }, { a: [null] }],
     [{}, { a: { b: null } }, { a: {} }],
+    [{}, { a: [null, { b: null, c: { d: null } }] }, { a: [null, { c: {} }] }],
   ])('%j with %j is %j', (target, patch, result) => {
     expect(mergePatch(target, patch)).toEqual(result)
   })

@@ -11,14 +11,13 @@
  */
 import type { OomScore } from '#model/prediction.ts'
 import { addQuantities, binaryQuantity, compareQuantities, type Quantity, quantityValue, signOf } from '#model/quantity.ts'
+import { isCriticalPod } from './eviction/protected.ts'
 import type { Kubelet } from './kubelet.ts'
-import type { Pod, PodContainer } from './pod.ts'
-import { podQosClass, type QosClass } from './pod-qos.ts'
+import type { Pod, PodContainer } from './pods/pod.ts'
+import { podQosClass, type QosClass } from './pods/pod-qos.ts'
 
 const guaranteedOomScoreAdj = -997
 const bestEffortOomScoreAdj = 1000
-/** Source: pkg/apis/scheduling/types.go SystemCriticalPriority. */
-const systemCriticalPriority = 2_000_000_000
 const noMemory = binaryQuantity(0)
 
 /**
@@ -65,8 +64,7 @@ function getContainerOomScoreAdjust(
 const int64 = (value: bigint): bigint => BigInt.asIntN(64, value)
 
 /** Static and mirror pods are critical whatever their priority, but node-critical only by the class. Upstream: pkg/kubelet/types/pod_update.go */
-const isNodeCriticalPod = ({ source, isMirror, priority, priorityClassName }: Pod): boolean =>
-  priorityClassName === 'system-node-critical' && (source !== 'api' || isMirror || priority >= systemCriticalPriority)
+const isNodeCriticalPod = (pod: Pod): boolean => pod.priorityClassName === 'system-node-critical' && isCriticalPod(pod)
 
 const memoryRequest = ({ requests }: PodContainer): bigint => bytesOf(requests.get('memory'))
 

@@ -15,9 +15,9 @@ import { imageEvidence, type NodeImages } from './image-gc/evidence.ts'
 import type { TimeBounds } from './image-gc/known-times.ts'
 import { type PreparedImages, prepareImages } from './image-gc/prepared.ts'
 import { type Kubelet, kubeletOf } from './kubelet.ts'
-import { isActive, type Pod, parsePod } from './pod.ts'
-import { podQosClass } from './pod-qos.ts'
-import { type PodStatsIndex, parsePodStats } from './pod-stats.ts'
+import { isActive, type Pod, parsePod } from './pods/pod.ts'
+import { podQosClass } from './pods/pod-qos.ts'
+import { type PodStatsIndex, parsePodStats } from './pods/pod-stats.ts'
 import { listAt, objectAt, textAt } from './untrusted.ts'
 
 export interface PreparedNode {

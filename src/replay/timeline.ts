@@ -24,8 +24,8 @@ import { deleteUnusedImages, garbageCollect } from './image-gc/collector.ts'
 import type { ImageGcPolicy } from './image-gc/policy.ts'
 import type { ImageGcState, RuntimeImages } from './image-gc/records.ts'
 import type { Kubelet } from './kubelet.ts'
-import type { Pod } from './pod.ts'
-import { type PodStatsIndex, podStatsOf } from './pod-stats.ts'
+import type { Pod } from './pods/pod.ts'
+import { type PodStatsIndex, podStatsOf } from './pods/pod-stats.ts'
 
 export const timelineMs = 24 * 60 * 60_000
 

@@ -3,8 +3,8 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { TimelineEvent } from '#model/prediction.ts'
 import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pod.ts'
-import { parsePodStats } from '#replay/pod-stats.ts'
+import { type Pod, parsePod } from '#replay/pods/pod.ts'
+import { parsePodStats } from '#replay/pods/pod-stats.ts'
 import { type TimelineImage, type TimelineInput, timelineMs, timelineOf } from '#replay/timeline.ts'
 
 const kubelet = kubeletOf('v1.34.1')

@@ -6,7 +6,7 @@ import { evictionPass, type Pass } from '#replay/eviction/pass.ts'
 import { type PodRank, rankPods } from '#replay/eviction/ranking.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pod.ts'
+import { type Pod, parsePod } from '#replay/pods/pod.ts'
 
 const kubelet = kubeletOf('v1.34.1')
 const now = Date.parse('2026-11-21T00:00:00Z')

@@ -6,8 +6,8 @@ import { diskLayoutOf } from '#replay/eviction/layout.ts'
 import { makeSignalObservations, type Observations } from '#replay/eviction/observations.ts'
 import { type Outcome, type Pass, synchronize, synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pod.ts'
-import { parsePodStats } from '#replay/pod-stats.ts'
+import { parsePod } from '#replay/pods/pod.ts'
+import { parsePodStats } from '#replay/pods/pod-stats.ts'
 import {
   dedicated,
   diskStats,

@@ -261,6 +261,9 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   return quantity({ format, unscaled, exponent, held: a.held === 'fast' && b.held === 'fast' ? 'fast' : 'decimal', written: null })
 }
 
+/** Upstream: Neg. */
+export const negated = (q: Quantity): Quantity => quantity({ ...q, unscaled: -q.unscaled, written: null })
+
 /** Upstream: String(). */
 export function canonical({ written, format, unscaled, exponent }: Quantity): string {
   if (written !== null) return written

@@ -51,11 +51,11 @@ function getContainerOomScoreAdjust(
   if (qos === 'BestEffort') return () => bestEffortOomScoreAdj
   const share = remainingPodMemReqPerContainer(pod, kubelet)
   const leastOfRegular = kubelet.features.has('oomSidecarRule') ? minRegularContainerMemory(pod) : null
+  const scoreOf = (request: bigint) => 1000 - Number(int64(1000n * (request + share)) / memoryCapacity)
   return container => {
-    const own = memoryRequest(container)
-    // A regular container that says it restarts always is none of the sidecars, but has no less than the least of its kind either.
-    const request = container.isSidecar && leastOfRegular !== null && leastOfRegular > own ? leastOfRegular : own
-    const score = 1000 - Number(int64(1000n * (request + share)) / memoryCapacity)
+    const own = scoreOf(memoryRequest(container))
+    // A regular container that says it restarts always is none of the sidecars, but is killed no earlier than the last of its kind either.
+    const score = container.isSidecar && leastOfRegular !== null ? Math.min(own, scoreOf(leastOfRegular)) : own
     if (score < 1000 + guaranteedOomScoreAdj) return 1000 + guaranteedOomScoreAdj
     return score === bestEffortOomScoreAdj ? bestEffortOomScoreAdj - 1 : score
   }

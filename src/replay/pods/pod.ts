@@ -64,6 +64,8 @@ export interface Pod {
   phase: string | null
   /** Whether a container of it is reported as running. */
   hasRunningContainer: boolean
+  /** Whether it is being deleted and all of its containers have ended. */
+  isTerminated: boolean
   /** Upstream's `status.qosClass`; null where it is not set. */
   qosClass: string | null
 }
@@ -98,8 +100,14 @@ export function parsePod(raw: unknown): Pod | null {
     phase: textOf(status?.phase),
     hasRunningContainer:
       anyRuns(status?.containerStatuses) || anyRuns(status?.initContainerStatuses) || anyRuns(status?.ephemeralContainerStatuses),
+    isTerminated: textOf(metadata?.deletionTimestamp) !== null && haveEnded(status?.containerStatuses),
     qosClass: textOf(status?.qosClass),
   }
+}
+
+const haveEnded = (containerStatuses: unknown): boolean => {
+  const statuses = objectsOf(containerStatuses)
+  return statuses.length > 0 && statuses.every(({ state }) => isRawObject(state) && isRawObject(state.terminated))
 }
 
 const anyRuns = (containerStatuses: unknown): boolean =>
@@ -109,8 +117,8 @@ const anyRuns = (containerStatuses: unknown): boolean =>
  * What the eviction manager looks at: no pod that has ended, unless something of it still runs.
  * Upstream: pkg/kubelet/kubelet_pods.go GetActivePods, filterOutInactivePods.
  */
-export const isActive = ({ phase, hasRunningContainer }: Pod): boolean =>
-  hasRunningContainer || (phase !== 'Succeeded' && phase !== 'Failed')
+export const isActive = ({ phase, hasRunningContainer, isTerminated }: Pod): boolean =>
+  hasRunningContainer || (phase !== 'Succeeded' && phase !== 'Failed' && !isTerminated)
 
 function parseContainer(raw: RawObject): PodContainer {
   const resources = objectOf(raw.resources)

@@ -40,7 +40,10 @@ export function* gatedErrors(c: LoadedConfiguration, { features, isGateOn: isOn 
   }
 
   const backOff = c.crashLoopBackOff.maxContainerRestartPeriod
-  if (backOff !== null && !isOn('KubeletCrashLoopBackOffMax')) {
+  // Defaulting gives it a value where the gate is on; a gate that a flag switches comes too late for that.
+  if (backOff === null && isOn('KubeletCrashLoopBackOffMax')) {
+    yield 'FeatureGate KubeletCrashLoopBackOffMax is enabled, CrashLoopBackOff.MaxContainerRestartPeriod must be set'
+  } else if (backOff !== null && !isOn('KubeletCrashLoopBackOffMax')) {
     yield 'FeatureGate KubeletCrashLoopBackOffMax not enabled, CrashLoopBackOff.MaxContainerRestartPeriod must not be set'
   } else if (backOff !== null && (backOff / millisecond < 1000n || backOff / millisecond > 300_000n)) {
     yield `CrashLoopBackOff.MaxContainerRestartPeriod (got: ${goFloat(Number(backOff) / 1e9)} seconds) must be set between 1s and 300s`

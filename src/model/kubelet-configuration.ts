@@ -16,6 +16,9 @@ export interface KubeletConfiguration {
   evictionPressureTransitionPeriod?: string
   evictionMaxPodGracePeriod?: number
   mergeDefaultEvictionSettings?: boolean
+  /** Since 1.25; a feature gate before. */
+  localStorageCapacityIsolation?: boolean
+  nodeStatusUpdateFrequency?: string
   containerLogMaxSize?: string
   containerLogMaxFiles?: number
   containerLogMaxWorkers?: number
@@ -47,6 +50,8 @@ const kinds: { [Field in keyof Required<KubeletConfiguration>]: Kind } = {
   evictionPressureTransitionPeriod: 'string',
   evictionMaxPodGracePeriod: 'number',
   mergeDefaultEvictionSettings: 'boolean',
+  localStorageCapacityIsolation: 'boolean',
+  nodeStatusUpdateFrequency: 'string',
   containerLogMaxSize: 'string',
   containerLogMaxFiles: 'number',
   containerLogMaxWorkers: 'number',
@@ -77,7 +82,7 @@ const has: Record<Kind, (value: unknown) => boolean> = {
 
 /**
  * The body of `/configz`, `{"kubeletconfig":{…}}`, cut to the fields above.
- * @throws Error with the field's path when the body is no configz or a field has another type than upstream's.
+ * @throws Error with the paths when the body is no configz or fields have other types than upstream's.
  */
 export function parseConfigz(body: unknown): KubeletConfiguration {
   const raw = isObject(body) ? body.kubeletconfig : undefined
@@ -85,14 +90,16 @@ export function parseConfigz(body: unknown): KubeletConfiguration {
   return pickConfiguration(raw, 'configz')
 }
 
-/** The fields above of a raw KubeletConfiguration; null counts as absent, as for upstream's decoder. @throws Error naming the field of a wrong type. */
+/** The fields above of a raw KubeletConfiguration; null counts as absent, as for upstream's decoder. @throws Error naming every field of a wrong type. */
 function pickConfiguration(raw: Record<string, unknown>, source: string): KubeletConfiguration {
   const picked: Record<string, unknown> = {}
+  const wrong: string[] = []
   for (const [field, kind] of Object.entries(kinds)) {
     const value = raw[field]
     if (value === undefined || value === null) continue
-    if (!has[kind](value)) throw new Error(`${source}: ${field} is not a ${kind}`)
-    picked[field] = value
+    if (has[kind](value)) picked[field] = value
+    else wrong.push(`${field} is not a ${kind}`)
   }
+  if (wrong.length > 0) throw new Error(`${source}: ${wrong.join(', ')}`)
   return picked
 }

@@ -140,6 +140,13 @@ export interface ImageGcPrediction {
   kept: KeptImage[] | null
 }
 
+/** An observation as the contract tells it; inodes and pids stand in the same fields as bytes. */
+export interface ObservedSignal {
+  availableBytes: number
+  capacityBytes: number
+  time: string | null
+}
+
 /** A pod in upstream's order of eviction under one signal. */
 export interface RankedPod {
   namespace: string
@@ -175,7 +182,7 @@ export interface ProtectedPod extends PodName {
 
 /** One pass of the eviction manager at this moment. Upstream: pkg/kubelet/eviction/eviction_manager.go synchronize. */
 export interface EvictionPrediction {
-  signals: Partial<Record<Signal, Observation>>
+  signals: Partial<Record<Signal, ObservedSignal>>
   thresholds: EvaluatedThreshold[]
   /** Defaults that this configuration took away; off (`0%`) is not lost. */
   lost: LostThreshold[]
@@ -187,12 +194,12 @@ export interface EvictionPrediction {
   nodeReclaim: ('containers' | 'images')[]
   /** The images that go where node-level reclaim deletes unused ones. Null: images are not known. */
   imageDeletions: ImageDeletion[] | null
-  /** One for every signal with a threshold, met or not. */
-  rankings: Ranking[]
-  /** Whom this pass evicts, those over their storage limits included. Null: pods or statistics are not known. */
+  /** One for every signal with a threshold, met or not. Null, as the two below: pods or statistics are not known. */
+  rankings: Ranking[] | null
+  /** Whom this pass evicts, those over their storage limits included. */
   victims: Victim[] | null
   /** Whom upstream never evicts. */
-  protected: ProtectedPod[]
+  protected: ProtectedPod[] | null
   /** Upstream's text where the running maps would not even parse; thresholds are then empty. */
   error: string | null
 }
@@ -274,7 +281,7 @@ export interface NodePrediction {
   refusals?: string[]
   /** Null where the node's files were not read. */
   nextStart: NextStartPrediction | null
-  /** Only of a filling disk that was asked for. */
-  timeline?: TimelineEvent[]
+  /** Only of a filling disk that was asked for. Null: what it depends on is not known. */
+  timeline?: TimelineEvent[] | null
   unknowns: Unknown[]
 }

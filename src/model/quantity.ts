@@ -258,8 +258,13 @@ export function addQuantities(a: Quantity, b: Quantity): Quantity {
   if (Math.abs(orderOf(a) - orderOf(b)) > 400) return { ...(orderOf(a) > orderOf(b) ? a : b), format, written: null }
   const exponent = Math.min(a.exponent, b.exponent)
   const unscaled = a.unscaled * 10n ** BigInt(a.exponent - exponent) + b.unscaled * 10n ** BigInt(b.exponent - exponent)
-  return quantity({ format, unscaled, exponent, held: a.held === 'fast' && b.held === 'fast' ? 'fast' : 'decimal', written: null })
+  // A sum that no int64 holds is held in decimal upstream, too.
+  const isFast = a.held === 'fast' && b.held === 'fast' && BigInt.asIntN(64, unscaled) === unscaled
+  return quantity({ format, unscaled, exponent, held: isFast ? 'fast' : 'decimal', written: null })
 }
+
+/** Upstream: Neg. */
+export const negated = (q: Quantity): Quantity => quantity({ ...q, unscaled: -q.unscaled, written: null })
 
 /** Upstream: String(). */
 export function canonical({ written, format, unscaled, exponent }: Quantity): string {

@@ -6,7 +6,7 @@ import { asItIs, type WhatIf } from '#model/what-if.ts'
 import { replay } from '#replay/replay.ts'
 import { prune } from '#snapshot/prune.ts'
 
-export { parseChange } from '#replay/configuration-change.ts'
+export { parseChange } from '#replay/configuration/configuration-change.ts'
 export { storyOf } from '#report/story.ts'
 
 export interface Predicted {

@@ -9,7 +9,7 @@
  *               that a kubelet which has started since no longer knows whom it evicted
  */
 import type { ContainerRemoval, Unknown } from '#model/prediction.ts'
-import { isRawObject } from '#model/record.ts'
+import { isRawObject, type NodeRecord } from '#model/record.ts'
 import { type ContainerGcPolicy, garbageCollect, type PodState } from './container-gc/garbage-collect.ts'
 import { containerGcPolicy } from './container-gc/policy.ts'
 import { parseRuntimeRecord, type RuntimeRecord } from './container-gc/runtime-record.ts'
@@ -137,4 +137,18 @@ function logDirectory(name: string): ContainerRemoval {
   const [namespace = null, pod = null, ...rest] = name.split('_')
   const isNamed = rest.length === 1
   return { kind: 'logDirectory', id: name, namespace: isNamed ? namespace : null, pod: isNamed ? pod : null, container: null }
+}
+
+const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']
+
+/** Ids of the containers that are there and do not run, as far as the runtime, or else the pods, tell. */
+export function deadContainers({ runtime, pods }: NodeRecord): string[] {
+  const ofRuntime = isRawObject(runtime) ? runtime.containers : null
+  if (Array.isArray(ofRuntime))
+    return ofRuntime.filter(raw => textAt(raw, 'state') !== 'CONTAINER_RUNNING').map(raw => textAt(raw, 'id') ?? '')
+  return listAt({ pods }, 'pods')
+    .flatMap(pod => statusLists.flatMap(list => listAt(objectAt(pod, 'status'), list)))
+    .filter(status => objectAt(objectAt(status, 'state'), 'running') === null)
+    .map(status => (textAt(status, 'containerID') ?? '').replace(/^.*:\/\//, ''))
+    .filter(id => id !== '')
 }

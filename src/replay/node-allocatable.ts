@@ -16,7 +16,7 @@ import type { Signal, Threshold } from '#model/prediction.ts'
 import { addQuantities, binaryQuantity, canonical, parseQuantity, type Quantity, quantityNumber, signOf } from '#model/quantity.ts'
 import { getThresholdQuantity, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { goQuote } from './go-text.ts'
-import type { ResourceList } from './pod.ts'
+import type { ResourceList } from './pods/pod.ts'
 import { parseResourceList, type Reservations, reservationsAsWritten } from './reserved-resources.ts'
 
 export interface Machine {

@@ -11,14 +11,13 @@
  */
 import type { OomScore } from '#model/prediction.ts'
 import { addQuantities, binaryQuantity, compareQuantities, type Quantity, quantityValue, signOf } from '#model/quantity.ts'
+import { isCriticalPod } from './eviction/protected.ts'
 import type { Kubelet } from './kubelet.ts'
-import type { Pod, PodContainer } from './pod.ts'
-import { podQosClass, type QosClass } from './pod-qos.ts'
+import type { Pod, PodContainer } from './pods/pod.ts'
+import { podQosClass, type QosClass } from './pods/pod-qos.ts'
 
 const guaranteedOomScoreAdj = -997
 const bestEffortOomScoreAdj = 1000
-/** Source: pkg/apis/scheduling/types.go SystemCriticalPriority. */
-const systemCriticalPriority = 2_000_000_000
 const noMemory = binaryQuantity(0)
 
 /**
@@ -52,11 +51,11 @@ function getContainerOomScoreAdjust(
   if (qos === 'BestEffort') return () => bestEffortOomScoreAdj
   const share = remainingPodMemReqPerContainer(pod, kubelet)
   const leastOfRegular = kubelet.features.has('oomSidecarRule') ? minRegularContainerMemory(pod) : null
+  const scoreOf = (request: bigint) => 1000 - Number(int64(1000n * (request + share)) / memoryCapacity)
   return container => {
-    const own = memoryRequest(container)
-    // A regular container that says it restarts always is none of the sidecars, but has no less than the least of its kind either.
-    const request = container.isSidecar && leastOfRegular !== null && leastOfRegular > own ? leastOfRegular : own
-    const score = 1000 - Number(int64(1000n * (request + share)) / memoryCapacity)
+    const own = scoreOf(memoryRequest(container))
+    // A regular container that says it restarts always is none of the sidecars, but is killed no earlier than the last of its kind either.
+    const score = container.isSidecar && leastOfRegular !== null ? Math.min(own, scoreOf(leastOfRegular)) : own
     if (score < 1000 + guaranteedOomScoreAdj) return 1000 + guaranteedOomScoreAdj
     return score === bestEffortOomScoreAdj ? bestEffortOomScoreAdj - 1 : score
   }
@@ -65,8 +64,7 @@ function getContainerOomScoreAdjust(
 const int64 = (value: bigint): bigint => BigInt.asIntN(64, value)
 
 /** Static and mirror pods are critical whatever their priority, but node-critical only by the class. Upstream: pkg/kubelet/types/pod_update.go */
-const isNodeCriticalPod = ({ source, isMirror, priority, priorityClassName }: Pod): boolean =>
-  priorityClassName === 'system-node-critical' && (source !== 'api' || isMirror || priority >= systemCriticalPriority)
+const isNodeCriticalPod = (pod: Pod): boolean => pod.priorityClassName === 'system-node-critical' && isCriticalPod(pod)
 
 const memoryRequest = ({ requests }: PodContainer): bigint => bytesOf(requests.get('memory'))
 

@@ -11,7 +11,7 @@ import type { AllocatablePrediction, Unknown } from '#model/prediction.ts'
 import { canonical, compareQuantities, parseQuantity, type Quantity } from '#model/quantity.ts'
 import type { RawObject } from '#model/record.ts'
 import { type Machine, nodeAllocatable, overReservationError, type Refusal } from './node-allocatable.ts'
-import type { ResourceList } from './pod.ts'
+import type { ResourceList } from './pods/pod.ts'
 import { objectAt } from './untrusted.ts'
 
 export interface PredictedAllocatable {

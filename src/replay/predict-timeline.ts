@@ -2,12 +2,13 @@
 import type { TimelineEvent, Unknown } from '#model/prediction.ts'
 import { isRawObject, type NodeRecord } from '#model/record.ts'
 import type { Fill } from '#model/what-if.ts'
-import type { ContainerGcPrediction } from './container-gc.ts'
+import { deadContainers } from './container-gc.ts'
 import type { EvictionConfig } from './eviction/config.ts'
+import type { NodeCondition } from './eviction/signals.ts'
 import type { ImageEvidence } from './image-gc/evidence.ts'
 import { type ImageGcPolicy, isImageGcStopped } from './image-gc/policy.ts'
 import type { PreparedNode } from './prepare.ts'
-import { type TimelineImage, timelineOf } from './timeline.ts'
+import { deadUser, type TimelineImage, timelineOf } from './timeline.ts'
 import { listAt, objectAt, textAt } from './untrusted.ts'
 
 interface TimelineSettings {
@@ -17,13 +18,14 @@ interface TimelineSettings {
 
 export function predictTimeline(
   node: PreparedNode,
-  { imageGc, eviction }: TimelineSettings,
-  containers: ContainerGcPrediction | null,
+  settings: TimelineSettings | null,
   fills: readonly Fill[],
   unknowns: Unknown[],
-): TimelineEvent[] {
-  unknowns.push(...assumptions)
+): TimelineEvent[] | null {
+  const { imageGc = null, eviction = '' } = settings ?? {}
   if (imageGc === null || typeof eviction === 'string' || node.layout === null) return unpredictable(unknowns)
+  unknowns.push(...assumptions)
+  const dead = new Set(deadContainers(node.record))
   const events = timelineOf({
     startMs: node.atMs,
     kubelet: node.kubelet,
@@ -35,8 +37,11 @@ export function predictTimeline(
     fills,
     pods: node.activePods,
     podStats: node.podStats,
-    images: timelineImages(node),
-    deadContainers: containers?.underEviction.removals.filter(({ kind }) => kind === 'container').length ?? 0,
+    images: timelineImages(node, dead),
+    deadContainers: dead.size,
+    // Where it is not known it was long ago: what is too old goes in the first round.
+    beganGcMs: node.kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY,
+    conditions: reportedNow(node),
   })
   return events ?? unpredictable(unknowns)
 }
@@ -57,19 +62,22 @@ const assumptions: readonly Unknown[] = [
   },
 ]
 
-function unpredictable(unknowns: Unknown[]): [] {
+function unpredictable(unknowns: Unknown[]): null {
   unknowns.push({
     what: 'timeline',
     effect: 'the disks, their layout or the settings of the kubelet are not known: nothing can be told of how it goes on',
   })
-  return []
+  return null
 }
 
-function timelineImages({ record, imageEvidence, images }: PreparedNode): TimelineImage[] {
+const reportedNow = ({ reported }: PreparedNode): NodeCondition[] =>
+  (['DiskPressure', 'MemoryPressure', 'PIDPressure'] as const).filter(condition => reported[condition]?.isTrue === true)
+
+function timelineImages({ record, imageEvidence, images }: PreparedNode, dead: ReadonlySet<string>): TimelineImage[] {
   const pods = podsOfContainers(record)
   const evidence = new Map((imageEvidence.images ?? []).map(image => [image.image, image]))
   return images.images.map(({ image, sizeBytes, isPinned, keptBecause, firstDetected, lastUsed }) => {
-    const users = usersOf(evidence.get(image), pods)
+    const users = usersOf(evidence.get(image), pods, dead)
     return {
       id: image,
       sizeBytes: sizeBytes ?? 0,
@@ -83,8 +91,8 @@ function timelineImages({ record, imageEvidence, images }: PreparedNode): Timeli
 }
 
 /** Each pod once; null: a container that belongs to no pod we know. */
-const usersOf = (evidence: ImageEvidence | undefined, pods: ReadonlyMap<string, string>): (string | null)[] => [
-  ...new Set((evidence?.users ?? []).map(({ containerId }) => pods.get(containerId) ?? null)),
+const usersOf = (evidence: ImageEvidence | undefined, pods: ReadonlyMap<string, string>, dead: ReadonlySet<string>): (string | null)[] => [
+  ...new Set((evidence?.users ?? []).map(({ containerId }) => (dead.has(containerId) ? deadUser : (pods.get(containerId) ?? null)))),
 ]
 
 /** `namespace/name` by the container's id. */

@@ -11,13 +11,14 @@ import { rankReason } from './eviction/rank-reason.ts'
 import { type PodRank, rankPods } from './eviction/ranking.ts'
 import { type NodeCondition, resourceOf } from './eviction/signals.ts'
 import { filesystemLayout } from './filesystem-layout.ts'
+import type { RemovedContainers } from './image-gc/bounds.ts'
 import { imageEvidence, type NodeImages } from './image-gc/evidence.ts'
 import type { TimeBounds } from './image-gc/known-times.ts'
 import { type PreparedImages, prepareImages } from './image-gc/prepared.ts'
 import { type Kubelet, kubeletOf } from './kubelet.ts'
-import { isActive, type Pod, parsePod } from './pod.ts'
-import { podQosClass } from './pod-qos.ts'
-import { type PodStatsIndex, parsePodStats } from './pod-stats.ts'
+import { isActive, type Pod, parsePod } from './pods/pod.ts'
+import { podQosClass } from './pods/pod-qos.ts'
+import { type PodStatsIndex, parsePodStats } from './pods/pod-stats.ts'
 import { listAt, objectAt, textAt } from './untrusted.ts'
 
 export interface PreparedNode {
@@ -47,7 +48,7 @@ export interface PreparedNode {
   /** For a round of image GC. */
   images: PreparedImages
   /** After eviction has removed these containers. */
-  imagesWithout(containerIds: ReadonlySet<string>): PreparedImages
+  imagesWithout(containers: RemovedContainers): PreparedImages
   /** All of the record; null: they were not read. */
   pods: readonly Pod[] | null
   /** Those that the eviction manager looks at. */
@@ -66,8 +67,9 @@ const sharedDisk: DiskLayout = { dedicatedImageFs: false, splitContainerImageFs:
 /**
  * @param takenAt the snapshot's time, for a record without its own
  * @param at the moment to predict; null: the record's own
+ * @param asRead the record before its configuration was changed: what was read under it stays what it was
  */
-export function prepareNode(record: NodeRecord, takenAt: string, at: string | null): PreparedNode {
+export function prepareNode(record: NodeRecord, takenAt: string, at: string | null, asRead: NodeRecord = record): PreparedNode {
   const status = objectAt(record.node, 'status')
   const nodeInfo = objectAt(status, 'nodeInfo')
   const kubeletVersion = textAt(nodeInfo, 'kubeletVersion')
@@ -87,7 +89,7 @@ export function prepareNode(record: NodeRecord, takenAt: string, at: string | nu
   const told = memoized((signal: Signal) => ranked(signal).map(pod => rankedPod(signal, pod, kubelet)))
   const isOneDisk = !(layout ?? sharedDisk).dedicatedImageFs
   const limits = memoized((_: 'all') => localStorageEviction(activePods, podStats, layout ?? sharedDisk, kubelet))
-  const evidence = imageEvidence(record, readMs, kubelet)
+  const evidence = imageEvidence({ ...record, configz: asRead.configz }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
   const images = prepareImages(evidence, atMs, kubelet)
   const observations = summary ? makeSignalObservations(summary, features) : {}
@@ -111,7 +113,8 @@ export function prepareNode(record: NodeRecord, takenAt: string, at: string | nu
     isUnobserved: signal => observations[signal] === undefined && !(summary && isUnobservedUpstream(signal, summary)),
     imageEvidence: evidence,
     images,
-    imagesWithout: containerIds => (containerIds.size === 0 ? images : prepareImages(evidence, atMs, kubelet, containerIds)),
+    imagesWithout: removed =>
+      removed.certain.size + removed.possible.size === 0 ? images : prepareImages(evidence, atMs, kubelet, removed),
     pods,
     activePods,
     podStats,

@@ -3,6 +3,7 @@ import { amiFamily } from '#facts/eks/node-identity.ts'
 import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
 import type {
   AllocatablePrediction,
+  ContainerRemoval,
   EvictionPrediction,
   FilesystemState,
   ImageGcPrediction,
@@ -14,19 +15,20 @@ import type {
 import { parseQuantity } from '#model/quantity.ts'
 import type { NodeRecord } from '#model/record.ts'
 import { asItIs, type WhatIf } from '#model/what-if.ts'
-import { refusalsOf, withChanges } from './configuration-change.ts'
-import { type ContainerGcPrediction, predictContainerGc } from './container-gc.ts'
+import { refusalsOf, withChanges } from './configuration/configuration-change.ts'
+import { predictNextStart } from './configuration/next-start.ts'
+import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
+import { type ContainerGcPrediction, deadContainers, predictContainerGc } from './container-gc.ts'
 import type { EvictionConfig } from './eviction/config.ts'
 import type { ReclaimKind } from './eviction/node-reclaim.ts'
 import { type Collectable, evictionConfigOf, type PredictedPass, predictEviction, rankingsOf, unparsed } from './eviction/prediction.ts'
+import type { RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'
 import { predictDeleteUnusedImages, predictImageGc } from './image-gc.ts'
-import { predictNextStart } from './next-start.ts'
 import { oomScores } from './oom-score.ts'
 import { predictAllocatable } from './predict-allocatable.ts'
 import { predictTimeline } from './predict-timeline.ts'
 import { type PreparedNode, prepareNode } from './prepare.ts'
-import { thresholdOrigins, withOrigins } from './threshold-origins.ts'
 import { availableAt, countAt, objectAt, textAt } from './untrusted.ts'
 
 /**
@@ -37,7 +39,7 @@ import { availableAt, countAt, objectAt, textAt } from './untrusted.ts'
 export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asItIs): NodePrediction {
   const unknowns: Unknown[] = []
   const asked = withChanges(record, whatIf.changes)
-  const node = prepareNode(asked, takenAt, whatIf.at)
+  const node = prepareNode(asked, takenAt, whatIf.at, record)
   if (!node.features.exact) {
     unknowns.push({ what: 'node.status.nodeInfo.kubeletVersion', effect: `the rules of 1.${node.features.rulesOfMinor} were applied` })
   }
@@ -70,7 +72,7 @@ export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asI
   }
   if (whatIf.changes.length > 0 && configuration) prediction.refusals = refusalsOf(asked.configz, node)
   if (whatIf.fills.length > 0) {
-    prediction.timeline = settings ? predictTimeline(node, settings, containers, whatIf.fills, unknowns) : []
+    prediction.timeline = predictTimeline(node, settings, whatIf.fills, unknowns)
   }
   prediction.unknowns = distinct([...unknowns, ...nextStart.unknowns])
   return prediction
@@ -131,12 +133,14 @@ function collectableOf(
   containers: ContainerGcPrediction | null,
   unknowns: Unknown[],
 ): Collectable {
-  const isContainerFree = containers?.underEviction.removals.length === 0 && containers.underEviction.possible.length === 0
+  const removed = removedContainers(node, containers)
+  // Log directories of deleted pods go with the containers.
+  const isContainerFree = containers?.underEviction.removals.length === 0 && removed.possible.size === 0 && areLogsKnown(node)
   let images: ReturnType<typeof predictDeleteUnusedImages> | null = null
   const deletions = () => {
     if (imageGc === null) return null
     if (images === null) {
-      images = predictDeleteUnusedImages(imageGc, node.imagesWithout(removedContainers(containers)))
+      images = predictDeleteUnusedImages(imageGc, node.imagesWithout(removed))
       unknowns.push(...images.unknowns)
     }
     return images.prediction.deletions
@@ -144,15 +148,22 @@ function collectableOf(
   return {
     deletions,
     mayRemove: (kinds: readonly ReclaimKind[]) =>
-      kinds.some(kind => (kind === 'containers' ? !isContainerFree : deletions()?.length !== 0)),
+      kinds.some(kind => (kind === 'containers' ? !isContainerFree : deletions()?.length !== 0 || !node.images.isComplete)),
   }
 }
 
-const removedContainers = (containers: ContainerGcPrediction | null): ReadonlySet<string> =>
-  new Set(containers?.underEviction.removals.filter(({ kind }) => kind === 'container').map(({ id }) => id))
+/** Where the runtime or the flags of container GC were not read, any dead container may go, and none for certain. */
+function removedContainers({ record, host }: PreparedNode, containers: ContainerGcPrediction | null): RemovedContainers {
+  const areFlagsKnown = Array.isArray(objectAt(host, 'kubelet')?.commandLine)
+  if (containers === null || !areFlagsKnown) return { certain: new Set(), possible: new Set(deadContainers(record)) }
+  const ids = (removals: readonly ContainerRemoval[]) => new Set(removals.filter(({ kind }) => kind === 'container').map(({ id }) => id))
+  return { certain: ids(containers.underEviction.removals), possible: ids(containers.underEviction.possible) }
+}
+
+const areLogsKnown = ({ host }: PreparedNode): boolean => Array.isArray(host?.podLogDirectories)
 
 function configurationOf(configz: unknown, unknowns: Unknown[]): KubeletConfiguration | null {
-  const effect = 'which thresholds the kubelet runs with is not known'
+  const effect = 'which thresholds the kubelet runs with is not known, so image GC, eviction and allocatable are not'
   if (configz === null || configz === undefined) {
     unknowns.push({ what: 'configz', effect })
     return null

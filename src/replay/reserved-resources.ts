@@ -10,7 +10,7 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import { milliValue, parseQuantity, type Quantity, signOf } from '#model/quantity.ts'
 import { atoi, goQuote } from './go-text.ts'
-import type { ResourceList } from './pod.ts'
+import type { ResourceList } from './pods/pod.ts'
 
 const reservableResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid']
 

@@ -18,16 +18,20 @@ import { type DiskLayout, placementOf } from './eviction/layout.ts'
 import type { ReclaimKind } from './eviction/node-reclaim.ts'
 import type { Observations } from './eviction/observations.ts'
 import { isCriticalPod } from './eviction/protected.ts'
+import type { NodeCondition } from './eviction/signals.ts'
 import { type Eviction, type Outcome, synchronize } from './eviction/synchronize.ts'
 import { getThresholdQuantity } from './eviction/thresholds.ts'
 import { deleteUnusedImages, garbageCollect } from './image-gc/collector.ts'
 import type { ImageGcPolicy } from './image-gc/policy.ts'
 import type { ImageGcState, RuntimeImages } from './image-gc/records.ts'
 import type { Kubelet } from './kubelet.ts'
-import type { Pod } from './pod.ts'
-import { type PodStatsIndex, podStatsOf } from './pod-stats.ts'
+import type { Pod } from './pods/pod.ts'
+import { type PodStatsIndex, podStatsOf } from './pods/pod-stats.ts'
 
 export const timelineMs = 24 * 60 * 60_000
+
+/** Stands for every container that has ended. */
+export const deadUser = ''
 
 /** An image, with whatever of its past is not known already decided on. */
 export interface TimelineImage {
@@ -36,7 +40,7 @@ export interface TimelineImage {
   isPinned: boolean
   /** In use by something that no eviction ends. */
   isHeld: boolean
-  /** `namespace/name` of the pods whose containers use it. */
+  /** `namespace/name` of the pods whose containers use it; `deadUser` for containers that eviction's container GC removes. */
   pods: readonly string[]
   firstDetectedMs: number
   lastUsedMs: number
@@ -57,6 +61,10 @@ export interface TimelineInput {
   images: readonly TimelineImage[]
   /** What eviction's container GC would remove at first. */
   deadContainers: number
+  /** When the loop of image GC began. */
+  beganGcMs: number
+  /** What the node reports at the start. */
+  conditions: readonly NodeCondition[]
 }
 
 interface Disk {
@@ -88,7 +96,7 @@ export function timelineOf(input: TimelineInput): TimelineEvent[] | null {
     nowMs: input.startMs,
     pods: [...input.pods],
     images: new Map(input.images.map(image => [image.id, image])),
-    imageGcState: stateOf(input.images),
+    imageGcState: stateOf(input),
     deadContainers: input.deadContainers,
     events: [],
   }
@@ -99,7 +107,7 @@ export function timelineOf(input: TimelineInput): TimelineEvent[] | null {
 function run(world: World): void {
   const { input } = world
   const endMs = input.startMs + timelineMs
-  let state = startEviction(input.eviction)
+  let state = startedState(input)
   let gcMs = input.imageGc ? input.startMs : Number.POSITIVE_INFINITY
   let passMs = input.startMs
   let wasMet = false
@@ -124,6 +132,13 @@ function run(world: World): void {
   }
   if (lowest(world).bytesPerSecond > 0) advance(world, endMs)
 }
+
+/** What is reported was seen just before, for all that is known. */
+const startedState = ({ eviction, conditions, startMs }: TimelineInput): EvictionState => ({
+  ...startEviction(eviction),
+  conditions,
+  conditionsLastObserved: Object.fromEntries(conditions.map(condition => [condition, startMs])),
+})
 
 /** Nothing is left that the kubelet could take: from here on the disk just fills. */
 function isOver({ pods, images, deadContainers, imageGcState }: World, { evictions, candidates, isEnough }: Outcome): boolean {
@@ -216,13 +231,12 @@ function observationsOf(world: World): Observations {
 
 // Images
 
-const stateOf = (images: readonly TimelineImage[]): ImageGcState => ({
+const stateOf = ({ images, beganGcMs }: TimelineInput): ImageGcState => ({
   records: new Map(
     images.map(({ id, firstDetectedMs, lastUsedMs, sizeBytes, isPinned }) => [id, { firstDetectedMs, lastUsedMs, sizeBytes, isPinned }]),
   ),
   isInitialized: true,
-  // Long enough ago: what is too old goes in the first round.
-  beganGcMs: Number.NEGATIVE_INFINITY,
+  beganGcMs,
 })
 
 const runtimeOf = ({ images }: World): RuntimeImages => ({
@@ -289,6 +303,7 @@ function reclaim(world: World, kinds: readonly ReclaimKind[], collected: { image
   if (kinds.includes('containers')) {
     collected.containers = world.deadContainers
     world.deadContainers = 0
+    dropUser(world, deadUser)
   }
   if (kinds.includes('images')) {
     const round = deleteUnusedImages(world.imageGcState, world.nowMs, world.input.evictionImageGc, runtimeOf(world), world.input.kubelet)
@@ -296,6 +311,11 @@ function reclaim(world: World, kinds: readonly ReclaimKind[], collected: { image
     deleted(world, collected.images)
   }
   return observationsOf(world)
+}
+
+function dropUser({ images }: World, name: string): void {
+  for (const image of images.values())
+    if (image.pods.includes(name)) images.set(image.id, { ...image, pods: image.pods.filter(user => user !== name) })
 }
 
 /** What the pod's files took is free at once: the kubelet waits for that before it passes again. */
@@ -311,8 +331,7 @@ function evict(world: World, { pod, signal, exceeded }: Eviction): void {
   giveBack(world.disks.containerfs, rootfsBytes)
   giveBack(world.disks.nodefs, otherBytes)
   world.pods = world.pods.filter(other => other !== pod)
-  for (const image of world.images.values())
-    if (image.pods.includes(name)) world.images.set(image.id, { ...image, pods: image.pods.filter(user => user !== name) })
+  dropUser(world, name)
   const detail = { namespace: pod.namespace, name: pod.name, signal: signal ?? exceeded?.limit ?? '', freedBytes: rootfsBytes + otherBytes }
   push(world, { event: 'evict', detail })
 }

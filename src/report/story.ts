@@ -135,7 +135,7 @@ function evictionLines(eviction: EvictionPrediction | null): string[] {
         `${certain.length > 0 ? 'and ' : ''}may evict ${possible.slice(0, shownPods).map(podName).join(', ')}${possible.length > shownPods ? ', …' : ''}`,
       )
   }
-  const ranking = rankings.find(({ signal }) => actsOn.includes(signal))
+  const ranking = rankings?.find(({ signal }) => actsOn.includes(signal))
   if (ranking !== undefined && ranking.pods.length > 1) {
     lines.push(`its order under ${ranking.signal}:`)
     lines.push(...ranking.pods.slice(0, shownPods).map(pod => `  ${pod.rank + 1}. ${podName(pod)}  (${foldedLine(pod.reason, 120)})`))
@@ -203,8 +203,9 @@ function imageGcState(imageGC: ImageGcPrediction | null): string {
 
 const deletionState = (deletions: ImageDeletion[] | null) => (deletions === null ? 'not known' : counted(deletions.length, 'image'))
 
-function timelineLines(timeline: TimelineEvent[] | undefined): string[] {
+function timelineLines(timeline: TimelineEvent[] | null | undefined): string[] {
   if (timeline === undefined) return []
+  if (timeline === null) return ['not known, see below']
   if (timeline.length === 0) return ['nothing happens within a day']
   const lines = timeline.slice(0, shownEvents).map(event => `+${clock(event.atMs)}  ${told(event)}`)
   return [...lines, ...more(timeline.length, shownEvents)]

@@ -16,7 +16,14 @@ interface Input extends Pick<KubeletConfiguration, 'kubeReserved' | 'systemReser
 
 export const allocatable: Family<Input> = {
   name: 'allocatable',
-  answer({ cpuCores, memoryBytes, ephemeralStorageBytes, hugePages, ...configuration }, version) {
+  answer({ cpuCores, memoryBytes, ephemeralStorageBytes, hugePages, ...given }, version) {
+    // Null is what Go reads for a map that is not there.
+    const configuration = {
+      ...given,
+      kubeReserved: given.kubeReserved ?? {},
+      systemReserved: given.systemReserved ?? {},
+      evictionHard: given.evictionHard ?? {},
+    }
     const machine = { cpuCores, memoryBytes, ephemeralStorageBytes, hugePages: hugePagesOf(hugePages ?? {}) }
     const answer = nodeAllocatable(machine, configuration, kubeletOf(version).features)
     if ('field' in answer) return { ok: false, error: `${answer.field}: ${answer.message}` }

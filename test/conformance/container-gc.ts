@@ -6,9 +6,9 @@ interface Input {
   policy: { minimumContainerTTLDuration: string; maximumDeadContainersPerContainer: number; maximumDeadContainers: number }
   allSourcesReady: boolean
   evictNonDeletedPods: boolean
-  pods: { uid: string; name: string; state: PodState }[]
-  containers: { id: string; podUID: string; name: string; sandbox: string; state: RuntimeContainer['state']; ageMs: number }[]
-  sandboxes: { id: string; podUID: string; ready: boolean; ageMs: number }[]
+  pods: { uid: string; name: string; state: PodState }[] | null
+  containers: { id: string; podUID: string; name: string; sandbox: string; state: RuntimeContainer['state']; ageMs: number }[] | null
+  sandboxes: { id: string; podUID: string; ready: boolean; ageMs: number }[] | null
   podLogDirs?: string[]
   logLinks?: { path: string; dangling: boolean }[]
   stopErrors?: string[]
@@ -23,7 +23,7 @@ const created = (ageMs: number): bigint => nowNs - BigInt(ageMs) * 1_000_000n
 export const containerGc: Family<Input> = {
   name: 'container-gc',
   answer(input) {
-    const states = new Map(input.pods.map(({ uid, state }) => [uid, state]))
+    const states = new Map((input.pods ?? []).map(({ uid, state }) => [uid, state]))
     const { stopErrors = [], removeErrors = [], sandboxStopErrors = [] } = input
     const pass = garbageCollect({
       policy: {
@@ -35,7 +35,7 @@ export const containerGc: Family<Input> = {
       allSourcesReady: input.allSourcesReady,
       evictNonDeletedPods: input.evictNonDeletedPods,
       podState: uid => states.get(uid) ?? 'deleted',
-      containers: input.containers.map(({ id, podUID, name, sandbox, state, ageMs }) => ({
+      containers: (input.containers ?? []).map(({ id, podUID, name, sandbox, state, ageMs }) => ({
         id,
         podUid: podUID,
         name,
@@ -43,7 +43,7 @@ export const containerGc: Family<Input> = {
         state,
         createdAtNs: created(ageMs),
       })),
-      sandboxes: input.sandboxes.map(({ id, podUID, ready, ageMs }) => ({
+      sandboxes: (input.sandboxes ?? []).map(({ id, podUID, ready, ageMs }) => ({
         id,
         podUid: podUID,
         isReady: ready,

@@ -2,8 +2,8 @@
 import type { Signal } from '#model/prediction.ts'
 import { rankPods } from '#replay/eviction/ranking.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pod.ts'
-import { parsePodStats } from '#replay/pod-stats.ts'
+import { parsePod } from '#replay/pods/pod.ts'
+import { parsePodStats } from '#replay/pods/pod-stats.ts'
 import type { Family } from './family.ts'
 
 interface Input {

@@ -7,8 +7,8 @@ import { makeSignalObservations } from '#replay/eviction/observations.ts'
 import { type Eviction, type Outcome, type Pass, synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
 import { isHardThreshold } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pod.ts'
-import { parsePodStats } from '#replay/pod-stats.ts'
+import { type Pod, parsePod } from '#replay/pods/pod.ts'
+import { parsePodStats } from '#replay/pods/pod-stats.ts'
 import type { Family } from './family.ts'
 
 interface Step {

@@ -1,7 +1,7 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { RawObject } from '#model/record.ts'
-import { LoadError, loadConfigFile } from '#replay/configuration-file.ts'
-import { configzOf } from '#replay/configz.ts'
+import { LoadError, loadConfigFile } from '#replay/configuration/configuration-file.ts'
+import { configzOf } from '#replay/configuration/configz.ts'
 import type { Family } from './family.ts'
 
 export const kubeletDefaults: Family<RawObject> = {

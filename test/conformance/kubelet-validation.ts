@@ -1,5 +1,5 @@
 import type { RawObject } from '#model/record.ts'
-import { validateKubeletConfiguration } from '#replay/config-validation.ts'
+import { validateKubeletConfiguration } from '#replay/configuration/config-validation.ts'
 import type { Family } from './family.ts'
 
 export const kubeletValidation: Family<RawObject> = {

@@ -8,7 +8,7 @@ interface Input {
   now: string
   containerState: 'running' | 'exited'
   reopenFails?: boolean
-  files: { name: string; sizeBytes: number }[]
+  files: { name: string; sizeBytes: number }[] | null
 }
 
 export const logRotation: Family<Input> = {
@@ -18,7 +18,7 @@ export const logRotation: Family<Input> = {
     if (typeof policy === 'string') return { ok: false, error: policy }
     const filesAfter = rotateContainerLog(policy, {
       log: '0.log',
-      files: input.files,
+      files: input.files ?? [],
       isRunning: input.containerState === 'running',
       timestamp: new Date(input.now).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-'),
       reopenFails: input.reopenFails ?? false,

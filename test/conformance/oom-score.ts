@@ -1,7 +1,7 @@
 import { kubeletOf } from '#replay/kubelet.ts'
 import { oomScores } from '#replay/oom-score.ts'
-import { parsePod } from '#replay/pod.ts'
-import { podQosClass } from '#replay/pod-qos.ts'
+import { parsePod } from '#replay/pods/pod.ts'
+import { podQosClass } from '#replay/pods/pod-qos.ts'
 import type { Family } from './family.ts'
 
 interface Input {

@@ -216,7 +216,7 @@ function predicted(world: World, facts: ReadonlySet<string>, isEviction: boolean
   const record = recordOf(world, facts)
   const node = imageEvidence(record, Date.parse(record.at ?? ''), kubelet)
   const removed = new Set(isEviction ? world.images.flatMap(({ use }, index) => (use === 'removed' ? [`container-${index}`] : [])) : [])
-  const images = prepareImages(node, atOf(world), kubelet, removed)
+  const images = prepareImages(node, atOf(world), kubelet, { certain: removed, possible: new Set() })
   if (isEviction) return predictDeleteUnusedImages(world.policy, images).prediction
   return predictImageGc(world.policy, { capacityBytes, availableBytes: world.availableBytes }, images, kubelet).prediction
 }

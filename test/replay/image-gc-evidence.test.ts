@@ -46,8 +46,8 @@ const pod = (imageID: string, more: object = {}, containerID = 'containerd://c1'
 })
 
 const read = (more: object, version = kubelet) => imageEvidence(record(more), now, version)
-const bounded = (more: object, { atMs = now, removed = [] as string[], version = kubelet } = {}) =>
-  boundedImages(read(more, version), atMs, new Set(removed), version.features)
+const bounded = (more: object, { atMs = now, removed = [] as string[], perhaps = [] as string[], version = kubelet } = {}) =>
+  boundedImages(read(more, version), atMs, { certain: new Set(removed), possible: new Set(perhaps) }, version.features)
 const inUse = (more: object, options = {}) => bounded(more, options).map(({ isInUse }) => isInUse)
 
 describe('the list of images', () => {
@@ -120,6 +120,8 @@ describe('the users of an image', () => {
     const containers = [container('c1', 0), container('c2', 0)]
     expect(inUse({ runtime: { images, containers } }, { removed: ['c1'] })).toEqual([true, false])
     expect(inUse({ runtime: { images, containers } }, { removed: ['c1', 'c2'] })).toEqual([false, false])
+    // Who perhaps goes may hold it, or not.
+    expect(inUse({ runtime: { images, containers } }, { removed: ['c1'], perhaps: ['c2'] })).not.toContain(true)
   })
 
   it('are not known without the containers, and not either from names where the ids are missing', () => {

@@ -208,7 +208,10 @@ function prepare(images: Record<string, Image>, node: Node = {}) {
       })),
     },
   } as unknown as NodeRecord
-  return prepareImages(imageEvidence(record, now, kubelet), now + waitMinutes * minute, kubelet, removed && new Set(removed))
+  return prepareImages(imageEvidence(record, now, kubelet), now + waitMinutes * minute, kubelet, {
+    certain: new Set(removed),
+    possible: new Set(),
+  })
 }
 
 /** 100 of 1000 bytes available: 91 % used, and 100 to free. */

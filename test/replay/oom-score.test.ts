@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { oomScores } from '#replay/oom-score.ts'
-import { parsePod } from '#replay/pod.ts'
+import { parsePod } from '#replay/pods/pod.ts'
 
 const capacity = 16_481_411_072
 

@@ -69,7 +69,7 @@ describe('a recorded node', () => {
 
   it('ranks its pods for every signal that has a threshold, met or not', () => {
     const { rankings } = replay(real('single-disk'), takenAt).eviction ?? { rankings: [] }
-    expect(rankings.map(({ signal }) => signal)).toEqual([
+    expect(rankings?.map(({ signal }) => signal)).toEqual([
       'memory.available',
       'nodefs.available',
       'nodefs.inodesFree',
@@ -77,7 +77,7 @@ describe('a recorded node', () => {
       'containerfs.available',
       'containerfs.inodesFree',
     ])
-    expect(rankings[0]?.pods.map(({ rank, name }) => `${rank} ${name}`)).toEqual(['0 crashing', '1 besteffort-logs', '2 cache', '3 web'])
+    expect(rankings?.[0]?.pods.map(({ rank, name }) => `${rank} ${name}`)).toEqual(['0 crashing', '1 besteffort-logs', '2 cache', '3 web'])
   })
 })
 
@@ -174,7 +174,7 @@ describe('replay', () => {
     const prediction = replay({ ...record, summary: { node: { systemContainers: [{ name: 'pods', memory }] } } }, takenAt)
     expect(prediction.eviction?.thresholds[1]).toMatchObject({ signal: 'allocatableMemory.available', met })
     expect(whatOf(prediction).includes('summary: allocatableMemory.available')).toBe(met === null)
-    const observed = prediction.eviction?.signals['allocatableMemory.available']?.capacity
+    const observed = prediction.eviction?.signals['allocatableMemory.available']?.capacityBytes
     // As much as the rounding of the counter.
     if (capacity === undefined) expect(observed).toBeUndefined()
     else expect(Math.abs((observed ?? 0) - capacity)).toBeLessThan(2 ** 14)
@@ -212,6 +212,77 @@ describe('replay', () => {
 
   it("takes the record's own time before the snapshot's", () => {
     expect(replay({ ...sound, at: '2026-11-20T23:59:00Z' }, takenAt).at).toBe('2026-11-20T23:59:00Z')
+  })
+})
+
+describe('what eviction collects first', () => {
+  const full = { 'nodefs.available': '95%' }
+  const done = { name: 'c', image: 'job:v1', imageID: 'sha256:job', containerID: 'containerd://c1', state: { terminated: { exitCode: 0 } } }
+  const job = { metadata: { name: 'job', namespace: 'd', uid: 'u' }, spec: {}, status: { phase: 'Succeeded', containerStatuses: [done] } }
+  const waiting = { metadata: { name: 'a', namespace: 'd', uid: 'a' }, spec: {}, status: { phase: 'Running' } }
+  const node = { ...sound.node, status: { ...sound.node.status, images: [{ names: ['job:v1', 'job@sha256:job'], sizeBytes: 5 }] } }
+  const record: NodeRecord = {
+    ...withConfiguration({ evictionHard: full }),
+    runtime: null,
+    node,
+    pods: [job, waiting] as NodeRecord['pods'],
+  }
+
+  it('trap 3: may free the image of a finished pod, also where only the API told of it', () => {
+    expect(replay(record, takenAt).eviction).toMatchObject({
+      imageDeletions: [{ image: 'job:v1', certainty: 'possible' }],
+      victims: [{ name: 'a', certainty: 'possible' }],
+    })
+    expect(replay(record, takenAt).imageGC?.deletions).toEqual([])
+  })
+
+  it('may be an image that a list cut short does not show', () => {
+    const running = { ...job, status: { phase: 'Running', containerStatuses: [{ ...done, state: { running: {} } }] } }
+    const cut = {
+      ...record,
+      pods: [running] as NodeRecord['pods'],
+      configz: { kubeletconfig: { evictionHard: full, nodeStatusMaxImages: 1 } },
+    }
+    expect(replay(cut, takenAt).eviction?.victims).toMatchObject([{ certainty: 'possible' }])
+    // Another cap would not have shown more of what was read.
+    const changes = [{ path: ['nodeStatusMaxImages'], value: 100 }]
+    expect(whatOf(replay(cut, takenAt, { at: null, changes, fills: [] }))).toEqual(whatOf(replay(cut, takenAt)))
+  })
+
+  it('leaves nobody to name where the summary lists no pods', () => {
+    const { pods: _pods, ...summary } = sound.summary ?? {}
+    expect(replay({ ...record, summary }, takenAt).eviction).toMatchObject({ victims: null, rankings: null })
+    expect(replay({ ...record, pods: null }, takenAt).eviction).toMatchObject({ victims: null, rankings: null, protected: null })
+  })
+})
+
+describe('limits of local storage', () => {
+  const over = {
+    metadata: { name: 'over', namespace: 'd', uid: 'o' },
+    spec: { volumes: [{ name: 'v', emptyDir: { sizeLimit: '1' } }] },
+    status: { phase: 'Running' },
+  }
+  const summary = {
+    ...sound.summary,
+    pods: [{ podRef: { name: 'over', namespace: 'd', uid: 'o' }, volume: [{ name: 'v', usedBytes: 2 }] }],
+  }
+  const evicted = (kubeletVersion: string, fields: object) => {
+    const node = {
+      ...sound.node,
+      status: { ...sound.node.status, nodeInfo: { ...sound.node.status?.nodeInfo, kubeletVersion } },
+    } as NodeRecord['node']
+    const record = { ...withConfiguration(fields), node, summary, pods: [over] as NodeRecord['pods'] }
+    return replay(record, takenAt).localStorageEvictions?.map(({ name }) => name)
+  }
+
+  it.each([
+    ['v1.24.17', {}, ['over']],
+    ['v1.24.17', { featureGates: { LocalStorageCapacityIsolation: false } }, []],
+    ['v1.24.17', { localStorageCapacityIsolation: false }, ['over']],
+    ['v1.25.0', { localStorageCapacityIsolation: false }, []],
+    ['v1.34.0', { featureGates: { LocalStorageCapacityIsolation: false } }, ['over']],
+  ])('%s with %j evict %j', (version, fields, names) => {
+    expect(evicted(version, fields)).toEqual(names)
   })
 })
 

@@ -3,9 +3,9 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { TimelineEvent } from '#model/prediction.ts'
 import { parseEvictionConfig } from '#replay/eviction/config.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pod.ts'
-import { parsePodStats } from '#replay/pod-stats.ts'
-import { type TimelineImage, type TimelineInput, timelineMs, timelineOf } from '#replay/timeline.ts'
+import { type Pod, parsePod } from '#replay/pods/pod.ts'
+import { parsePodStats } from '#replay/pods/pod-stats.ts'
+import { deadUser, type TimelineImage, type TimelineInput, timelineMs, timelineOf } from '#replay/timeline.ts'
 
 const kubelet = kubeletOf('v1.34.1')
 const MiB = 2 ** 20
@@ -67,6 +67,8 @@ function timeline({ configuration = defaults, availableGib = 50, imagefsGib = av
     podStats: statsOf({}),
     images: [],
     deadContainers: 0,
+    beganGcMs: Number.NEGATIVE_INFINITY,
+    conditions: [],
     ...options,
   })
   if (events === null) throw new Error('no timeline')
@@ -193,6 +195,35 @@ describe('timelineOf', () => {
     ]
     const events = timeline({ availableGib: 1, pods: [pod('a')], podStats: statsOf({ a: {} }), images, imageGc: null })
     expect(events.filter(({ event }) => event === 'reclaim')).toEqual([])
+  })
+
+  it('collects a dead container first, and then its image', () => {
+    const events = timeline({
+      availableGib: 9,
+      pods: [pod('a')],
+      podStats: statsOf({ a: {} }),
+      images: [image('dead', 5 * GiB, { pods: [deadUser] })],
+      deadContainers: 1,
+      imageGc: null,
+    })
+    expect(events[1]).toMatchObject({ event: 'reclaim', detail: { containers: 1, images: ['dead'], isEnough: true } })
+    expect(events.some(({ event }) => event === 'evict')).toBe(false)
+  })
+
+  it('deletes nothing by age before the kubelet has run so long', () => {
+    const ages = (agoMs: number) =>
+      timeline({
+        configuration: {},
+        imageGc: { ...policy, maximumAgeMs: 60 * minute },
+        images: [image('old', 1)],
+        beganGcMs: startMs - agoMs,
+      })[0]?.atMs
+    expect(ages(10 * minute)).toBe(55 * minute)
+    expect(ages(61 * minute)).toBe(0)
+  })
+
+  it('ends a condition that the node reports already, after its transition period', () => {
+    expect(brief(timeline({ conditions: ['DiskPressure'] }))).toEqual(['300 condition {"condition":"DiskPressure","status":false}'])
   })
 
   it('says when a disk is full, to the moment, once', () => {

@@ -111,7 +111,7 @@ function watchedBy(
     evictionSoft = {},
     memoryAvailableBytes = 11.3 * GiB,
   } = options
-  const signals: Partial<Record<Signal, Observation>> = {
+  const observed: Partial<Record<Signal, Observation>> = {
     'memory.available': observation(memoryAvailableBytes, 30.9 * GiB),
     'nodefs.available': observation(nodefs.availableBytes!, nodefs.capacityBytes!),
     'nodefs.inodesFree': observation(nodefs.inodesFree!, nodefs.inodes!),
@@ -119,7 +119,7 @@ function watchedBy(
     'imagefs.inodesFree': observation(imagefs.inodesFree!, imagefs.inodes!),
   }
   const thresholds = (of: Partial<Record<Signal, string>>, thresholdOptions: ThresholdOptions) =>
-    (Object.entries(of) as [Signal, string][]).map(([signal, value]) => threshold(signal, value, signals[signal], thresholdOptions))
+    (Object.entries(of) as [Signal, string][]).map(([signal, value]) => threshold(signal, value, observed[signal], thresholdOptions))
   const capacity = imagefs.capacityBytes!
   const available = imagefs.availableBytes!
   const usagePercent = imagefs.usedPercent!
@@ -139,7 +139,12 @@ function watchedBy(
       error: null,
     },
     eviction: {
-      signals,
+      signals: Object.fromEntries(
+        Object.entries(observed).map(([signal, { available, capacity, time }]) => [
+          signal,
+          { availableBytes: available, capacityBytes: capacity, time },
+        ]),
+      ),
       thresholds: [...thresholds(evictionHard, {}), ...thresholds(evictionSoft, { hard: false, gracePeriodMs: 90_000 })],
       error: null,
     },

@@ -2,6 +2,8 @@
 
 /** The minor that brought each behaviour. Sources are the functions named in the replays that ask for it. */
 const sinceMinor = {
+  /** `localStorageCapacityIsolation` is a field. Before, a feature gate of that name. */
+  localStorageCapacityIsolationField: 25,
   /** The garbage collector leaves the events of `events.k8s.io` alone too. */
   garbageCollectorIgnoresEventsGroup: 25,
   /** Image GC leaves images alone that the runtime has pinned. */

@@ -12,3 +12,6 @@ export const podCleanupPollMs = 1_000
 
 /** Up to 1.29; since then the default of `containerLogMonitorInterval`. Source: pkg/kubelet/logs/container_log_manager.go logMonitorPeriod. */
 export const containerLogMonitorPeriodMs = 10_000
+
+/** How often the kernel is told anew at which memory usage to wake the eviction manager. Source: pkg/kubelet/eviction/memory_threshold_notifier.go notifierRefreshInterval. */
+export const notifierRefreshIntervalMs = 10_000

@@ -8,8 +8,8 @@
  * Left out      the order of conditions in the message, which is a map's: here sorted; the operators Gt and Lt, which no taint without value meets
  */
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod, Toleration } from '#replay/pod.ts'
-import { podQosClass } from '#replay/pod-qos.ts'
+import type { Pod, Toleration } from '#replay/pods/pod.ts'
+import { podQosClass } from '#replay/pods/pod-qos.ts'
 import { isCriticalPod } from './protected.ts'
 import type { NodeCondition } from './signals.ts'
 

@@ -10,7 +10,7 @@
  * Left out      the 2 s at least that the runtime is given for each container; a termination that had begun before the pod object tells of it
  */
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
 
 /** What the eviction manager asks for, in seconds. */
 export function gracePeriodOverride(isHard: boolean, pod: Pod, maxPodGracePeriodSeconds: number, kubelet: Kubelet): number {

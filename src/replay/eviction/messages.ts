@@ -10,9 +10,9 @@
 import type { Observation, Threshold } from '#model/prediction.ts'
 import { binaryQuantity, canonical, compareQuantities, formatBytes, parseQuantity } from '#model/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pod.ts'
-import { isPodLevelResourcesSet } from '#replay/pod-requests.ts'
-import type { ContainerStats, PodStats } from '#replay/pod-stats.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import { isPodLevelResourcesSet } from '#replay/pods/pod-requests.ts'
+import type { ContainerStats, PodStats } from '#replay/pods/pod-stats.ts'
 import { resourceOf, type StarvedResource } from './signals.ts'
 import { getThresholdQuantity } from './thresholds.ts'
 

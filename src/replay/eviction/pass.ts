@@ -14,7 +14,7 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Certainty, Signal, Threshold, Unknown, Victim } from '#model/prediction.ts'
 import type { TimeBounds } from '#replay/image-gc/known-times.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
 import { nodeConditions, nodeConditionsObservedSince } from './conditions.ts'
 import { type DiskLayout, isRefusedLayout } from './layout.ts'
 import { nodeReclaim, type ReclaimKind } from './node-reclaim.ts'
@@ -44,6 +44,8 @@ export interface Pass {
   /** Signals that the kubelet sees and this record does not. */
   unobserved: ReadonlySet<Signal>
   transitionPeriodMs: number
+  /** How often the kubelet tells the node's status, and with it the conditions. */
+  statusUpdateMs: number
   /** Null: not known, and then taken for one disk, with nothing certain. */
   layout: DiskLayout | null
   kubelet: Kubelet
@@ -133,18 +135,19 @@ function actingOf(threshold: Threshold, pass: Pass): Certainty | null {
     if (pass.atMs - pass.readMs - evictionMonitoringPeriodMs >= gracePeriodMs) return 'certain'
     return longestHeldMs(signal, pass) >= gracePeriodMs ? 'possible' : null
   }
-  // Only a threshold that the pass before acted on is held to its minimum reclaim, and then its condition stands.
-  const isHeld = threshold.minReclaim !== null && isThresholdMet(threshold, observed, true)
-  return isHeld && pass.reported[conditionOf(signal)]?.isTrue !== false ? 'possible' : null
+  // Only a threshold that the pass before acted on is held to its minimum reclaim, and its condition may not be told yet.
+  return threshold.minReclaim !== null && isThresholdMet(threshold, observed, true) ? 'possible' : null
 }
 
-/** A condition is seen one pass after the threshold is met, and told with the next update of the node's status. */
-const toldAfterMs = 2 * evictionMonitoringPeriodMs
-
-function longestHeldMs(signal: Signal, { reported, atMs, readMs, kubeletStart }: Pass): number {
-  const condition = reported[conditionOf(signal)]
-  const sinceMs = condition?.isTrue === false ? readMs - toldAfterMs : condition?.sinceMs == null ? null : condition.sinceMs - toldAfterMs
-  return atMs - Math.max(sinceMs ?? Number.NEGATIVE_INFINITY, kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY)
+function longestHeldMs(signal: Signal, pass: Pass): number {
+  const { atMs, readMs, kubeletStart, transitionPeriodMs, statusUpdateMs } = pass
+  // A condition is seen one pass after the threshold is met, and told with the next update of the node's status; with no transition period, never.
+  const toldAfterMs = evictionMonitoringPeriodMs + statusUpdateMs
+  const condition = transitionPeriodMs > 0 ? pass.reported[conditionOf(signal)] : undefined
+  const toldMs = condition?.isTrue === false ? readMs : (condition?.sinceMs ?? null)
+  return (
+    atMs - Math.max(toldMs === null ? Number.NEGATIVE_INFINITY : toldMs - toldAfterMs, kubeletStart?.earliestMs ?? Number.NEGATIVE_INFINITY)
+  )
 }
 
 /** What is reported after the pass, and for which conditions of before that stays open. */

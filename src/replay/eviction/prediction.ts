@@ -1,13 +1,15 @@
 /** The contract's `eviction` of one node: its thresholds against what is observed, and one pass by them. */
+import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { EvaluatedThreshold, EvictionPrediction, ImageDeletion, Observation, Ranking, Threshold, Unknown } from '#model/prediction.ts'
 import { quantityNumber } from '#model/quantity.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
-import { listAt, objectAt } from '#replay/untrusted.ts'
+import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { type EvictionConfig, parseEvictionConfig } from './config.ts'
 import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
 import { isRefusedLayout } from './layout.ts'
 import type { ReclaimKind } from './node-reclaim.ts'
+import type { Observations } from './observations.ts'
 import { evictionPass } from './pass.ts'
 import { getThresholdQuantity, isHardThreshold, isThresholdMet } from './thresholds.ts'
 
@@ -28,7 +30,9 @@ export function evictionConfigOf(
     argument => typeof argument === 'string' && /^--experimental-allocatable-ignore-eviction(=true)?$/.test(argument),
   )
   try {
-    const config = parseEvictionConfig(configuration, features, { ignoresAllocatable })
+    const parsed = parseEvictionConfig(configuration, features, { ignoresAllocatable })
+    const isField = features.has('localStorageCapacityIsolationField')
+    const config = isField ? parsed : { ...parsed, localStorageCapacityIsolation: kubelet.isGateOn('LocalStorageCapacityIsolation') }
     if (layout === null || !features.has('containerfsSignals') || isRefusedLayout(layout, kubelet)) return config
     const { configured, added } = updateContainerFsThresholds(config.thresholds, layout)
     return { ...config, thresholds: [...configured, ...added] }
@@ -36,6 +40,17 @@ export function evictionConfigOf(
     return error instanceof Error ? error.message : String(error)
   }
 }
+
+/** Without the list of pods in the summary nobody knows whose statistics the kubelet has. */
+const arePodsKnown = ({ pods, summary }: PreparedNode): boolean => pods !== null && Array.isArray(summary?.pods)
+
+const observedSignals = (observations: Observations): EvictionPrediction['signals'] =>
+  Object.fromEntries(
+    Object.entries(observations).map(([signal, { available, capacity, time }]) => [
+      signal,
+      { availableBytes: available, capacityBytes: capacity, time },
+    ]),
+  )
 
 /** All but what nobody needs who only compares settings. */
 export type PredictedPass = Omit<EvictionPrediction, 'rankings' | 'lost'>
@@ -55,6 +70,7 @@ export function predictEviction(node: PreparedNode, config: EvictionConfig, coll
     observations,
     unobserved,
     transitionPeriodMs: config.pressureTransitionPeriodMs,
+    statusUpdateMs: statusUpdateOf(node),
     layout: node.layout,
     kubelet: node.kubelet,
     ranking: node.ranking,
@@ -62,37 +78,51 @@ export function predictEviction(node: PreparedNode, config: EvictionConfig, coll
     isCollectable: collectable.mayRemove,
   })
   unknowns.push(...outcome.unknowns)
-  const isKnown = node.pods !== null && node.summary !== null
+  const isKnown = arePodsKnown(node)
   return {
-    signals: observations,
+    signals: observedSignals(observations),
     thresholds: thresholds.map(threshold => evaluated(threshold, observations[threshold.signal] ?? null, unobserved.has(threshold.signal))),
     conditions: [...outcome.conditions],
     actsOn: [...outcome.actsOn],
     nodeReclaim: [...outcome.nodeReclaim],
     imageDeletions: outcome.nodeReclaim.includes('images') ? bounded(collectable.deletions(), outcome.reclaims) : [],
     victims: isKnown ? outcome.victims : null,
-    protected: [...node.protectedPods],
+    protected: node.pods && [...node.protectedPods],
     error: null,
   }
 }
 
 /** The order of eviction for every signal that has a threshold; none where pods or statistics are not known. */
-export function rankingsOf({ pods, summary, rankedPods }: PreparedNode, { thresholds }: EvictionConfig): Ranking[] {
-  if (pods === null || summary === null) return []
+export function rankingsOf(node: PreparedNode, { thresholds }: EvictionConfig): Ranking[] | null {
+  if (!arePodsKnown(node)) return null
   const signals = new Set(thresholds.map(({ signal }) => signal))
-  return [...signals].map(signal => ({ signal, pods: rankedPods(signal) }))
+  return [...signals].map(signal => ({ signal, pods: node.rankedPods(signal) }))
 }
 
+/** How often the node's status is told. Upstream: nodeStatusUpdateFrequency. */
+function statusUpdateOf({ record }: PreparedNode): number {
+  try {
+    return toMilliseconds(
+      parseDuration(textAt(objectAt(record.configz, 'kubeletconfig'), 'nodeStatusUpdateFrequency') ?? defaultStatusUpdate),
+    )
+  } catch {
+    return Number.POSITIVE_INFINITY
+  }
+}
+
+/** Source: pkg/kubelet/apis/config/v1beta1/defaults.go. */
+const defaultStatusUpdate = '10s'
+
 /** Where the maps do not parse nothing of it runs. */
-export const unparsed = (error: string, { observations, protectedPods }: PreparedNode): PredictedPass => ({
-  signals: observations,
+export const unparsed = (error: string, { observations, pods, protectedPods }: PreparedNode): PredictedPass => ({
+  signals: observedSignals(observations),
   thresholds: [],
   conditions: [],
   actsOn: [],
   nodeReclaim: [],
   imageDeletions: [],
   victims: [],
-  protected: [...protectedPods],
+  protected: pods && [...protectedPods],
   error,
 })
 

@@ -5,7 +5,7 @@
  * Read at       1.24 to 1.37, alike
  * Kept exactly  the number decides, not the class's name; a DaemonSet is nothing special
  */
-import type { Pod } from '#replay/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
 
 /** Source: pkg/apis/scheduling/types.go SystemCriticalPriority. */
 const systemCriticalPriority = 2_000_000_000

@@ -14,8 +14,8 @@
  */
 import type { Signal, Threshold } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pod.ts'
-import { type PodStatsIndex, podStatsOf } from '#replay/pod-stats.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import { type PodStatsIndex, podStatsOf } from '#replay/pods/pod-stats.ts'
 import { type EvictionState, learnLayout, observe } from './bookkeeping.ts'
 import type { EvictionConfig } from './config.ts'
 import { calculateEffectiveGracePeriod, gracePeriodOverride, killTimeoutMs } from './kill.ts'

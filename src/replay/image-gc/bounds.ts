@@ -40,9 +40,9 @@ export interface BoundedImage {
 
 /**
  * @param atMs not before the record; what was read holds unchanged until then
- * @param removed ids of containers that are removed just before
+ * @param removed containers that are removed just before
  */
-export function boundedImages(node: NodeImages, atMs: number, removed: ReadonlySet<string>, features: KubeletFeatures): BoundedImage[] {
+export function boundedImages(node: NodeImages, atMs: number, removed: RemovedContainers, features: KubeletFeatures): BoundedImage[] {
   return (node.images ?? []).map(evidence => bounded(evidence, node, atMs, removed, features))
 }
 
@@ -50,12 +50,14 @@ function bounded(
   evidence: ImageEvidence,
   node: NodeImages,
   atMs: number,
-  removed: ReadonlySet<string>,
+  { certain: removed, possible }: RemovedContainers,
   features: KubeletFeatures,
 ): BoundedImage {
   const { image, names, sizeBytes, isPinned, isSandbox, users } = evidence
   const left = removed.size === 0 ? users : users.filter(({ containerId }) => !removed.has(containerId))
-  const isUsed = left.some(({ isSure }) => isSure) || (node.areUsersComplete && left.length === 0 ? false : null)
+  const isUsed =
+    left.some(({ isSure, containerId }) => isSure && !possible.has(containerId)) ||
+    (node.areUsersComplete && left.length === 0 ? false : null)
   const isInUse = isUsed === true || isSandbox === true ? true : isUsed === null || isSandbox === null ? null : false
   const isKept = isInUse === true || isPinned === true
   const lastUsed = lastUsedOf(evidence, node, atMs, removed)
@@ -70,6 +72,12 @@ function bounded(
     firstDetected: firstDetectedOf(evidence, node, atMs, features),
     lastUsed,
   }
+}
+
+/** By id. */
+export interface RemovedContainers {
+  certain: ReadonlySet<string>
+  possible: ReadonlySet<string>
 }
 
 const exactly = (ms: number): TimeBounds => ({ earliestMs: ms, latestMs: ms })

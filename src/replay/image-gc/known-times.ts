@@ -23,7 +23,9 @@ const goZeroTimeMs = Date.parse('0001-01-01T00:00:00Z')
 function instantMs(text: string): number | null {
   const plainMs = plainUtcMs(text)
   if (!Number.isNaN(plainMs)) return plainMs
-  const [, fraction = '', zone = ''] = form.exec(text) ?? []
+  const matched = form.exec(text)
+  if (!matched) return null
+  const [, fraction = '', zone = ''] = matched
   const secondMs = Date.parse(text.slice(0, 19) + zone)
   if (Number.isNaN(secondMs)) return null
   // Finer than a Date: what one detection found has one time, to the nanosecond.

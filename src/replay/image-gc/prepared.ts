@@ -1,7 +1,7 @@
 /** The images of a node at one moment, with all that does not depend on the policy worked out: rounds with other policies are then cheap. */
 import type { Unknown } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
-import { type BoundedImage, boundedImages } from './bounds.ts'
+import { type BoundedImage, boundedImages, type RemovedContainers } from './bounds.ts'
 import type { NodeImages } from './evidence.ts'
 import type { TimeBounds } from './known-times.ts'
 import { difference, type ImageOrder, imageOrder, placeAt, type TimeColumns } from './order.ts'
@@ -23,15 +23,17 @@ export interface PreparedImages {
   unknowns: readonly Unknown[]
 }
 
+const noneRemoved: RemovedContainers = { certain: new Set(), possible: new Set() }
+
 /**
  * @param atMs when the round runs, not before the record was read
- * @param removed ids of containers that are removed just before
+ * @param removed containers that are removed just before, for certain or perhaps
  */
 export function prepareImages(
   node: NodeImages,
   atMs: number,
   { features }: Kubelet,
-  removed: ReadonlySet<string> = new Set(),
+  removed: RemovedContainers = noneRemoved,
 ): PreparedImages {
   const images = boundedImages(node, atMs, removed, features).sort(inTurn)
   const columns: TimeColumns = {

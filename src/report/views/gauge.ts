@@ -83,7 +83,9 @@ export function gaugesOf({ prediction }: AuditedNode, alertPercent: number): Gau
         : layout === 'split'
           ? [...disk('nodefs = containerfs', nodefs, ['nodefs', 'containerfs'], false), ...disk('imagefs', imagefs, ['imagefs'], true)]
           : [...disk('nodefs', nodefs, ['nodefs'], false), ...disk('imagefs', imagefs, ['imagefs'], true)]
-  return [...disks, ...memoryGauge(eviction?.signals['memory.available'] ?? null, eviction?.thresholds ?? [])]
+  const memory = eviction?.signals['memory.available']
+  const amounts = memory ? { capacity: memory.capacityBytes, available: memory.availableBytes } : null
+  return [...disks, ...memoryGauge(amounts, eviction?.thresholds ?? [])]
 }
 
 function memoryGauge(observed: Amounts | null, thresholds: EvaluatedThreshold[]): Gauge[] {

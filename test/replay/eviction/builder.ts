@@ -5,8 +5,8 @@ import { diskLayoutOf } from '#replay/eviction/layout.ts'
 import type { Observations } from '#replay/eviction/observations.ts'
 import type { Pass } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pod.ts'
-import { type PodStatsIndex, parsePodStats } from '#replay/pod-stats.ts'
+import { type Pod, parsePod } from '#replay/pods/pod.ts'
+import { type PodStatsIndex, parsePodStats } from '#replay/pods/pod-stats.ts'
 
 export const MiB = 1024 ** 2
 export const GiB = 1024 ** 3

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { localStorageEviction } from '#replay/eviction/local-storage.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
 import { dedicated, diskStats, GiB, limitedTo, newest, pod, shared, statsOf } from './builder.ts'
 
 const exceeded = (given: Pod | Pod[], stats: Record<string, object>, { layout = shared, kubelet = newest } = {}) =>

@@ -3,8 +3,8 @@ import type { Signal } from '#model/prediction.ts'
 import { evictionMessage } from '#replay/eviction/messages.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { type Kubelet, kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pod.ts'
-import { podStatsOf } from '#replay/pod-stats.ts'
+import type { Pod } from '#replay/pods/pod.ts'
+import { podStatsOf } from '#replay/pods/pod-stats.ts'
 import { GiB, MiB, newest, pod, requesting, statsOf } from './builder.ts'
 
 interface Told {

@@ -6,7 +6,7 @@ import { evictionPass, type Pass } from '#replay/eviction/pass.ts'
 import { type PodRank, rankPods } from '#replay/eviction/ranking.ts'
 import { parseThresholdConfig } from '#replay/eviction/thresholds.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { type Pod, parsePod } from '#replay/pod.ts'
+import { type Pod, parsePod } from '#replay/pods/pod.ts'
 
 const kubelet = kubeletOf('v1.34.1')
 const now = Date.parse('2026-11-21T00:00:00Z')
@@ -50,6 +50,7 @@ function passOf({ configuration, available, ...options }: PassOptions) {
     observations,
     unobserved: new Set(),
     transitionPeriodMs: 5 * minute,
+    statusUpdateMs: 10_000,
     layout: layouts.imagefs,
     kubelet,
     ranking: () => ranks([first, 0], [second, 1]),
@@ -273,6 +274,16 @@ describe('a soft threshold', () => {
     expect(passOf({ ...met, reported, readMs: readMs + 1 }).actsOn).toEqual([])
   })
 
+  it('is bounded by no condition that is told late, or never', () => {
+    const reported = { MemoryPressure: { isTrue: false, sinceMs: null } }
+    const readMs = now - graceMs + 60_000
+    const actsOn = (options: Partial<Pass>) => passOf({ ...met, reported, readMs, ...options }).actsOn
+    expect(actsOn({})).toEqual([])
+    expect(actsOn({ statusUpdateMs: 50_000 })).toEqual(['memory.available'])
+    expect(actsOn({ statusUpdateMs: 49_999 })).toEqual([])
+    expect(actsOn({ transitionPeriodMs: 0 })).toEqual(['memory.available'])
+  })
+
   it('makes victims possible at most, and names what is not known', () => {
     const outcome = passOf(met)
     expect(outcome.victims).toMatchObject([{ name: 'first', certainty: 'possible' }])
@@ -292,10 +303,11 @@ describe('what the pass before may have left', () => {
   const actsOn = (available: number, reported: Pass['reported']) =>
     passOf({ configuration, available: { 'nodefs.available': available }, reported }).actsOn
 
-  it('trap 20: holds a threshold to its minimum reclaim only where the node may have been under pressure', () => {
+  it('trap 20: may hold a threshold to its minimum reclaim, whatever the node reported', () => {
     expect(actsOn(149, { DiskPressure: { isTrue: true, sinceMs: now } })).toEqual(['nodefs.available'])
     expect(actsOn(149, {})).toEqual(['nodefs.available'])
-    expect(actsOn(149, { DiskPressure: { isTrue: false, sinceMs: now } })).toEqual([])
+    // The pass before may have acted, and the node not told yet.
+    expect(actsOn(149, { DiskPressure: { isTrue: false, sinceMs: now } })).toEqual(['nodefs.available'])
     expect(actsOn(150, { DiskPressure: { isTrue: true, sinceMs: now } })).toEqual([])
   })
 

@@ -3,7 +3,7 @@ import type { Signal } from '#model/prediction.ts'
 import { rankReason } from '#replay/eviction/rank-reason.ts'
 import { rankPods } from '#replay/eviction/ranking.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import type { Pod } from '#replay/pod.ts'
+import type { Pod } from '#replay/pods/pod.ts'
 import { dedicated, diskStats, GiB, MiB, memoryStats, newest, pod, requesting, shared, split, statsOf } from './builder.ts'
 
 const order = (signal: Signal, pods: Pod[], stats: Record<string, object>, { layout = shared, kubelet = newest } = {}) =>

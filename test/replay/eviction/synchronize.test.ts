@@ -6,8 +6,8 @@ import { diskLayoutOf } from '#replay/eviction/layout.ts'
 import { makeSignalObservations, type Observations } from '#replay/eviction/observations.ts'
 import { type Outcome, type Pass, synchronize, synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
-import { parsePod } from '#replay/pod.ts'
-import { parsePodStats } from '#replay/pod-stats.ts'
+import { parsePod } from '#replay/pods/pod.ts'
+import { parsePodStats } from '#replay/pods/pod-stats.ts'
 import {
   dedicated,
   diskStats,
@@ -426,7 +426,16 @@ describe('several thresholds at once', () => {
     expect(signals(outcomes[0]!.thresholdsMet)).toEqual(['imagefs.available', 'memory.available', 'nodefs.available'])
   })
 
-  it('trap 23: leave the choice among the rest open, and trap 18: on one disk, too, where 15 % of imagefs come before 10 % of nodefs', () => {
+  it('trap 18: on one disk evict at 15 % of imagefs, where that default stands, and at 10 % where it does not, as on EKS images', () => {
+    const picked = (percent: number, configuration?: EvictionConfiguration) =>
+      alternatives(disksAt(percent, percent, 0), configuration).outcomes.map(outcome => outcome.picked?.signal)
+    const ofEks = { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' } }
+    expect(picked(14)).toEqual(['imagefs.available'])
+    expect(picked(14, ofEks)).toEqual([undefined])
+    expect(picked(9, ofEks)).toEqual(['nodefs.available'])
+  })
+
+  it('trap 23: leave the choice among the rest open, on one disk, too', () => {
     const { outcomes } = alternatives(disksAt(9, 9, 0))
     expect(outcomes.map(({ picked }) => picked?.signal)).toEqual(['imagefs.available', 'nodefs.available'])
     expect(outcomes.map(({ candidates }) => signals(candidates))).toEqual(outcomes.map(() => ['imagefs.available', 'nodefs.available']))

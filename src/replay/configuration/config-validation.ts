@@ -1,0 +1,72 @@
+/**
+ * Whether a kubelet would start with a configuration, and what it would say.
+ *
+ * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
+ * Read at       the last patch of 1.24 to 1.37
+ * Kept exactly  every text; errors do not hide each other, but a feature gate that is refused hides all
+ * Left out      over-reservation, which needs the machine
+ */
+import type { RawObject } from '#model/record.ts'
+import { choiceErrors } from '#replay/configuration/validation/choices.ts'
+import { enforcementErrors } from '#replay/configuration/validation/enforcement.ts'
+import { gatedErrors, shutdownErrors } from '#replay/configuration/validation/gated.ts'
+import { imageErrors, pullCredentialErrors } from '#replay/configuration/validation/images.ts'
+import { loggingErrors } from '#replay/configuration/validation/logging.ts'
+import { logErrors } from '#replay/configuration/validation/logs.ts'
+import { numberErrors } from '#replay/configuration/validation/numbers.ts'
+import { type Machine, operatingSystemErrors } from '#replay/configuration/validation/operating-system.ts'
+import { reservationErrors } from '#replay/configuration/validation/reservations.ts'
+import { type StartupErrors, startupErrors } from '#replay/configuration/validation/startup.ts'
+import { sysctlErrors } from '#replay/configuration/validation/sysctls.ts'
+import { taintErrors } from '#replay/configuration/validation/taints.ts'
+import { hiddenMetricsErrors, tracingErrors } from '#replay/configuration/validation/tracing.ts'
+import { kubeletOf } from '#replay/kubelet.ts'
+import { LoadError, type LoadedConfiguration, loadConfigFile } from './configuration-file.ts'
+import { featureGateError } from './feature-gates.ts'
+
+export interface ConfigurationVerdict {
+  /** Why the file would not load: then nothing else is known. */
+  loadError: string | null
+  /** Sorted. */
+  errors: string[] | null
+  startup: StartupErrors | null
+}
+
+/** @param raw the file's content. The operating system is Linux. */
+export function validateKubeletConfiguration(raw: RawObject, kubeletVersion: string | null): ConfigurationVerdict {
+  try {
+    const configuration = loadConfigFile(raw, { kubeletVersion, operatingSystem: 'linux' })
+    const errors = validationErrors(configuration, kubeletVersion, { operatingSystem: 'linux', cgroupVersion: null })
+    return { loadError: null, errors, startup: startupErrors(configuration, kubeletOf(kubeletVersion).features) }
+  } catch (error) {
+    if (!(error instanceof LoadError)) throw error
+    return { loadError: error.message, errors: null, startup: null }
+  }
+}
+
+/** Sorted. */
+export function validationErrors(configuration: LoadedConfiguration, kubeletVersion: string | null, machine: Machine): string[] {
+  const kubelet = kubeletOf(kubeletVersion, configuration.featureGates)
+  const gateError = featureGateError(configuration.featureGates, kubelet.features)
+  if (gateError !== null) return [gateError]
+  const tails = [
+    ...numberErrors(configuration),
+    ...imageErrors(configuration, kubelet),
+    ...pullCredentialErrors(configuration, kubelet),
+    ...gatedErrors(configuration, kubelet),
+    ...shutdownErrors(configuration, kubelet),
+    ...choiceErrors(configuration, kubelet),
+    ...enforcementErrors(configuration, kubelet.features),
+    ...reservationErrors(configuration, kubelet),
+    ...logErrors(configuration, kubelet.features),
+    ...sysctlErrors(configuration, kubelet),
+  ]
+  return [
+    ...tails.map(tail => `invalid configuration: ${tail}`),
+    ...taintErrors(configuration),
+    ...loggingErrors(configuration, kubelet),
+    ...tracingErrors(configuration, kubelet),
+    ...hiddenMetricsErrors(configuration, kubelet),
+    ...operatingSystemErrors(configuration, kubelet, machine),
+  ].sort()
+}

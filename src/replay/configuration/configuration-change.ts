@@ -1,0 +1,135 @@
+/** Another value for a field of the running configuration, as if it had always been so: read as the kubelet would read it, and put in its place. */
+import { configurationStructs, type FieldFacts } from '#facts/kubelet/configuration-fields.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import type { ConfigurationChange } from '#model/what-if.ts'
+import type { PreparedNode } from '#replay/prepare.ts'
+import { validateKubeletConfiguration } from './config-validation.ts'
+import { elementOf, fieldsOf, isStruct } from './configuration-decoder.ts'
+
+/**
+ * `imageGCHighThresholdPercent=70`, `evictionHard.nodefs.available=15%`, `evictionSoft=null`: in a map the rest of the path is the key.
+ *
+ * @throws OperatorError which names what is wrong and what would be right
+ */
+export function parseChange(text: string): ConfigurationChange {
+  const at = text.indexOf('=')
+  if (at < 1) throw new OperatorError(`A change is written FIELD=VALUE, like imageGCHighThresholdPercent=70; not ${text}`)
+  const written = text.slice(0, at)
+  const value = text.slice(at + 1)
+  const { path, type } = placeOf(written)
+  return { path, value: value === 'null' ? undefined : readValue(value, type, written) }
+}
+
+interface Place {
+  path: string[]
+  type: string
+}
+
+function placeOf(written: string): Place {
+  const parts = written.split('.')
+  const path: string[] = []
+  let fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
+  for (const [index, name] of parts.entries()) {
+    const facts = Object.hasOwn(fields, name) ? fields[name] : undefined
+    if (facts === undefined) throw new OperatorError(unknownField(written, name, fields))
+    path.push(name)
+    const type = elementOf(facts.type, '*') ?? facts.type
+    const rest = parts.slice(index + 1)
+    if (rest.length === 0) return { path, type }
+    const entry = elementOf(type, 'map[string]')
+    if (entry !== null) return { path: [...path, rest.join('.')], type: entry }
+    if (!isStruct(type)) throw new OperatorError(`${written}: ${path.join('.')} has no fields of its own, it is ${shownType(type)}`)
+    fields = fieldsOf(type)
+  }
+  throw new OperatorError(`${written} names no field`)
+}
+
+function unknownField(written: string, name: string, fields: object): string {
+  const alike = Object.keys(fields).find(known => known.toLowerCase() === name.toLowerCase() || isOneSlipAway(known, name))
+  return `No field of KubeletConfiguration is called ${written}${alike === undefined ? '; names are those that configz shows' : `: did you mean ${alike}?`}`
+}
+
+/** One or two letters left out, added or changed at one place. */
+function isOneSlipAway(known: string, name: string): boolean {
+  let start = 0
+  while (start < known.length && known[start] === name[start]) start++
+  let end = 0
+  while (end < known.length - start && end < name.length - start && known.at(-1 - end) === name.at(-1 - end)) end++
+  return Math.max(known.length, name.length) - start - end <= 2
+}
+
+const numberForms: Readonly<Record<string, RegExp>> = {
+  int32: /^-?\d{1,10}$/,
+  int64: /^-?\d{1,15}$/,
+  float64: /^-?\d+(\.\d+)?$/,
+}
+
+function readValue(text: string, type: string, written: string): unknown {
+  const wrong = () => new OperatorError(`${written} takes ${shownType(type)}, not ${text === '' ? 'nothing' : text}`)
+  const number = numberForms[type]
+  if (number !== undefined) {
+    if (!number.test(text)) throw wrong()
+    return Number(text)
+  }
+  if (type === 'bool') {
+    if (text !== 'true' && text !== 'false') throw wrong()
+    return text === 'true'
+  }
+  if (type === '[]string' && !text.startsWith('[')) return text === '' ? [] : text.split(',')
+  const isText = !isStruct(type) && elementOf(type, '[]') === null && elementOf(type, 'map[string]') === null
+  if (isText) return text
+  try {
+    const parsed: unknown = JSON.parse(text)
+    if (Array.isArray(parsed) !== type.startsWith('[]')) throw wrong()
+    return parsed
+  } catch {
+    throw wrong()
+  }
+}
+
+const typeNames: Readonly<Record<string, string>> = {
+  int32: 'a whole number',
+  int64: 'a whole number',
+  float64: 'a number',
+  bool: 'true or false',
+  string: 'text',
+  Duration: 'a duration like 2m0s',
+}
+
+function shownType(type: string): string {
+  const known = typeNames[type]
+  if (known !== undefined) return known
+  if (type.startsWith('[]')) return 'a list in JSON'
+  return isStruct(type) || type.startsWith('map[string]') ? 'a map in JSON' : 'text'
+}
+
+/** The record with these changes in its running configuration. Where that was not read there is nothing to change. */
+export function withChanges(record: NodeRecord, changes: readonly ConfigurationChange[]): NodeRecord {
+  const running = record.configz?.kubeletconfig
+  if (changes.length === 0 || !isRawObject(running)) return record
+  return {
+    ...record,
+    configz: { ...record.configz, kubeletconfig: changes.reduce((raw, { path, value }) => changed(raw, path, value), running) },
+  }
+}
+
+function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unknown): RawObject {
+  if (key === undefined) return raw
+  const entries = new Map(Object.entries(raw))
+  const inner = entries.get(key)
+  if (rest.length > 0) entries.set(key, changed(isRawObject(inner) ? inner : {}, rest, value))
+  else if (value === undefined) entries.delete(key)
+  else entries.set(key, value)
+  return Object.fromEntries(entries)
+}
+
+/** Upstream's texts where a kubelet would not start with this configuration. */
+export function refusalsOf(configz: RawObject | null | undefined, { kubeletVersion }: PreparedNode): string[] {
+  const running = configz?.kubeletconfig
+  if (!isRawObject(running)) return []
+  const { loadError, errors, startup } = validateKubeletConfiguration(running, kubeletVersion)
+  if (loadError !== null) return [loadError]
+  // A kubelet that validation stops never gets to the rest.
+  return errors && errors.length > 0 ? errors : Object.values(startup ?? {}).filter(error => error !== null)
+}

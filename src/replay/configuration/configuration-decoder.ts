@@ -1,0 +1,191 @@
+/**
+ * A KubeletConfiguration out of JSON, as Go decodes it into its structs.
+ *
+ * Replays       sigs.k8s.io/json UnmarshalCaseSensitivePreserveInts, for the main file;  encoding/json Unmarshal, for merged drop-ins
+ * Kept exactly  an unknown field is ignored; null is unset, but no duration; a malformed duration or quantity ends the decoding, a wrong type
+ *               is named only after the rest was read; encoding/json does not mind the case of names, and decodes into what is there
+ * Left out      keys that are given twice; what is wrong with the time of a taint; numbers as they were written
+ */
+import type { StructName } from '#facts/kubelet/configuration-fields.ts'
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { parseDuration } from '#model/duration.ts'
+import { parseQuantity, type Quantity } from '#model/quantity.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { goQuote, jsonText } from '#replay/go-text.ts'
+import {
+  type ConfigurationForm,
+  combined,
+  elementOf,
+  fieldsOf,
+  goFieldName,
+  goTypeName,
+  isKnownField,
+  isStruct,
+} from './configuration-schema.ts'
+
+export { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
+
+/** `message` is upstream's text. */
+export class DecodeError extends Error {}
+
+/** Since 1.28 shown as it was given. */
+export interface FlushFrequency {
+  nanoseconds: bigint
+  isText: boolean
+}
+
+interface Place {
+  /** Go's name of the innermost struct, with the path to the field: `MemorySwapConfiguration.memorySwap.swapBehavior`. */
+  struct: string
+  path: string
+}
+
+/** The fields that are given, and nothing else; structs within likewise. @throws DecodeError */
+export function decodeConfiguration(raw: RawObject, features: KubeletFeatures, form: ConfigurationForm): RawObject {
+  const decoder = new Decoder(features, form)
+  const decoded = decoder.fields(raw, 'KubeletConfiguration', '')
+  if (decoder.firstError !== null) throw new DecodeError(decoder.firstError)
+  return decoded
+}
+
+const int32Limit = 2 ** 31
+const uint32Limit = 2 ** 32
+const int64Limit = 2 ** 63
+
+/** Whether a number fits; absent: the type is no number. */
+const numbers: Readonly<Record<string, (value: number) => boolean>> = {
+  int32: value => Number.isInteger(value) && value >= -int32Limit && value < int32Limit,
+  int64: value => Number.isInteger(value) && value >= -int64Limit && value < int64Limit,
+  float64: Number.isFinite,
+  VerbosityLevel: value => Number.isInteger(value) && value >= 0 && value < uint32Limit,
+}
+
+/** Reads on after a wrong type, and remembers the first. */
+class Decoder {
+  firstError: string | null = null
+  private readonly features: KubeletFeatures
+  private readonly form: ConfigurationForm
+
+  constructor(features: KubeletFeatures, form: ConfigurationForm) {
+    this.features = features
+    this.form = form
+  }
+
+  fields(raw: RawObject, struct: StructName, path: string): RawObject {
+    const known = fieldsOf(struct)
+    const decoded: RawObject = {}
+    // What was merged was printed by Go, in the order of its names.
+    for (const key of this.form === 'file' ? Object.keys(raw) : Object.keys(raw).sort()) {
+      const name = this.nameOf(key, struct)
+      const facts = name === undefined ? undefined : known[name]
+      if (name === undefined || facts === undefined || !isKnownField(facts, this.features)) continue
+      const shown = this.form === 'internal' ? goFieldName(name, struct) : name
+      // A key that is printed before the kubelet's own is decoded before it, and so has no effect.
+      if (this.form === 'internal' && path === '' && key < shown) continue
+      const value = this.value(raw[key], facts.type, { struct, path: path === '' ? shown : `${path}.${shown}` })
+      if (value !== undefined) decoded[name] = combined(decoded[name], value, facts.type)
+    }
+    return decoded
+  }
+
+  private nameOf(key: string, struct: StructName): string | undefined {
+    const known = fieldsOf(struct)
+    if (this.form !== 'internal' && Object.hasOwn(known, key)) return key
+    if (this.form === 'file') return undefined
+    const spelling = (name: string) => (this.form === 'internal' ? goFieldName(name, struct) : name).toLowerCase()
+    return Object.keys(known).find(name => spelling(name) === key.toLowerCase())
+  }
+
+  /** Undefined: not set. */
+  private value(value: unknown, type: string, place: Place): unknown {
+    const target = elementOf(type, '*')
+    if (target !== null) return value === null || value === undefined ? undefined : this.value(value, target, place)
+    // Only durations mind: they read null as a text that is empty.
+    if (type === 'Duration') return this.duration(value, place)
+    if (value === null || value === undefined) return undefined
+    if (isStruct(type)) return isRawObject(value) ? this.fields(value, type, place.path) : this.refuse(value, type, place)
+    const item = elementOf(type, '[]')
+    if (item !== null) {
+      return Array.isArray(value) ? value.map(one => this.value(one, item, place) ?? zeroOf(item)) : this.refuse(value, type, place)
+    }
+    const entry = elementOf(type, 'map[string]')
+    if (entry !== null) return isRawObject(value) ? this.map(value, entry, place) : this.refuse(value, type, place)
+    return this.scalar(value, type, place)
+  }
+
+  private map(value: RawObject, type: string, place: Place): RawObject {
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.value(item, type, place) ?? zeroOf(type)]))
+  }
+
+  private scalar(value: unknown, type: string, place: Place): unknown {
+    if (type === 'Quantity') return this.quantity(value)
+    if (type === 'FlushFrequency') return this.flushFrequency(value, place)
+    const fits = numbers[type]
+    if (fits !== undefined) {
+      if (typeof value !== 'number') return this.refuse(value, type, place)
+      return fits(value) ? value : this.refuse(value, type, place, `number ${value}`)
+    }
+    if (type === 'bool') return typeof value === 'boolean' ? value : this.refuse(value, type, place)
+    if (typeof value !== 'string') return type === 'Time' ? this.stop(value, 'string', place) : this.refuse(value, type, place)
+    if (type === 'Time' && Number.isNaN(Date.parse(value))) {
+      throw new DecodeError(`parsing time ${goQuote(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${goQuote(value)} as "2006"`)
+    }
+    return value
+  }
+
+  private duration(value: unknown, place: Place): bigint {
+    if (value !== null && value !== undefined && typeof value !== 'string') return this.stop(value, 'string', place)
+    return orDecodeError(() => parseDuration(value ?? ''))
+  }
+
+  private flushFrequency(value: unknown, place: Place): FlushFrequency | undefined {
+    if (typeof value === 'string' && this.features.has('flushFrequencyInText')) {
+      return { nanoseconds: this.duration(value, place), isText: true }
+    }
+    if (typeof value === 'number' && numbers.int64?.(value)) return { nanoseconds: BigInt(value), isText: false }
+    const shown = typeof value === 'number' ? `number ${value}` : kindOf(value)
+    if (!this.features.has('flushFrequencyInText')) return this.refuse(value, 'time.Duration', place, shown)
+    throw new DecodeError(
+      `invalid duration ${goQuote(jsonText(value))}: json: cannot unmarshal ${shown} into Go value of type time.Duration`,
+    )
+  }
+
+  /** Upstream trims what stands between the quotes, and takes a bare number as it is written. */
+  private quantity(value: unknown): Quantity {
+    const text = typeof value === 'string' ? value.trim() : isRawObject(value) || Array.isArray(value) ? '' : String(value)
+    return orDecodeError(() => parseQuantity(text))
+  }
+
+  private refuse(value: unknown, type: string, place: Place, shown = kindOf(value)): undefined {
+    this.firstError ??= wrongType(shown, goTypeName(type, this.form, this.features), place)
+    return undefined
+  }
+
+  private stop(value: unknown, type: string, place: Place): never {
+    throw new DecodeError(wrongType(kindOf(value), type, place))
+  }
+}
+
+const wrongType = (shown: string, type: string, { struct, path }: Place): string =>
+  `json: cannot unmarshal ${shown} into Go struct field ${struct}.${path} of type ${type}`
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'array'
+  return typeof value === 'boolean' ? 'bool' : typeof value
+}
+
+function orDecodeError<Value>(parse: () => Value): Value {
+  try {
+    return parse()
+  } catch (error) {
+    throw new DecodeError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** What null makes of an entry of a list or a map. */
+function zeroOf(type: string): unknown {
+  if (isStruct(type)) return {}
+  if (type === 'Quantity') return parseQuantity('0')
+  if (elementOf(type, '[]') !== null) return null
+  return type === 'string' ? '' : type === 'bool' ? false : 0
+}

@@ -1,0 +1,200 @@
+/**
+ * A KubeletConfiguration as the kubelet loads it: decoded, and defaulted.
+ *
+ * Replays       cmd/kubelet/app/server.go loadConfigFile;  pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration;
+ *               pkg/kubelet/kubeletconfig/configfiles/configfiles.go resolveRelativePaths;
+ *               cmd/kubelet/app/options/options.go NewKubeletConfiguration, applyLegacyDefaults;  component-base/logs/api/v1/options.go
+ * Read at       1.24 to 1.37; since 1.26 evictionHard is defaulted with the file only, since 1.32 defaulting asks the feature gates
+ * Kept exactly  a zero is unset where the field is no pointer; evictionHard is defaulted here, once, before drop-ins and flags
+ * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
+ */
+import type { configurationStructs, FieldFacts, StructName } from '#facts/kubelet/configuration-fields.ts'
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import { parseDuration } from '#model/duration.ts'
+import { parseQuantity, type Quantity } from '#model/quantity.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { cleanPath } from '#replay/go-text.ts'
+import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
+import { kindError } from './configuration-kind.ts'
+import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
+import { featureGateError, type GateSettings, isGateOn } from './feature-gates.ts'
+
+type Structs = typeof configurationStructs
+
+interface NamedValues {
+  bool: boolean
+  int32: number
+  int64: number
+  float64: number
+  VerbosityLevel: number
+  Duration: bigint
+  FlushFrequency: FlushFrequency
+  Quantity: Quantity
+}
+
+type ValueOf<Type extends string> = Type extends `*${infer Target}`
+  ? ValueOf<Target> | null
+  : Type extends `[]${infer Item}`
+    ? ValueOf<Item>[] | null
+    : Type extends `map[string]${infer Entry}`
+      ? Record<string, ValueOf<Entry>> | null
+      : Type extends StructName
+        ? LoadedStruct<Type>
+        : Type extends keyof NamedValues
+          ? NamedValues[Type]
+          : string
+
+type Loaded<Facts extends { type: string }> = Facts extends { gate: string }
+  ? ValueOf<Facts['type']>
+  : Facts extends { default: unknown }
+    ? NonNullable<ValueOf<Facts['type']>>
+    : Facts extends { defaults: Readonly<Record<number, infer Default>> }
+      ? NonNullable<ValueOf<Facts['type']>> | Extract<Default, null>
+      : ValueOf<Facts['type']>
+
+export type LoadedStruct<Struct extends StructName> = {
+  -readonly [Name in keyof Structs[Struct]]: Structs[Struct][Name] extends { type: string } ? Loaded<Structs[Struct][Name]> : never
+}
+
+/** Every field; durations in nanoseconds; null where Go has nil. Fields that the minor does not know are at their defaults. */
+export type LoadedConfiguration = LoadedStruct<'KubeletConfiguration'>
+
+/** The kubelet would not start: `message` is upstream's text. */
+export class LoadError extends Error {}
+
+export type OperatingSystem = 'linux' | 'windows'
+
+export interface LoadOptions {
+  kubeletVersion: string | null
+  operatingSystem: OperatingSystem
+  /** The file's own path; `<file>` where it has none. */
+  path?: string
+  /** False: a file that names neither its kind nor its apiVersion is taken for one. Whoever tells of a node by hand may tell only its fields. */
+  isKindNeeded?: boolean
+  /** What a file without evictionHard gets, to the very object: upstream's files share it. */
+  evictionHardDefault?: Record<string, string>
+}
+
+/** The main file, or a drop-in of 1.28. @throws LoadError */
+export function loadConfigFile(raw: RawObject, options: LoadOptions): LoadedConfiguration {
+  const { kubeletVersion, operatingSystem, path = '<file>' } = options
+  const features = featuresOf(kubeletVersion)
+  const configuration = setDefaults(decodedOrRefused(raw, features, path, options.isKindNeeded === true), features)
+  resolveRelativePaths(configuration, 'KubeletConfiguration', path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+  const defaults = options.evictionHardDefault ?? evictionHardDefaults(kubeletVersion, operatingSystem)
+  const isMerged = features.has('mergeDefaultEvictionSettings') && configuration.mergeDefaultEvictionSettings
+  if (configuration.evictionHard === null) configuration.evictionHard = defaults
+  else if (isMerged) configuration.evictionHard = { ...defaults, ...configuration.evictionHard }
+  return configuration
+}
+
+function decodedOrRefused(raw: RawObject, features: KubeletFeatures, path: string, isKindNeeded: boolean): RawObject {
+  const refused = (why: string) => new LoadError(`failed to load Kubelet config file ${path}, error failed to decode: ${why}`)
+  const isAsked = isKindNeeded || raw.kind !== undefined || raw.apiVersion !== undefined
+  const error = isAsked ? kindError(raw, features) : null
+  if (error !== null) throw refused(error)
+  try {
+    return decodeConfiguration(raw, features, 'file')
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error
+    throw refused(error.message)
+  }
+}
+
+/** What a kubelet without `--config` begins with. Upstream: NewKubeletConfiguration. */
+export function flagsOnlyConfiguration({ kubeletVersion, operatingSystem }: LoadOptions): LoadedConfiguration {
+  const features = featuresOf(kubeletVersion)
+  const configuration = setDefaults({}, features)
+  configuration.authentication.anonymous.enabled = true
+  configuration.authentication.webhook.enabled = false
+  configuration.authorization.mode = 'AlwaysAllow'
+  configuration.readOnlyPort = 10255
+  if (!features.has('evictionHardDefaultedWithFile')) configuration.evictionHard = evictionHardDefaults(kubeletVersion, operatingSystem)
+  return configuration
+}
+
+/** Upstream: SetDefaults_KubeletConfiguration. @throws LoadError, where upstream crashes */
+export function setDefaults(decoded: RawObject, features: KubeletFeatures): LoadedConfiguration {
+  const gates = (decoded.featureGates ?? null) as GateSettings
+  const gateError = features.has('gatesReadWhileDefaulting') ? featureGateError(gates, features) : null
+  if (gateError !== null) {
+    throw new LoadError(`panic: failed to merge global and in-flight KubeletConfiguration while setting defaults, error: ${gateError}`)
+  }
+  const configuration = defaultedStruct(decoded, 'KubeletConfiguration', { features, gates }) as LoadedConfiguration
+  if (!isSet(decoded.nodeStatusReportFrequency) && isSet(decoded.nodeStatusUpdateFrequency)) {
+    configuration.nodeStatusReportFrequency = configuration.nodeStatusUpdateFrequency
+  }
+  if (configuration.podPidsLimit < 0) configuration.podPidsLimit = -1
+  if (decoded.serializeImagePulls === undefined) configuration.serializeImagePulls = (configuration.maxParallelImagePulls ?? 0) < 2
+  return configuration
+}
+
+const isSet = (duration: unknown): boolean => typeof duration === 'bigint' && duration !== 0n
+
+interface Defaulting {
+  features: KubeletFeatures
+  gates: GateSettings
+}
+
+function defaultedStruct(decoded: RawObject, struct: StructName, defaulting: Defaulting): RawObject {
+  return Object.fromEntries(
+    Object.entries(fieldsOf(struct)).map(([name, facts]) => [name, defaultedField(decoded[name], facts, defaulting)]),
+  )
+}
+
+function defaultedField(value: unknown, facts: FieldFacts, defaulting: Defaulting): unknown {
+  const { type } = facts
+  if (isStruct(type)) return defaultedStruct(isRawObject(value) ? value : {}, type, defaulting)
+  const isPointer = elementOf(type, '*') !== null
+  if (value === undefined || (!isPointer && isZero(value))) return defaultOf(facts, defaulting) ?? value ?? zeroOf(type)
+  return completed(value, type)
+}
+
+/** A value whose structs have all their fields: those that nobody set are zero, as in Go. Structs in lists and behind pointers have no defaults. */
+export function completed(value: unknown, type: string): unknown {
+  if (value === undefined) return isStruct(type) ? completed({}, type) : zeroOf(type)
+  if (isStruct(type) && isRawObject(value)) {
+    return Object.fromEntries(Object.entries(fieldsOf(type)).map(([name, field]) => [name, completed(value[name], field.type)]))
+  }
+  const target = elementOf(type, '*')
+  if (target !== null && value !== null) return completed(value, target)
+  const item = elementOf(type, '[]')
+  return item !== null && Array.isArray(value) ? value.map(one => completed(one, item)) : value
+}
+
+/** Empty lists and maps are no zeros to Go. */
+function isZero(value: unknown): boolean {
+  if (isRawObject(value) && 'nanoseconds' in value) return value.nanoseconds === 0n
+  return value === 0 || value === '' || value === 0n || value === false
+}
+
+function defaultOf({ type, default: single, defaults, gate }: FieldFacts, { features, gates }: Defaulting): unknown {
+  if (gate !== undefined && !isGateOn(gate, gates, features)) return undefined
+  const [, byMinor] =
+    Object.entries(defaults ?? {}).findLast(([minor], index) => index === 0 || Number(minor) <= features.rulesOfMinor) ?? []
+  return parsedDefault(byMinor === undefined ? single : byMinor, type, features)
+}
+
+function parsedDefault(value: unknown, type: string, features: KubeletFeatures): unknown {
+  if (typeof value !== 'string') return Array.isArray(value) ? [...value] : value
+  const kind = elementOf(type, '*') ?? type
+  if (kind === 'Duration') return parseDuration(value)
+  if (kind === 'Quantity') return parseQuantity(value)
+  return kind === 'FlushFrequency' ? { nanoseconds: parseDuration(value), isText: features.has('flushFrequencyInText') } : value
+}
+
+const zeros: Readonly<Record<string, unknown>> = { bool: false, int32: 0, int64: 0, float64: 0, VerbosityLevel: 0, Duration: 0n }
+
+function zeroOf(type: string): unknown {
+  if (/^(\*|\[\]|map\[)/.test(type)) return null
+  return zeros[type] ?? ''
+}
+
+function resolveRelativePaths(configuration: RawObject, struct: StructName, folder: string): void {
+  for (const [name, { type, isPath }] of Object.entries(fieldsOf(struct))) {
+    const value = configuration[name]
+    if (isPath && typeof value === 'string' && value !== '' && !value.startsWith('/')) configuration[name] = cleanPath(`${folder}/${value}`)
+    if (isStruct(type) && isRawObject(value)) resolveRelativePaths(value, type, folder)
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Whether a file says that it is a KubeletConfiguration.
+ *
+ * Replays       apimachinery/pkg/runtime  scheme.go New, serializer/json/meta.go Interpret, serializer/json/json.go Decode;  schema.ParseGroupVersion
+ * Read at       1.24 to 1.37; the scheme's name is its line in pkg/kubelet/apis/config/scheme/scheme.go
+ * Left out      the file's own spacing, in the error; other kinds that the kubelet's scheme knows
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { RawObject } from '#model/record.ts'
+import { goQuote, jsonText } from '#replay/go-text.ts'
+
+export const kubeletConfigurationKind = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' } as const
+
+/** Why it could not be decoded, in upstream's words; null: it could, whatever it is. */
+export function untypedError(content: RawObject, isVersionNeeded: boolean): string | null {
+  const { apiVersion = '', kind = '' } = content
+  for (const [name, value] of Object.entries({ apiVersion, kind })) {
+    if (value === null || typeof value === 'string') continue
+    const what = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value
+    return `couldn't get version/kind; json parse error: json: cannot unmarshal ${what} into Go struct field .${name} of type string`
+  }
+  if (String(apiVersion ?? '').split('/').length > 2) return `unexpected GroupVersion string: ${apiVersion}`
+  if (!kind) return `Object 'Kind' is missing in '${jsonText(content)}'`
+  return isVersionNeeded && !apiVersion ? `Object 'apiVersion' is missing in '${jsonText(content)}'` : null
+}
+
+export const isKubeletConfiguration = ({ apiVersion, kind }: RawObject): boolean =>
+  apiVersion === kubeletConfigurationKind.apiVersion && kind === kubeletConfigurationKind.kind
+
+/** What the decoder of whole files says to another kind, and to none. Null: it is the right one. */
+export function kindError(content: RawObject, features: KubeletFeatures): string | null {
+  const error = untypedError(content, true)
+  if (error !== null || isKubeletConfiguration(content)) return error
+  const { apiVersion, kind } = content
+  const line = features.has('schemeAtLine33') ? 33 : 32
+  const scheme = `k8s.io/kubernetes/pkg/kubelet/apis/config/scheme/scheme.go:${line}`
+  return `no kind ${goQuote(String(kind))} is registered for version ${goQuote(String(apiVersion))} in scheme ${goQuote(scheme)}`
+}

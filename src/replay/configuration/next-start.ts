@@ -1,0 +1,132 @@
+/**
+ * What the kubelet would say to the files on the node's disk at its next start. The running kubelet never reads them again.
+ *
+ * Replays       cmd/kubelet/app/server.go  NewKubeletCommand
+ * Read at       1.24 to 1.37; drop-ins since 1.28
+ * Kept exactly  main file, then drop-ins by path, then flags; evictionHard is defaulted with the main file, so a drop-in keeps the other
+ *               defaults; without a main file there are no hard thresholds since 1.26
+ * Left out      flags other than those of kubelet-flags.ts; the words around an error that name the step
+ */
+import { featuresOf } from '#facts/kubelet/features.ts'
+import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { startupErrors } from '#replay/configuration/validation/startup.ts'
+import { objectAt } from '#replay/untrusted.ts'
+import { validationErrors } from './config-validation.ts'
+import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
+import { addsNothingTo } from './environment-file.ts'
+import { isRead, isWithoutFile, type KubeletFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
+import { flagSettings, flagValue, withFlags } from './kubelet-flags.ts'
+import { configurationFromFiles } from './start-configuration.ts'
+
+export interface NextStart {
+  /** Null: not decided, and `unknowns` says why. Beside a prediction they tell what could still keep the kubelet from starting. */
+  prediction: NextStartPrediction | null
+  /** Each `what` begins with `nextStart.`. */
+  unknowns: Unknown[]
+}
+
+interface Kubelet {
+  kubeletVersion: string | null
+  operatingSystem: OperatingSystem
+  cgroupVersion: 1 | 2 | null
+}
+
+/** @param host what the node itself told; null: it was not asked. */
+export function predictNextStart(host: RawObject | null, kubeletVersion: string | null, operatingSystem: OperatingSystem): NextStart {
+  const files = kubeletFiles(host)
+  const reason = whyUndecided(files)
+  if (reason !== null) {
+    const effect = `${reason}: whether the kubelet would start again with the files on its disk is not known`
+    return { prediction: null, unknowns: [{ what: 'nextStart.files', effect }] }
+  }
+  const prediction = start(files, { kubeletVersion, operatingSystem, cgroupVersion: cgroupVersionOf(host) })
+  return { prediction, unknowns: doubts(files, kubeletVersion) }
+}
+
+/** Null: it can be predicted. */
+function whyUndecided(files: KubeletFiles): string | null {
+  const because = files.unread === '' ? '' : ` (${files.unread})`
+  if (files.main === null && !isWithoutFile(files)) return `the node told no main configuration file of the kubelet${because}`
+  const unparsed = [files.main, ...files.dropIns].filter(file => file !== null).filter(file => !isRead(file))
+  if (unparsed.length === 0) return null
+  return `${shownPaths(unparsed)} ${unparsed.length === 1 ? 'was' : 'were'} told without fields that can be read${because}`
+}
+
+const dropInVariable = 'KUBELET_CONFIG_DROPIN_DIR_ALPHA'
+
+function doubts({ unread, environment, commandLine, dropIns }: KubeletFiles, kubeletVersion: string | null): Unknown[] {
+  const unknowns: Unknown[] = []
+  const features = featuresOf(kubeletVersion)
+  const contents = environment.map(({ content }) => content)
+  if (unread !== '') unknowns.push({ what: 'nextStart.files', effect: `not all of the kubelet's files were read (${unread})` })
+  if (environment.length > 0 && !addsNothingTo(commandLine, contents)) {
+    unknowns.push({
+      what: 'nextStart.environment',
+      effect: `the flags that ${shownPaths(environment)} would give the kubelet now are not followed`,
+    })
+  }
+  const needsVariable = dropIns.length > 0 && features.has('dropIns') && !features.has('dropInsOnByFlag')
+  if (needsVariable && environment.length > 0 && !contents.some(namesDropInVariable)) {
+    unknowns.push({
+      what: 'nextStart.environment',
+      effect: `whether ${dropInVariable} is set is not known; without it a kubelet of this version does not start with drop-ins`,
+    })
+  }
+  return unknowns
+}
+
+const namesDropInVariable = (content: unknown): boolean =>
+  typeof content === 'string' ? content.includes(dropInVariable) : isRawObject(content) && Object.hasOwn(content, dropInVariable)
+
+const shownPaths = (files: KubeletFile[]) => files.map(({ path }) => path.slice(0, 200)).join(', ')
+
+function cgroupVersionOf(host: RawObject | null): 1 | 2 | null {
+  const version = objectAt(host, 'kernel')?.cgroupVersion
+  return version === 1 || version === 2 ? version : null
+}
+
+function start(files: KubeletFiles, kubelet: Kubelet): NextStartPrediction {
+  const { kubeletVersion } = kubelet
+  const hasDropIns = featuresOf(kubeletVersion).has('dropIns')
+  const paths = [files.main, ...(hasDropIns ? files.dropIns : [])].flatMap(file => (file === null ? [] : [file.path]))
+  const refused = (error: string): NextStartPrediction => ({
+    files: paths,
+    errors: [error],
+    imageGCHighThresholdPercent: null,
+    imageGCLowThresholdPercent: null,
+  })
+  if (!hasDropIns && flagValue(files.commandLine, 'config-dir') !== null)
+    return refused('failed to parse kubelet flag: unknown flag: --config-dir')
+  const flags = flagSettings(files.commandLine)
+  if (flags.error !== null) return refused(`failed to parse kubelet flag: ${flags.error}`)
+  try {
+    const configuration = withFlags(configurationFromFiles(files, kubelet), flags, featuresOf(kubeletVersion))
+    return {
+      files: paths,
+      errors: errorsOf(configuration, kubelet),
+      imageGCHighThresholdPercent: configuration.imageGCHighThresholdPercent,
+      imageGCLowThresholdPercent: configuration.imageGCLowThresholdPercent,
+    }
+  } catch (error) {
+    if (!(error instanceof LoadError)) throw error
+    return refused(error.message)
+  }
+}
+
+function errorsOf(configuration: LoadedConfiguration, { kubeletVersion, ...machine }: Kubelet): string[] {
+  const validated = validationErrors(configuration, kubeletVersion, machine)
+  const startup = startupErrors(configuration, featuresOf(kubeletVersion))
+  const late = [
+    startup.eviction,
+    prefixed('--kube-reserved value failed to parse', startup.kubeReserved),
+    prefixed('--system-reserved value failed to parse', startup.systemReserved),
+    // What validation has already named is not said twice.
+    validated.some(error => error.includes('containerLogMaxFiles'))
+      ? null
+      : prefixed('failed to initialize container log manager', startup.containerLogs),
+  ]
+  return [...validated, ...late.filter(error => error !== null)]
+}
+
+const prefixed = (prefix: string, error: string | null) => (error === null ? null : `${prefix}: ${error}`)

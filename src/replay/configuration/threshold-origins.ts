@@ -1,0 +1,191 @@
+/**
+ * Where each eviction threshold of a running kubelet comes from, and which default thresholds it has lost.
+ *
+ * Follows       cmd/kubelet/app/server.go NewKubeletCommand: main file, drop-ins, flags. The files are loaded step by step, as the kubelet would:
+ *               the last step that names a signal, or changes its value, is where it comes from
+ * Kept exactly  a threshold is explained by the files only where they come to the value that runs; else, and without files, by its value
+ */
+
+import { amiDefaults } from '#facts/eks/ami-defaults.ts'
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
+import type { AmiFamily } from '#model/node-identity.ts'
+import type { EvaluatedThreshold, LostThreshold, ThresholdOrigin, ThresholdSource } from '#model/prediction.ts'
+import type { RawObject } from '#model/record.ts'
+import { objectAt } from '#replay/untrusted.ts'
+import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
+import { isRead, isWithoutFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
+import { flagSettings } from './kubelet-flags.ts'
+import { configurationFromFiles } from './start-configuration.ts'
+
+export interface ThresholdOrigins {
+  /** By signal, for every threshold that runs. */
+  evictionHard: Record<string, ThresholdOrigin>
+  evictionSoft: Record<string, ThresholdOrigin>
+  /** Defaults of this kubelet that do not run, and what took them away. One that is there but off (`0%`) is not lost. */
+  lost: LostThreshold[]
+}
+
+export interface ThresholdOriginsInput {
+  /** As it runs. */
+  configuration: Pick<KubeletConfiguration, ThresholdMap | 'mergeDefaultEvictionSettings'>
+  kubeletVersion: string | null
+  operatingSystem: OperatingSystem
+  /** Null: not known. */
+  amiFamily: AmiFamily | null
+  /** What the node itself told; null: it was not asked. */
+  host: RawObject | null
+}
+
+const thresholdMaps = ['evictionHard', 'evictionSoft'] as const
+type ThresholdMap = (typeof thresholdMaps)[number]
+type Origins = Record<string, ThresholdOrigin>
+
+export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins {
+  const { configuration, kubeletVersion, operatingSystem } = input
+  const explained = explainedByFiles(input)
+  const byValue = originsByValue(input)
+  const origins = (map: ThresholdMap): Origins =>
+    Object.fromEntries(
+      Object.entries(configuration[map] ?? {}).map(([signal, value]) => {
+        const step = explained?.[map][signal]
+        return [signal, step?.value === value ? step.origin : byValue(map, signal, value)]
+      }),
+    )
+  const running = configuration.evictionHard ?? {}
+  const evictionHard = origins('evictionHard')
+  const by = explained?.lostBy ?? lostByValue(Object.values(evictionHard))
+  return {
+    evictionHard,
+    evictionSoft: origins('evictionSoft'),
+    lost: Object.entries(evictionHardDefaults(kubeletVersion, operatingSystem))
+      .filter(([signal]) => !Object.hasOwn(running, signal))
+      .map(([signal, value]) => ({ signal, value, by })),
+  }
+}
+
+/** The thresholds with what gave them their values. */
+export function withOrigins(
+  thresholds: readonly EvaluatedThreshold[],
+  { evictionHard, evictionSoft }: ThresholdOrigins,
+): EvaluatedThreshold[] {
+  // A hard one may stand in the map of soft ones, with a grace period of 0.
+  const originOf = ({ signal, hard }: EvaluatedThreshold) => (hard ? (evictionHard[signal] ?? evictionSoft[signal]) : evictionSoft[signal])
+  return thresholds.map(threshold => ({ ...threshold, origin: isOwn(threshold) ? (originOf(threshold) ?? ofKubelet) : ofKubelet }))
+}
+
+const ofKubelet: ThresholdOrigin = { source: 'kubelet', certainty: 'certain', path: null }
+
+/** Whatever is configured for these, the kubelet puts its own in the place. */
+const isOwn = ({ signal }: EvaluatedThreshold) => !signal.startsWith('containerfs.')
+
+/** Where the running map seems to come from: the AMI's, where any of it is. */
+function lostByValue(origins: ThresholdOrigin[]): ThresholdOrigin {
+  return origins.find(({ source }) => source === 'AMI default') ?? { source: 'configured', certainty: 'likely', path: null }
+}
+
+const amiThresholds = ({ amiFamily }: Pick<ThresholdOriginsInput, 'amiFamily'>): StringMap =>
+  amiFamily === null ? {} : (amiDefaults(amiFamily).evictionHard ?? {})
+
+function originsByValue(input: ThresholdOriginsInput) {
+  const { configuration, kubeletVersion, operatingSystem } = input
+  const running = configuration.evictionHard ?? {}
+  const defaults = evictionHardDefaults(kubeletVersion, operatingSystem)
+  const ofAmi = amiThresholds(input)
+  // A map that replaced the defaults leaves none of them behind: those that are there were then written out.
+  const isWhole = (map: StringMap) => Object.keys(map).every(signal => Object.hasOwn(running, signal))
+  const likely = (source: ThresholdSource): ThresholdOrigin => ({ source, certainty: 'likely', path: null })
+  return (map: ThresholdMap, signal: string, value: string): ThresholdOrigin => {
+    if (map === 'evictionHard' && ofAmi[signal] === value && isWhole(ofAmi)) return likely('AMI default')
+    const canBeDefault = configuration.mergeDefaultEvictionSettings === true || (isWhole(defaults) && Object.keys(ofAmi).length === 0)
+    if (map === 'evictionHard' && defaults[signal] === value && canBeDefault) return likely('upstream default')
+    return { source: 'configured', certainty: 'certain', path: null }
+  }
+}
+
+interface Explained extends Record<ThresholdMap, Record<string, { value: string; origin: ThresholdOrigin }>> {
+  /** What set evictionHard, where anything did. */
+  lostBy: ThresholdOrigin | null
+}
+
+/** Null: the files were not read, or do not load. */
+function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
+  const files = kubeletFiles(input.host)
+  const flags = flagSettings(files.commandLine)
+  const isDecided = files.main === null ? isWithoutFile(files) : isRead(files.main)
+  if (!isDecided || !files.dropIns.every(isRead) || flags.error !== null) return null
+  const explained: Explained = { evictionHard: {}, evictionSoft: {}, lostBy: null }
+  const certainty = files.unread === '' && files.commandLine.length > 0 ? 'certain' : 'likely'
+  try {
+    for (const step of steps(files, input, certainty)) explainStep(explained, step)
+  } catch (error) {
+    if (!(error instanceof LoadError)) throw error
+    return null
+  }
+  const flag: ThresholdOrigin = { source: 'flag', certainty, path: null }
+  for (const map of thresholdMaps) {
+    const value = flags.fields.get(map) as StringMap | undefined
+    if (value === undefined) continue
+    explained[map] = Object.fromEntries(Object.entries(value).map(([signal, text]) => [signal, { value: text, origin: flag }]))
+    if (map === 'evictionHard') explained.lostBy = flag
+  }
+  return explained
+}
+
+interface Step {
+  before: LoadedConfiguration | null
+  after: LoadedConfiguration
+  /** What the file itself says; null: there is no file. */
+  content: RawObject | null
+  /** Of what the file names. */
+  origin: ThresholdOrigin
+  /** What the kubelet and the AMI set by themselves. */
+  defaults: StringMap
+  ofAmi: StringMap
+}
+
+function* steps(files: KubeletFiles, input: ThresholdOriginsInput, certainty: ThresholdOrigin['certainty']): Iterable<Step> {
+  const defaults = evictionHardDefaults(input.kubeletVersion, input.operatingSystem)
+  const dropIns = featuresOf(input.kubeletVersion).has('dropIns') ? files.dropIns : []
+  let before: LoadedConfiguration | null = null
+  for (const [index, file] of [files.main, ...dropIns].entries()) {
+    const after = configurationFromFiles({ ...files, dropIns: dropIns.slice(0, index) }, input)
+    const source = file === null ? 'no file' : index === 0 ? 'file' : 'drop-in'
+    const content = file !== null && isRead(file) ? file.content : null
+    yield { before, after, content, origin: { source, certainty, path: file?.path ?? null }, defaults, ofAmi: amiThresholds(input) }
+    before = after
+  }
+}
+
+function explainStep(explained: Explained, step: Step): void {
+  const { before, after, content } = step
+  for (const map of thresholdMaps) {
+    const named = objectAt(content, map)
+    for (const [signal, value] of Object.entries(after[map] ?? {})) {
+      const isNamed = named !== null && Object.hasOwn(named, signal)
+      if (isNamed || before?.[map]?.[signal] !== value)
+        explained[map][signal] = { value, origin: originOf(signal, value, map, isNamed, step) }
+    }
+  }
+  explained.lostBy = lostBy(explained, step)
+}
+
+function originOf(signal: string, value: string, map: ThresholdMap, isNamed: boolean, { origin, defaults, ofAmi }: Step): ThresholdOrigin {
+  const { certainty, path } = origin
+  if (!isNamed) return { source: defaults[signal] === value ? 'upstream default' : 'configured', certainty, path: null }
+  const isAmi = origin.source === 'file' && map === 'evictionHard' && ofAmi[signal] === value
+  return isAmi ? { source: 'AMI default', certainty: 'likely', path } : origin
+}
+
+/** A map in the main file takes the defaults away. A drop-in adds to what there is, or removes it. */
+function lostBy(explained: Explained, { before, after, content, origin }: Step): ThresholdOrigin | null {
+  if (origin.source === 'drop-in') {
+    const isRemoving = Object.keys(before?.evictionHard ?? {}).some(signal => !Object.hasOwn(after.evictionHard ?? {}, signal))
+    return isRemoving ? origin : explained.lostBy
+  }
+  if (origin.source === 'no file') return origin
+  if (objectAt(content, 'evictionHard') === null) return null
+  const found = Object.values(explained.evictionHard).find(one => one.origin.source === 'AMI default')
+  return found?.origin ?? origin
+}

@@ -1,0 +1,50 @@
+/**
+ * Reserved CPUs and memory of NUMA nodes.
+ *
+ * Replays       pkg/kubelet/apis/config/validation  validation.go ValidateKubeletConfiguration;  validation_reserved_memory.go
+ *               validateReservedMemoryConfiguration
+ * Read at       1.24 to 1.37
+ */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { signOf } from '#model/quantity.ts'
+import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
+import { atoi, goQuote } from '#replay/go-text.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+
+/** The texts after `invalid configuration: `. */
+export function* reservationErrors(c: LoadedConfiguration, { features }: Kubelet): Iterable<string> {
+  if (c.reservedSystemCPUs !== '') {
+    if (c.systemReservedCgroup !== '' || c.kubeReservedCgroup !== '') {
+      yield "can't use reservedSystemCPUs (--reserved-cpus) with systemReservedCgroup (--system-reserved-cgroup) or kubeReservedCgroup (--kube-reserved-cgroup)"
+    }
+    const error = cpuSetError(c.reservedSystemCPUs, features)
+    if (error !== null) yield `unable to parse reservedSystemCPUs (--reserved-cpus) ${c.reservedSystemCPUs}, error: ${error}`
+  }
+  const seen = new Set<string>()
+  for (const { numaNode, limits } of c.reservedMemory ?? []) {
+    for (const [resource, quantity] of Object.entries(limits ?? {})) {
+      if (resource !== 'memory' && !resource.startsWith('hugepages-')) {
+        yield `the limit type ${goQuote(resource)} for NUMA node ${numaNode} is not supported, only [memory hugepages-<HugePageSize>] is accepted`
+      }
+      if (signOf(quantity) === 0) yield `reserved memory may not be zero for NUMA node ${numaNode} and resource ${goQuote(resource)}`
+      const key = `${numaNode} ${resource}`
+      if (seen.has(key)) yield `the reserved memory has a duplicate value for NUMA node ${numaNode} and resource ${goQuote(resource)}`
+      seen.add(key)
+    }
+  }
+}
+
+/** Upstream: k8s.io/utils/cpuset Parse. */
+function cpuSetError(text: string, features: KubeletFeatures): string | null {
+  try {
+    for (const range of text.split(',')) {
+      const dash = range.indexOf('-')
+      const start = atoi(dash < 0 ? range : range.slice(0, dash))
+      const end = dash < 0 ? start : atoi(range.slice(dash + 1))
+      if (start > end) return `invalid range ${goQuote(range)} (${start} ${features.has('cpuRangeErrorExact') ? '>' : '>='} ${end})`
+    }
+    return null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * What a pod as a whole requests, and to how much ephemeral storage it is limited.
+ *
+ * Replays       pkg/api/v1/resource/helpers.go  GetResourceRequestQuantity, PodRequestsAndLimits (to 1.26), PodLimits (1.27 to 1.31);
+ *               k8s.io/component-helpers/resource/helpers.go  PodLimits, PodRequests, AggregateContainerLimits, IsPodLevelResourcesSet (since 1.32)
+ * Read at       1.24 to 1.37; limits count restartable init containers since 1.28, requests and pod-level resources since 1.34
+ * Kept exactly  overhead counts only on top of something; a pod limited at its own level alone requests nothing (gate PodLevelResources);
+ *               with the gate off a pod-level request still replaces the containers'
+ * Left out      resources allocated by an in-place resize, where they differ from the manifest's
+ */
+import { addQuantities, binaryQuantity, compareQuantities, type Quantity, signOf } from '#model/quantity.ts'
+import type { Kubelet } from '#replay/kubelet.ts'
+import type { Pod, PodContainer, PodResources } from './pod.ts'
+
+const zero = binaryQuantity(0)
+
+/** What ranking holds a pod to. */
+export function getResourceRequestQuantity(pod: Pod, resource: string, kubelet: Kubelet): Quantity {
+  const request = requestWithoutOverhead(pod, resource, kubelet) ?? zero
+  return withOverhead(request, pod, resource)
+}
+
+function requestWithoutOverhead(pod: Pod, resource: string, kubelet: Kubelet): Quantity | null {
+  const requested = (container: PodContainer) => container.requests.get(resource)
+  if (!kubelet.features.has('standardPodRequests')) return aggregate(pod, requested, false)
+  const podLevel = isPodLevelResource(resource) ? pod.resources?.requests.get(resource) : undefined
+  if (podLevel) return podLevel
+  return isPodLevelResourcesSet(pod) && kubelet.isGateOn('PodLevelResources') ? null : aggregate(pod, requested, true)
+}
+
+/** Null where no container has a limit: then there is none. */
+export function ephemeralStorageLimit(pod: Pod, kubelet: Kubelet): Quantity | null {
+  const limit = aggregate(pod, container => container.limits.get('ephemeral-storage'), kubelet.features.has('podLimitsCountSidecars'))
+  return limit && withOverhead(limit, pod, 'ephemeral-storage')
+}
+
+function withOverhead(quantity: Quantity, { overhead }: Pod, resource: string): Quantity {
+  const added = overhead.get(resource)
+  return added && signOf(quantity) !== 0 ? addQuantities(quantity, added) : quantity
+}
+
+/** All containers together, or the most that initialising needs. Sidecars, where they count, run through both. */
+function aggregate(
+  { containers, initContainers }: Pod,
+  quantityOf: (container: PodContainer) => Quantity | undefined,
+  countsSidecars: boolean,
+): Quantity | null {
+  let running: Quantity | null = null
+  let sidecars: Quantity | null = null
+  let initialising: Quantity | null = null
+  for (const container of containers) running = sum(running, quantityOf(container))
+  for (const container of initContainers) {
+    const own = quantityOf(container)
+    if (countsSidecars && container.isSidecar) {
+      running = sum(running, own)
+      sidecars = sum(sidecars, own)
+      initialising = greater(initialising, sidecars)
+    } else {
+      initialising = greater(initialising, sum(own ?? null, sidecars))
+    }
+  }
+  return greater(running, initialising)
+}
+
+const sum = (a: Quantity | null, b: Quantity | null | undefined): Quantity | null => (a && b ? addQuantities(a, b) : (a ?? b ?? null))
+
+/** Of equal ones the first, and with it its format. */
+const greater = (a: Quantity | null, b: Quantity | null): Quantity | null => (a && b ? (compareQuantities(b, a) > 0 ? b : a) : (a ?? b))
+
+const isPodLevelResource = (resource: string): boolean => resource === 'cpu' || resource === 'memory' || resource.startsWith('hugepages-')
+
+/** Upstream: IsPodLevelResourcesSet, since 1.34. */
+export const isPodLevelResourcesSet = ({ resources }: Pod): boolean =>
+  resources !== null && (namesPodLevelResource(resources.requests) || namesPodLevelResource(resources.limits))
+
+const namesPodLevelResource = (list: PodResources): boolean => [...list.keys()].some(isPodLevelResource)

@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest'
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import type { RawObject } from '#model/record.ts'
+import { loadConfigFile } from '#replay/configuration/configuration-file.ts'
+import { mergeKubeletConfigurations } from '#replay/configuration/drop-ins.ts'
+import { mergePatch } from '#replay/configuration/merge-patch.ts'
+
+const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
+
+function merged(minor: number, main: RawObject, ...dropIns: RawObject[]) {
+  const kubeletVersion = `v1.${minor}.0`
+  const options = { kubeletVersion, operatingSystem: 'linux', evictionHardDefault: evictionHardDefaults(kubeletVersion, 'linux') } as const
+  const files = dropIns.map((content, index) => ({ path: `/d/${index}.conf`, content: { ...kind, ...content } }))
+  return mergeKubeletConfigurations(loadConfigFile(main, options), files, options)
+}
+
+const signals = (map: Record<string, string> | null) => Object.keys(map ?? {}).length
+const minors = [28, 29, 30, 31, 32, 33, 34, 35, 36, 37]
+
+describe('mergeKubeletConfigurations', () => {
+  it.each(minors)('trap 16: in 1.%i a drop-in keeps the other default thresholds, the main file does not', minor => {
+    const one = { evictionHard: { 'memory.available': '500Mi' } }
+    expect(merged(minor, {}, one).evictionHard).toEqual({ ...evictionHardDefaults(`v1.${minor}.0`, 'linux'), 'memory.available': '500Mi' })
+    expect(signals(merged(minor, one).evictionHard)).toBe(1)
+  })
+
+  it.each(minors)('in 1.%i mergeDefaultEvictionSettings of a drop-in merges nothing', minor => {
+    expect(signals(merged(minor, { evictionHard: {} }, { mergeDefaultEvictionSettings: true }).evictionHard)).toBe(minor === 28 ? 4 : 0)
+  })
+
+  it.each(minors)('in 1.%i a field that the drop-in does not name is as the main file says, but in 1.28', minor => {
+    expect(merged(minor, { maxPods: 29, failSwapOn: false }, {})).toMatchObject(
+      minor === 28 ? { maxPods: 110, failSwapOn: true } : { maxPods: 29, failSwapOn: false },
+    )
+  })
+
+  it.each(minors)('in 1.%i a drop-in of false or 0 says nothing, stays, or is unset', minor => {
+    const { failSwapOn, evictionPressureTransitionPeriod, maxPods } = merged(
+      minor,
+      { maxPods: 29, evictionPressureTransitionPeriod: '1m' },
+      { failSwapOn: false, evictionPressureTransitionPeriod: '0s', maxPods: 0 },
+    )
+    const minutes = Number(evictionPressureTransitionPeriod) / 60e9
+    const expected = minor === 28 ? [true, 5, 110] : minor < 32 ? [false, 0, 0] : [false, 5, 110]
+    expect([failSwapOn, minutes, maxPods]).toEqual(expected)
+  })
+
+  it.each(minors)('in 1.%i null says nothing, or removes', minor => {
+    const { maxPods, evictionHard } = merged(minor, { maxPods: 29 }, { maxPods: null, evictionHard: null })
+    expect(maxPods).toBe(minor === 28 || minor >= 32 ? 110 : 29)
+    expect(signals(evictionHard)).toBe(minor >= 32 ? 0 : minor < 30 ? 4 : 5)
+  })
+
+  it.each(minors)('in 1.%i a list is replaced, an empty map changes nothing', minor => {
+    const main = { clusterDNS: ['1.1.1.1', '2.2.2.2'], kubeReserved: { cpu: '1' } }
+    expect(merged(minor, main, { clusterDNS: ['3.3.3.3'], kubeReserved: {} })).toMatchObject({
+      clusterDNS: ['3.3.3.3'],
+      kubeReserved: { cpu: '1' },
+    })
+  })
+
+  it.each(minors)('in 1.%i an empty list of enforcements is taken for none at all once drop-ins are merged', minor => {
+    expect(merged(minor, { enforceNodeAllocatable: [] }).enforceNodeAllocatable).toEqual(minor >= 32 ? ['pods'] : [])
+  })
+
+  it('shares the default thresholds between the files of 1.28, so that a later drop-in does not take an earlier one back', () => {
+    const one = { evictionHard: { 'memory.available': '500Mi' } }
+    expect(merged(28, {}, one, {}).evictionHard?.['memory.available']).toBe('500Mi')
+    expect(merged(28, { evictionHard: { 'nodefs.available': '5%' } }, one, {}).evictionHard).toEqual(
+      evictionHardDefaults('v1.28.0', 'linux'),
+    )
+  })
+
+  it('has no effect on resolvConf from 1.29 to 1.31', () => {
+    expect(minors.filter(minor => merged(minor, {}, { resolvConf: '/r' }).resolvConf !== '/r')).toEqual([29, 30, 31])
+  })
+
+  it('does not mind the case of names from 1.29 on', () => {
+    expect(minors.filter(minor => merged(minor, {}, { evictionsoft: { 'memory.available': '1Gi' } }).evictionSoft === null)).toEqual([28])
+  })
+
+  it.each([
+    [
+      28,
+      'failed to load kubelet dropin file, path: /d/0.conf, error: failed to load Kubelet config file /d/0.conf, error failed to decode: ',
+    ],
+    [31, 'failed to unmarshal merged JSON into kubelet configuration: '],
+    [32, 'failed to unmarshal merged JSON into kubelet configuration: '],
+  ])('1.%i names the file or the merge that does not load', (minor, prefix) => {
+    const field = minor === 31 ? 'IPTablesDropBit' : 'iptablesDropBit'
+    expect(() => merged(minor, {}, { iptablesDropBit: 'x' })).toThrow(
+      `${prefix}json: cannot unmarshal string into Go struct field KubeletConfiguration.${field} of type int32`,
+    )
+  })
+
+  it('asks for the very kind from 1.32 on, for any before', () => {
+    const other = { apiVersion: 'kubelet.config.k8s.io/v1' }
+    expect(() => merged(31, {}, other)).not.toThrow()
+    expect(() => merged(32, {}, other)).toThrow(
+      'failed to load kubelet dropin file, path: /d/0.conf, unknown apiVersion/kind: kubelet.config.k8s.io/v1, Kind=KubeletConfiguration',
+    )
+    expect(() => merged(31, {}, { kind: null })).toThrow(
+      `path: /d/0.conf, error: Object 'Kind' is missing in '{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":null}'`,
+    )
+  })
+})
+
+describe('mergePatch', () => {
+  it.each<[RawObject, RawObject, RawObject]>([
+    [{ a: 1 }, { b: 2 }, { a: 1, b: 2 }],
+    [{ a: 1 }, { a: null }, {}],
+    [{ a: { b: 1, c: 2 } }, { a: { b: null, d: 3 } }, { a: { c: 2, d: 3 } }],
+    [{ a: 1 }, { a: { b: null, c: 1 } }, { a: { c: 1 } }],
+    [{ a: { b: 1 } }, { a: {} }, { a: { b: 1 } }],
+    [{ a: [1, 2] }, { a: [null] }, { a: [null] }],
+    [{}, { a: { b: null } }, { a: {} }],
+    [{}, { a: [null, { b: null, c: { d: null } }] }, { a: [null, { c: {} }] }],
+  ])('%j with %j is %j', (target, patch, result) => {
+    expect(mergePatch(target, patch)).toEqual(result)
+  })
+
+  it('takes an object for a value that lies deeper than any field', () => {
+    const at = (depth: number, value: unknown): RawObject => ({ a: depth > 1 ? at(depth - 1, value) : value })
+    expect(mergePatch(at(7, { b: 1 }), at(7, { c: 2 }))).toEqual(at(7, { b: 1, c: 2 }))
+    expect(mergePatch(at(8, { b: 1 }), at(8, { c: 2 }))).toEqual(at(8, { c: 2 }))
+  })
+
+  it('keeps a name of the language itself a name', () => {
+    const patch = JSON.parse('{"__proto__":{"a":1}}') as RawObject
+    expect(Object.keys(mergePatch({}, patch))).toEqual(['__proto__'])
+  })
+})

@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest'
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { type ThresholdOriginsInput, thresholdOrigins } from '#replay/configuration/threshold-origins.ts'
+
+const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
+const main = (content: object) => ({ path: '/k.json', role: 'config', content: { ...kind, ...content } })
+const dropIn = (name: string, content: object) => ({ path: `/d/${name}.conf`, role: 'drop-in', content: { ...kind, ...content } })
+const defaults = evictionHardDefaults('v1.34.0', 'linux')
+const ami = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
+
+const origins = (input: Partial<ThresholdOriginsInput>) =>
+  thresholdOrigins({ configuration: {}, kubeletVersion: 'v1.34.0', operatingSystem: 'linux', amiFamily: 'other', host: null, ...input })
+
+/** With the files and flags that made the running configuration. */
+const told = (files: object[], evictionHard: Record<string, string>, more: Partial<ThresholdOriginsInput> = {}, flags: string[] = []) =>
+  origins({ configuration: { evictionHard }, host: { kubelet: { files, commandLine: ['kubelet', ...flags] } }, ...more })
+
+const sources = (of: Record<string, { source: string; certainty: string }>) =>
+  Object.fromEntries(Object.entries(of).map(([signal, { source, certainty }]) => [signal, `${certainty} ${source}`]))
+
+describe('without the files', () => {
+  it('takes the whole map of defaults for upstream defaults, likely', () => {
+    expect(new Set(Object.values(sources(origins({ configuration: { evictionHard: defaults } }).evictionHard)))).toEqual(
+      new Set(['likely upstream default']),
+    )
+  })
+
+  it('takes what differs from the default as configured', () => {
+    const { evictionHard } = origins({ configuration: { evictionHard: { ...defaults, 'nodefs.available': '5%', 'pid.available': '9%' } } })
+    expect(sources(evictionHard)).toMatchObject({
+      'nodefs.available': 'certain configured',
+      'pid.available': 'certain configured',
+      'memory.available': 'likely upstream default',
+    })
+  })
+
+  it('knows that defaults do not stand in a map that lacks some of them', () => {
+    const { evictionHard, lost } = origins({ configuration: { evictionHard: { 'nodefs.available': '10%' } } })
+    expect(sources(evictionHard)).toEqual({ 'nodefs.available': 'certain configured' })
+    expect(lost.map(({ signal }) => signal)).toEqual(['memory.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree'])
+    expect(lost[0]).toEqual({
+      signal: 'memory.available',
+      value: '100Mi',
+      by: { source: 'configured', certainty: 'likely', path: null },
+    })
+  })
+
+  it('unless they are merged', () => {
+    const configuration = { evictionHard: { 'nodefs.available': '10%' }, mergeDefaultEvictionSettings: true }
+    expect(sources(origins({ configuration }).evictionHard)).toEqual({ 'nodefs.available': 'likely upstream default' })
+  })
+
+  it.each(['AL2', 'AL2023'] as const)('takes the map of %s for its AMI default, which loses the others', amiFamily => {
+    const { evictionHard, lost } = origins({ configuration: { evictionHard: { ...ami, 'imagefs.available': '15%' } }, amiFamily })
+    expect(sources(evictionHard)).toEqual({
+      'memory.available': 'likely AMI default',
+      'nodefs.available': 'likely AMI default',
+      'nodefs.inodesFree': 'likely AMI default',
+      'imagefs.available': 'certain configured',
+    })
+    expect(lost).toEqual([{ signal: 'imagefs.inodesFree', value: '5%', by: { source: 'AMI default', certainty: 'likely', path: null } }])
+  })
+
+  it('takes no part of that map for it', () => {
+    const { evictionHard } = origins({ configuration: { evictionHard: { 'nodefs.available': '10%' } }, amiFamily: 'AL2023' })
+    expect(sources(evictionHard)).toEqual({ 'nodefs.available': 'certain configured' })
+  })
+
+  it('knows no family, and no default for soft thresholds', () => {
+    const { evictionSoft, evictionHard } = origins({ configuration: { evictionHard: ami, evictionSoft: defaults }, amiFamily: null })
+    expect(new Set(Object.values(sources({ ...evictionHard, ...evictionSoft })))).toEqual(new Set(['certain configured']))
+  })
+
+  it('loses nothing that is there but off', () => {
+    expect(origins({ configuration: { evictionHard: { ...defaults, 'imagefs.available': '0%' } } }).lost).toEqual([])
+  })
+
+  it('trap 17: loses every default where nothing is shown', () => {
+    expect(origins({}).lost).toHaveLength(5)
+  })
+})
+
+describe('with the files', () => {
+  it('finds the defaults of a file that sets none', () => {
+    const { evictionHard, lost } = told([main({})], defaults)
+    expect(new Set(Object.values(sources(evictionHard)))).toEqual(new Set(['certain upstream default']))
+    expect(evictionHard['nodefs.available']?.path).toBeNull()
+    expect(lost).toEqual([])
+  })
+
+  it('finds the file that set a threshold, and with it lost the others', () => {
+    const { evictionHard, lost } = told([main({ evictionHard: { 'nodefs.available': '5%' } })], { 'nodefs.available': '5%' })
+    expect(evictionHard).toEqual({ 'nodefs.available': { source: 'file', certainty: 'certain', path: '/k.json' } })
+    expect(lost).toHaveLength(4)
+    expect(lost[0]?.by).toEqual({ source: 'file', certainty: 'certain', path: '/k.json' })
+  })
+
+  it('finds what the AMI wrote into it', () => {
+    const { evictionHard, lost } = told(
+      [main({ evictionHard: { ...ami, 'pid.available': '5%' } })],
+      { ...ami, 'pid.available': '5%' },
+      { amiFamily: 'AL2023' },
+    )
+    expect(sources(evictionHard)).toMatchObject({ 'nodefs.available': 'likely AMI default', 'pid.available': 'certain file' })
+    expect(lost[0]?.by).toEqual({ source: 'AMI default', certainty: 'likely', path: '/k.json' })
+  })
+
+  it('finds the last drop-in that names a threshold, even with the same value', () => {
+    const files = [
+      main({ evictionHard: ami }),
+      dropIn('10', { evictionHard: { 'nodefs.available': '7%' } }),
+      dropIn('20', { evictionHard: { 'nodefs.available': '7%', 'imagefs.available': '9%' } }),
+      dropIn('30', {}),
+    ]
+    const { evictionHard, lost } = told(files, { ...ami, 'nodefs.available': '7%', 'imagefs.available': '9%' }, { amiFamily: 'AL2023' })
+    expect(evictionHard).toMatchObject({
+      'memory.available': { source: 'AMI default', path: '/k.json' },
+      'nodefs.available': { source: 'drop-in', certainty: 'certain', path: '/d/20.conf' },
+      'imagefs.available': { source: 'drop-in', path: '/d/20.conf' },
+    })
+    expect(lost.map(({ by }) => by.source)).toEqual(['AMI default'])
+  })
+
+  it('finds the drop-in that removed thresholds', () => {
+    const { lost } = told([main({}), dropIn('10', { evictionHard: null }), dropIn('20', {})], {})
+    expect(new Set(lost.map(({ by }) => by.path))).toEqual(new Set(['/d/10.conf']))
+  })
+
+  it('finds that a drop-in of 1.28 brought the defaults back', () => {
+    const { evictionHard } = told(
+      [main({ evictionHard: { 'nodefs.available': '7%' } }), dropIn('10', {})],
+      evictionHardDefaults('v1.28.0', 'linux'),
+      { kubeletVersion: 'v1.28.0' },
+    )
+    expect(new Set(Object.values(sources(evictionHard)))).toEqual(new Set(['certain upstream default']))
+  })
+
+  it('reads no drop-ins before 1.28', () => {
+    const files = [main({ evictionHard: { 'nodefs.available': '7%' } }), dropIn('10', { evictionHard: { 'nodefs.available': '7%' } })]
+    expect(told(files, { 'nodefs.available': '7%' }, { kubeletVersion: 'v1.27.0' }).evictionHard['nodefs.available']?.source).toBe('file')
+  })
+
+  it('trap 16: finds the flag that replaced the map', () => {
+    const flags = ['--eviction-hard=nodefs.available<7%', '--eviction-soft=memory.available<1Gi']
+    const configuration = { evictionHard: { 'nodefs.available': '7%' }, evictionSoft: { 'memory.available': '1Gi' } }
+    const { evictionHard, evictionSoft, lost } = told([main({ evictionSoft: { 'nodefs.available': '9%' } })], {}, { configuration }, flags)
+    expect(sources(evictionHard)).toEqual({ 'nodefs.available': 'certain flag' })
+    expect(sources(evictionSoft)).toEqual({ 'memory.available': 'certain flag' })
+    expect(new Set(lost.map(({ by }) => by.source))).toEqual(new Set(['flag']))
+  })
+
+  it('trap 17: finds that there is no file, and so no default from 1.26 on', () => {
+    expect(told([], {}).lost.map(({ by }) => `${by.certainty} ${by.source}`)).toEqual(Array(5).fill('certain no file'))
+    expect(told([], evictionHardDefaults('v1.25.0', 'linux'), { kubeletVersion: 'v1.25.0' }).lost).toEqual([])
+  })
+
+  it('finds soft thresholds in files', () => {
+    const configuration = { evictionHard: defaults, evictionSoft: { 'memory.available': '1Gi', 'nodefs.available': '20%' } }
+    const files = [main({ evictionSoft: { 'memory.available': '1Gi' } }), dropIn('10', { evictionSoft: { 'nodefs.available': '20%' } })]
+    expect(sources(told(files, {}, { configuration }).evictionSoft)).toEqual({
+      'memory.available': 'certain file',
+      'nodefs.available': 'certain drop-in',
+    })
+  })
+})
+
+describe('files that do not explain what runs', () => {
+  const files = [main({ evictionHard: { 'nodefs.available': '5%' } })]
+
+  it('leave a threshold to its value where they were changed since', () => {
+    expect(sources(told(files, { 'nodefs.available': '7%' }).evictionHard)).toEqual({ 'nodefs.available': 'certain configured' })
+  })
+
+  it.each([
+    ['were not told as fields', [{ ...main({}), content: null }]],
+    ['are without a main file', [dropIn('10', {})]],
+    ['have a drop-in that could not be read', [main({}), { ...dropIn('10', {}), content: 'x: y' }]],
+    ['do not load', [main({ maxPods: 'many' })]],
+  ])('%s', (_, unreadable) => {
+    const host = { kubelet: { files: unreadable } }
+    expect(sources(origins({ configuration: { evictionHard: defaults }, host }).evictionHard)['nodefs.available']).toBe(
+      'likely upstream default',
+    )
+  })
+
+  it('are beside flags that cannot be parsed', () => {
+    expect(sources(told(files, { 'nodefs.available': '5%' }, {}, ['--max-pods=x']).evictionHard)).toEqual({
+      'nodefs.available': 'certain configured',
+    })
+  })
+
+  it('are only likely where something was not read, or no flags were told', () => {
+    const kubelet = { files, commandLine: ['kubelet'] }
+    const certaintyWith = (host: object) =>
+      origins({ configuration: { evictionHard: { 'nodefs.available': '5%' } }, host: host as never }).evictionHard['nodefs.available']
+        ?.certainty
+    expect(certaintyWith({ kubelet })).toBe('certain')
+    expect(certaintyWith({ kubelet, unread: [{ what: 'kubelet drop-ins', why: 'denied' }] })).toBe('likely')
+    expect(certaintyWith({ kubelet: { files } })).toBe('likely')
+  })
+})

@@ -21,6 +21,7 @@ export async function main(args: string[]): Promise<number> {
     .showSuggestionAfterError()
     .showHelpAfterError('(highwater COMMAND --help lists what it takes)')
   for (const command of [program, ...program.commands]) command.exitOverride()
+  process.stdout.once('error', endQuietly)
   try {
     await program.parseAsync(args, { from: 'user' })
     return Number(process.exitCode ?? exitCode.ok)
@@ -29,6 +30,12 @@ export async function main(args: string[]): Promise<number> {
     process.stderr.write(`${messageOf(error)}\n`)
     return codeOf(error)
   }
+}
+
+/** Whoever reads has read enough: `highwater … | head`. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+  process.exit(exitCode.ok)
 }
 
 const codeOf = (error: unknown) => (error instanceof OperatorError && error.isBadInput ? exitCode.badInput : exitCode.failed)

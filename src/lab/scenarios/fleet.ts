@@ -85,7 +85,7 @@ const groups: readonly Group[] = [
     instanceType: 'r6i.2xlarge',
     diskGiB: 20,
     imagefsGiB: 200,
-    rules: ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs'],
+    rules: ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs', 'unwatched-inodes'],
     watchesImagefs: false,
   },
 ]
@@ -174,8 +174,8 @@ function draw(seed: string, index: number, podsPerNode: number): Drawn {
     },
     rules: [
       ...group.rules,
-      ...(isEvicting ? (['eviction-due'] as const) : []),
-      ...(use.imageGcDue ? (['image-gc-due'] as const) : []),
+      ...(isEvicting ? (['eviction-due', 'zero-min-reclaim-thrash'] as const) : []),
+      ...(use.imageGcDue ? (['image-gc-due', 'unreachable-gc-low-threshold'] as const) : []),
       ...(isOutlier ? (['peer-drift'] as const) : []),
     ].toSorted(),
   }

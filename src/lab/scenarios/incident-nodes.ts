@@ -24,7 +24,11 @@ export const al2023 = { family: 'AL2023', version: '1.32.9', instanceType: 'm6i.
 /** EKS's Amazon Linux 2 image as it comes. The second node's disk has passed image GC's 85 %, and no eviction threshold. */
 const defaults: Told[] = [
   told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.11' }), nodefs: disk(20, 46) }, ['alert-before-image-gc']),
-  told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.12' }), nodefs: disk(20, 88) }, ['alert-before-image-gc', 'image-gc-due']),
+  told({ ...inNodegroup('al2-defaults', { ...al2, ip: '10.0.1.12' }), nodefs: disk(20, 88) }, [
+    'alert-before-image-gc',
+    'image-gc-due',
+    'unreachable-gc-low-threshold',
+  ]),
 ]
 
 /** The same image with 70/50 in its user data: nothing to find. */
@@ -52,7 +56,7 @@ const kubespray: Told[] = [
         maxPods: 110,
       },
     },
-    ['alert-before-image-gc', 'eviction-before-image-gc'],
+    ['alert-before-image-gc', 'eviction-before-image-gc', 'reserved-below-eks-formula', 'serialized-pulls'],
   ),
 ]
 
@@ -76,6 +80,7 @@ const dataDisk: Told[] = ['10.0.1.51', '10.0.1.52'].map((ip, index) =>
     'alert-before-image-gc',
     'lost-default-threshold',
     'unwatched-imagefs',
+    'unwatched-inodes',
   ]),
 )
 
@@ -99,7 +104,7 @@ const edited: Told[] = [
       diskPressure: true,
       pods: [...ordinaryPods(editedAddress), evictedPod(editedAddress, pressure)],
     },
-    ['eviction-before-image-gc', 'eviction-due', 'peer-drift'],
+    ['eviction-before-image-gc', 'eviction-due', 'peer-drift', 'zero-min-reclaim-thrash'],
   ),
 ]
 

@@ -30,7 +30,11 @@ export const recorded: Scenario = {
   expect: () => ({
     nodes: [
       { cluster: 'recorded', node: singleDisk, rules: ['alert-before-image-gc'] },
-      { cluster: 'recorded', node: splitDisk, rules: ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs'] },
+      {
+        cluster: 'recorded',
+        node: splitDisk,
+        rules: ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs', 'unwatched-inodes'],
+      },
     ],
     notAudited: [],
   }),

@@ -77,8 +77,13 @@ export type ExpectedRule =
   | 'image-gc-due'
   | 'lost-default-threshold'
   | 'peer-drift'
+  | 'reserved-below-eks-formula'
+  | 'serialized-pulls'
+  | 'unreachable-gc-low-threshold'
   | 'unread-node'
   | 'unwatched-imagefs'
+  | 'unwatched-inodes'
+  | 'zero-min-reclaim-thrash'
 
 /** Policy defaults hold; of the rules above exactly these fire, none on a node that is not named. */
 interface Expectation {

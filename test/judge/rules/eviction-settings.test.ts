@@ -114,7 +114,7 @@ describe('unwatched-inodes', () => {
 
 describe('unwatched-pids', () => {
   const left = (available: number): NodeExample => ({
-    eviction: { signals: { 'pid.available': { available, capacity: 1000, time: null } } },
+    eviction: { signals: { 'pid.available': { availableBytes: available, capacityBytes: 1000, time: null } } },
   })
 
   it.each<[string, NodeExample, string]>([
@@ -148,7 +148,7 @@ describe('unreachable-min-reclaim', () => {
     configuration: { evictionMinimumReclaim: { 'nodefs.available': minReclaim } },
     thresholds: [{ ...hard('nodefs.available', 10), minReclaim }],
     eviction: {
-      signals: capacity === null ? {} : { 'nodefs.available': { available: 1, capacity: capacity * gibibyte, time: null } },
+      signals: capacity === null ? {} : { 'nodefs.available': { availableBytes: 1, capacityBytes: capacity * gibibyte, time: null } },
     },
   })
 

@@ -50,8 +50,8 @@ export const criticalPodAmongFirstVictims = nodeRule({
     const needed = new Set(pods.filter(isNeeded).map(({ metadata }) => nameOf(metadata?.namespace, metadata?.name)))
     if (needed.size === 0) return
     if (eviction.victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
-    const spared = new Set(eviction.protected.map(({ namespace, name }) => nameOf(namespace, name)))
-    for (const { signal, pods: order } of eviction.rankings) {
+    const spared = new Set((eviction.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)))
+    for (const { signal, pods: order } of eviction.rankings ?? []) {
       const victims = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name)))
       for (const pod of victims.filter(({ namespace, name }) => needed.has(nameOf(namespace, name)))) {
         const before = victims.filter(({ rank }) => rank < pod.rank).length

@@ -42,8 +42,10 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
   *judge(subject) {
     const { rankings, protected: spared, victims } = subject.eviction
     if (victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
-    for (const { signal, pods } of rankings.filter(ranking => diskSignals.includes(ranking.signal))) {
-      const order = pods.filter(({ namespace, name }) => !spared.some(other => other.namespace === namespace && other.name === name))
+    for (const { signal, pods } of (rankings ?? []).filter(ranking => diskSignals.includes(ranking.signal))) {
+      const order = pods.filter(
+        ({ namespace, name }) => !(spared ?? []).some(other => other.namespace === namespace && other.name === name),
+      )
       const [first, ...later] = order.toSorted((a, b) => a.rank - b.rank)
       if (!first || first.usage === null || first.request !== 0) continue
       const used = first.usage

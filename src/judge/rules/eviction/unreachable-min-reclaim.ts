@@ -8,7 +8,7 @@ const gibibyte = 1024 ** 3
 const reclaim = (value: string) => ({
   configuration: { evictionMinimumReclaim: { 'nodefs.available': value } },
   thresholds: [{ ...hard('nodefs.available', 10), minReclaim: value }],
-  eviction: { signals: { 'nodefs.available': { available: 60 * gibibyte, capacity: 100 * gibibyte, time: null } } },
+  eviction: { signals: { 'nodefs.available': { availableBytes: 60 * gibibyte, capacityBytes: 100 * gibibyte, time: null } } },
 })
 
 export const unreachableMinReclaim = nodeRule({
@@ -31,7 +31,7 @@ export const unreachableMinReclaim = nodeRule({
       const configured = configuration.evictionMinimumReclaim?.[signal]
       // A derived threshold (of containerfs, of allocatable memory) repeats what is said of its source.
       if (configured === undefined) continue
-      const capacity = eviction.signals[signal]?.capacity
+      const capacity = eviction.signals[signal]?.capacityBytes
       const amount = amountOf(minReclaim, capacity ?? 0)
       if (!capacity || resolved === null || amount === null) {
         yield { unknown: whyUnobserved(subject, `the capacity of ${signal}`) }

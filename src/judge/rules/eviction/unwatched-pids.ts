@@ -18,8 +18,8 @@ export const unwatchedPids = nodeRule({
     sources: ['pkg/kubelet/eviction/helpers.go makeSignalObservations', 'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard'],
   },
   examples: {
-    bad: { eviction: { signals: { 'pid.available': { available: 3_000, capacity: 32_768, time: null } } } },
-    good: { eviction: { signals: { 'pid.available': { available: 30_000, capacity: 32_768, time: null } } } },
+    bad: { eviction: { signals: { 'pid.available': { availableBytes: 3_000, capacityBytes: 32_768, time: null } } } },
+    good: { eviction: { signals: { 'pid.available': { availableBytes: 30_000, capacityBytes: 32_768, time: null } } } },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
@@ -27,18 +27,18 @@ export const unwatchedPids = nodeRule({
     const { configuration, eviction } = subject
     if (eviction.thresholds.some(threshold => threshold.signal === 'pid.available' && canBeMet(threshold))) return
     const pids = eviction.signals['pid.available']
-    if (!pids || pids.capacity <= 0) {
+    if (!pids || pids.capacityBytes <= 0) {
       yield { unknown: whyUnobserved(subject, 'how many process ids are left') }
       return
     }
-    const leftPercent = (pids.available / pids.capacity) * 100
+    const leftPercent = (pids.availableBytes / pids.capacityBytes) * 100
     if (leftPercent >= scarcePercent) return
     yield {
-      consequence: `${pids.available} of ${pids.capacity} process ids are left (${percent(leftPercent)}). At 0 no process starts on this node, without PIDPressure and without eviction.`,
+      consequence: `${pids.availableBytes} of ${pids.capacityBytes} process ids are left (${percent(leftPercent)}). At 0 no process starts on this node, without PIDPressure and without eviction.`,
       evidence: [
         { what: 'configz evictionHard.pid.available', value: bounded(configuration.evictionHard?.['pid.available'] ?? 'absent') },
-        { what: 'pid.available now', value: String(pids.available) },
-        { what: 'pid.available capacity', value: String(pids.capacity) },
+        { what: 'pid.available now', value: String(pids.availableBytes) },
+        { what: 'pid.available capacity', value: String(pids.capacityBytes) },
       ],
       fix: { config: withEntries('evictionHard', configuration, { 'pid.available': '10%' }) },
     }

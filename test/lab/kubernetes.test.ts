@@ -55,7 +55,7 @@ describe('lists', () => {
     const read = await reader('incidents')
     const answer = await read('/api/v1/pods?fieldSelector=spec.nodeName%3Dip-10-0-1-11.ec2.internal&limit=2')
     expect(list(answer)).toMatchObject({ kind: 'PodList', items: [{ spec: { nodeName: 'ip-10-0-1-11.ec2.internal' } }, {}] })
-    expect(list(answer).metadata.continue).toBeDefined()
+    expect(list(answer).metadata.continue).toMatch(/./)
     expect(list(answer).metadata.remainingItemCount).toBeUndefined()
     const shop = list(await read('/api/v1/namespaces/shop/pods'))
     expect(new Set(shop.items.map(item => item.metadata.namespace))).toEqual(new Set(['shop']))

@@ -6,6 +6,7 @@
  */
 import { configurationDefaults } from './configuration-defaults.ts'
 import type { Gate } from './feature-gates.ts'
+import type { KubeletFeatures } from './features.ts'
 
 export interface FieldFacts {
   /**
@@ -241,3 +242,11 @@ export const configurationStructs = {
 
 type Structs = typeof configurationStructs
 export type StructName = keyof Structs
+
+export const isKnownField = ({ since = 0 }: FieldFacts, { rulesOfMinor }: KubeletFeatures): boolean => since <= rulesOfMinor
+
+/** What an unset field becomes in this minor, gates aside; undefined: nothing. */
+export function fieldDefault({ default: single, defaults }: FieldFacts, { rulesOfMinor }: KubeletFeatures): unknown {
+  const byMinor = Object.entries(defaults ?? {}).findLast(([minor], index) => index === 0 || Number(minor) <= rulesOfMinor)?.[1]
+  return byMinor === undefined ? single : byMinor
+}

@@ -6,22 +6,13 @@
  *               is named only after the rest was read; encoding/json does not mind the case of names, and decodes into what is there
  * Left out      keys that are given twice; what is wrong with the time of a taint; numbers as they were written
  */
-import type { StructName } from '#facts/kubelet/configuration-fields.ts'
+import { isKnownField, type StructName } from '#facts/kubelet/configuration-fields.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration } from '#model/duration.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { goQuote, jsonText } from '#replay/go-text.ts'
-import {
-  type ConfigurationForm,
-  combined,
-  elementOf,
-  fieldsOf,
-  goFieldName,
-  goTypeName,
-  isKnownField,
-  isStruct,
-} from './configuration-schema.ts'
+import { type ConfigurationForm, combined, elementOf, fieldsOf, goFieldName, goTypeName, isStruct } from './configuration-schema.ts'
 
 export { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 

@@ -8,7 +8,7 @@
  * Kept exactly  a zero is unset where the field is no pointer; evictionHard is defaulted here, once, before drop-ins and flags
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
-import type { configurationStructs, FieldFacts, StructName } from '#facts/kubelet/configuration-fields.ts'
+import { type configurationStructs, type FieldFacts, fieldDefault, type StructName } from '#facts/kubelet/configuration-fields.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration } from '#model/duration.ts'
@@ -169,11 +169,9 @@ function isZero(value: unknown): boolean {
   return value === 0 || value === '' || value === 0n || value === false
 }
 
-function defaultOf({ type, default: single, defaults, gate }: FieldFacts, { features, gates }: Defaulting): unknown {
-  if (gate !== undefined && !isGateOn(gate, gates, features)) return undefined
-  const [, byMinor] =
-    Object.entries(defaults ?? {}).findLast(([minor], index) => index === 0 || Number(minor) <= features.rulesOfMinor) ?? []
-  return parsedDefault(byMinor === undefined ? single : byMinor, type, features)
+function defaultOf(facts: FieldFacts, { features, gates }: Defaulting): unknown {
+  if (facts.gate !== undefined && !isGateOn(facts.gate, gates, features)) return undefined
+  return parsedDefault(fieldDefault(facts, features), facts.type, features)
 }
 
 function parsedDefault(value: unknown, type: string, features: KubeletFeatures): unknown {

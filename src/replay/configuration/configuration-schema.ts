@@ -13,8 +13,6 @@ export const isStruct = (type: string): type is StructName => Object.hasOwn(conf
 
 export const fieldsOf = (struct: StructName): Readonly<Record<string, FieldFacts>> => configurationStructs[struct]
 
-export const isKnownField = ({ since = 0 }: FieldFacts, { rulesOfMinor }: KubeletFeatures): boolean => since <= rulesOfMinor
-
 /** What stands behind a leading `*`, `[]` or `map[string]`; null where the type has none. */
 export function elementOf(type: string, prefix: '*' | '[]' | 'map[string]'): string | null {
   return type.startsWith(prefix) ? type.slice(prefix.length) : null

@@ -6,7 +6,7 @@
  * Kept exactly  zeros, nils and what is empty are left out, but not structs, durations and zeros behind a pointer; durations and quantities
  *               as Go prints them; logging.flushFrequency in text or in nanoseconds, as it was given
  */
-import type { StructName } from '#facts/kubelet/configuration-fields.ts'
+import { isKnownField, type StructName } from '#facts/kubelet/configuration-fields.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { formatDuration } from '#model/duration.ts'
 import { canonical, type Quantity } from '#model/quantity.ts'
@@ -14,7 +14,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import type { FlushFrequency } from './configuration-decoder.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'
-import { elementOf, fieldsOf, isKnownField, isStruct } from './configuration-schema.ts'
+import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 
 /** The object under `kubeletconfig`. */
 export function configzOf(configuration: LoadedConfiguration, features: KubeletFeatures): RawObject {

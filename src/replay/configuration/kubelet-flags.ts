@@ -9,14 +9,14 @@
  * Left out      flags that are no fields, and whether the kubelet knows them; lists with quotes
  */
 
-import type { StructName } from '#facts/kubelet/configuration-fields.ts'
+import { isKnownField, type StructName } from '#facts/kubelet/configuration-fields.ts'
 import { configurationFlags, type FlagFacts } from '#facts/kubelet/configuration-flags.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration } from '#model/duration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { goQuote, parseInt64, parseUint32 } from '#replay/go-text.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
-import { elementOf, fieldsOf, isKnownField, isStruct } from './configuration-schema.ts'
+import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 
 export interface FlagSettings {
   /** What each field becomes, by its path: `authentication.webhook.enabled`. */

@@ -33,7 +33,7 @@ describe('configurationFlags', () => {
     let known: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
     for (const part of field.split('.')) {
       const type: string | undefined = known[part]?.type
-      expect(type).toBeDefined()
+      expect(type).toEqual(expect.any(String))
       known = (configurationStructs as Record<string, Record<string, FieldFacts>>)[type ?? ''] ?? {}
     }
   })

@@ -2,6 +2,8 @@
 import { LineCounter, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { severities } from '#model/finding.ts'
+import { isConfigurationField } from '#model/kubelet-settings.ts'
+import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { addressPattern, defaultPolicy, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
 
@@ -53,6 +55,38 @@ const policySchema = (ruleIds: readonly string[]) =>
         .array(z.string().min(1))
         .default(defaultPolicy.criticalPods)
         .describe('namespace/name of pods that must not be evicted, * stands for any run of characters'),
+      requiredImages: z
+        .array(z.string().min(1))
+        .default(defaultPolicy.requiredImages)
+        .describe('images that must never be missing on a node, beside those of kube-system and of DaemonSets; * as above'),
+      reachableRegistries: z
+        .array(z.string().min(1))
+        .nullable()
+        .default(defaultPolicy.reachableRegistries)
+        .describe('registry hosts that the nodes can pull from, * as above; by default every one'),
+      logRetentionMinutes: z
+        .number()
+        .min(1)
+        .default(defaultPolicy.logRetentionMinutes)
+        .describe('container logs that are gone sooner are kept too short'),
+      baseline: z
+        .array(
+          z.strictObject({
+            match: z
+              .strictObject({
+                cluster: z.string().optional(),
+                group: z.string().optional().describe('name of the nodegroup or nodepool'),
+                amiFamily: z.enum(amiFamilies).optional(),
+                instanceType: z.string().optional(),
+              })
+              .default({}),
+            configuration: z
+              .record(z.string().refine(isConfigurationField, 'a KubeletConfiguration field'), z.unknown())
+              .describe('KubeletConfiguration fields that the node is meant to run with, of maps only the keys that matter'),
+          }),
+        )
+        .default(defaultPolicy.baseline)
+        .describe('what nodes are meant to run with; of several that match, a later one’s fields win'),
       report: z
         .strictObject({
           sender: address.nullable().default(null),

@@ -5,7 +5,8 @@ import type { Subject } from './finding.ts'
 export type NodeOwner = 'fargate' | 'hybrid' | 'auto-mode' | 'karpenter' | 'managed-nodegroup' | 'eksctl' | 'self-managed'
 
 /** What image the node runs, by `status.nodeInfo.osImage`. */
-export type AmiFamily = 'AL2' | 'AL2023' | 'Bottlerocket' | 'Windows' | 'other'
+export const amiFamilies = ['AL2', 'AL2023', 'Bottlerocket', 'Windows', 'other'] as const
+export type AmiFamily = (typeof amiFamilies)[number]
 
 export interface NodeIdentity {
   name: string

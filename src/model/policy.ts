@@ -1,5 +1,6 @@
 /** What a team decided about its audits: `highwater.yaml` after parsing, every key with its default. */
 import type { Severity } from './finding.ts'
+import type { AmiFamily } from './node-identity.ts'
 
 /** Which findings a waiver covers; `*` stands for any run of characters, an absent key for anything. */
 export interface WaiverMatch {
@@ -25,6 +26,22 @@ export interface AccountSelection {
   regions: string[] | null
 }
 
+/** What the nodes that it matches are meant to run with. */
+export interface Baseline {
+  match: BaselineMatch
+  /** KubeletConfiguration fields, of maps only the keys that matter. */
+  configuration: Record<string, unknown>
+}
+
+/** `*` stands for any run of characters, an absent key for anything. */
+export interface BaselineMatch {
+  cluster?: string
+  /** Name of the nodegroup or nodepool. */
+  group?: string
+  amiFamily?: AmiFamily
+  instanceType?: string
+}
+
 export interface Policy {
   accounts: AccountSelection[]
   /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
@@ -40,6 +57,14 @@ export interface Policy {
   deadContainers: number
   /** `namespace/name` of pods that a node or cluster needs, beside the DaemonSets' of kube-system; `*` stands for any run of characters. */
   criticalPods: string[]
+  /** Images that must never be missing on a node, by name, beside those of kube-system and of DaemonSets; `*` as above. */
+  requiredImages: string[]
+  /** Registry hosts that the nodes can pull from; `*` as above. Null: every one. */
+  reachableRegistries: string[] | null
+  /** Logs that are gone sooner than that are kept too short. */
+  logRetentionMinutes: number
+  /** Of several that match, a later one's fields win. */
+  baseline: Baseline[]
   /** Who gets the mail, instead of what the stack's parameters say. */
   report: { sender: string | null; recipients: string[] | null }
   severities: Partial<Record<string, Severity>>
@@ -74,6 +99,10 @@ export const defaultPolicy: Policy = {
   strandedGiB: 50,
   deadContainers: 50,
   criticalPods: [],
+  requiredImages: [],
+  reachableRegistries: null,
+  logRetentionMinutes: 60,
+  baseline: [],
   report: { sender: null, recipients: null },
   severities: {},
   waivers: [],

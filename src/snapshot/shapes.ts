@@ -87,8 +87,13 @@ export const podShape: Shape = {
   },
 }
 
+/** The node class as it was when Karpenter made the node. Upstream: karpenter-provider-aws pkg/apis/v1/labels.go */
+const nodeClassAnnotations = {
+  'karpenter.k8s.aws/ec2nodeclass-hash': 'text',
+  'karpenter.k8s.aws/ec2nodeclass-hash-version': 'text',
+} as const
 export const nodeShape: Shape = {
-  metadata,
+  metadata: { ...metadata, annotations: nodeClassAnnotations },
   spec: { providerID: 'text', unschedulable: true, taints: list({ key: true, value: true, effect: true, timeAdded: true }) },
   status: {
     capacity: 'texts',
@@ -295,7 +300,7 @@ const nodePoolShape: Shape = {
   },
 }
 const nodeClassShape: Shape = {
-  metadata: named,
+  metadata: { ...named, annotations: nodeClassAnnotations },
   spec: {
     amiFamily: 'text',
     amiSelectorTerms: list({ alias: 'text', id: 'text', name: 'text', owner: 'text', ssmParameter: 'text', tags: 'texts' }),

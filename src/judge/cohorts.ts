@@ -1,28 +1,23 @@
-/** The compact facts of the nodes that a cohort rule compares when all have been seen. Equal facts are kept once. */
+/** Runs a rule that compares the nodes of a cohort, when all have been seen. */
 import type { Policy } from '#model/policy.ts'
-import { missingNeeds, type Outcome, ruleError } from './outcome.ts'
+import { FactsOfNodes, type Member } from './facts-of-nodes.ts'
+import { type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, NodeSubject } from './rule.ts'
 import { byText } from './text.ts'
 
 export interface MemberOutcome {
-  subject: Pick<NodeSubject, 'cluster' | 'identity'>
+  subject: Member['subject']
   outcome: Outcome
-}
-
-interface Member {
-  subject: MemberOutcome['subject']
-  /** Key into `facts`; null where the outcome is settled without a comparison. */
-  fact: string | null
-  settled: Outcome | null
 }
 
 export class Cohorts {
   readonly #rule: CohortRule
+  readonly #facts: FactsOfNodes
   readonly #cohorts = new Map<string, Member[]>()
-  readonly #facts = new Map<string, unknown>()
 
   constructor(rule: CohortRule) {
     this.#rule = rule
+    this.#facts = new FactsOfNodes(rule)
   }
 
   take(subject: NodeSubject): void {
@@ -30,22 +25,9 @@ export class Cohorts {
     const { kind, name } = identity.group
     const key = JSON.stringify([cluster, kind, name, this.#rule.cohort(subject)])
     const members = this.#cohorts.get(key)
-    const member = { subject: { cluster, identity }, ...this.#fact(subject) }
+    const member = this.#facts.take(subject)
     if (members) members.push(member)
     else this.#cohorts.set(key, [member])
-  }
-
-  #fact(subject: NodeSubject): Pick<Member, 'fact' | 'settled'> {
-    const reason = missingNeeds(this.#rule, subject)
-    if (reason !== null) return { fact: null, settled: { state: 'unknown', reason } }
-    try {
-      const fact = this.#rule.fact(subject)
-      const key = JSON.stringify(fact)
-      if (!this.#facts.has(key)) this.#facts.set(key, fact)
-      return { fact: key, settled: null }
-    } catch (error) {
-      return { fact: null, settled: ruleError(error) }
-    }
   }
 
   *outcomes(policy: Policy): Iterable<MemberOutcome> {
@@ -63,7 +45,7 @@ export class Cohorts {
   *#compared(members: Member[], policy: Policy): Iterable<MemberOutcome> {
     let failingOf: Map<string, Outcome>
     try {
-      const facts = members.map(({ subject, fact }) => ({ node: subject.identity.name, fact: this.#facts.get(fact ?? '') }))
+      const facts = members.map(member => ({ node: member.subject.identity.name, fact: this.#facts.get(member) }))
       const failings = [...this.#rule.judge(facts, policy)]
       failingOf = new Map(failings.flatMap(({ nodes, failing }) => nodes.map(node => [node, { state: 'fail', failing } as const])))
     } catch (error) {

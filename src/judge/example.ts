@@ -9,6 +9,8 @@ import type {
   NextStartPrediction,
   Signal,
 } from '#model/prediction.ts'
+import type { RawObject } from '#model/record.ts'
+import type { NodeContext, NodeEvent } from './cluster-facts.ts'
 import type { Need, NodeSubject, Source } from './rule.ts'
 
 export interface NodeExample {
@@ -31,6 +33,16 @@ export interface NodeExample {
   host?: NodeSubject['host']
   unread?: Partial<Record<Source, string>>
   doubts?: Partial<Record<Need, string>>
+}
+
+/** And what its cluster says. Absent: nothing was read of it. */
+export interface ContextExample extends NodeExample {
+  events?: readonly NodeEvent[]
+  eks?: RawObject
+  nodegroups?: readonly RawObject[]
+  launchTemplates?: readonly RawObject[]
+  /** By resource, `plural.group`. */
+  objects?: Readonly<Record<string, readonly RawObject[]>>
 }
 
 const gibibyte = 1024 ** 3
@@ -81,6 +93,17 @@ export const calmEviction: EvictionPrediction = {
   victims: [],
   protected: [],
   error: null,
+}
+
+export function exampleContext({ events, eks, nodegroups, launchTemplates, objects }: ContextExample): NodeContext {
+  return {
+    events: events ?? null,
+    eks: eks ?? null,
+    nodegroups: nodegroups ?? null,
+    launchTemplates: launchTemplates ?? null,
+    objects: resource => objects?.[resource] ?? null,
+    why: what => `${what}: not in the snapshot`,
+  }
 }
 
 export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.internal'): NodeSubject {

@@ -4,9 +4,11 @@ import type { ClusterResult, Finding, NotAudited, OutcomeCounts, Subject, Unknow
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
-import type { ClusterRecord, NodeRecord } from '#model/record.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
 import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
+import { ClusterFacts } from './cluster-facts.ts'
 import { Cohorts } from './cohorts.ts'
+import { Contexts } from './contexts.ts'
 import { agreeOnImageGc } from './fix.ts'
 import { gradeOf } from './grade.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
@@ -37,10 +39,12 @@ interface JudgementResult {
 
 export interface Judgement {
   takeCluster(record: ClusterRecord): void
+  /** Events, node classes and other objects of a cluster, in any order and any number of pages. */
+  takeObjects(record: ObjectsRecord): void
   /** The outcomes of one node; of it, only compact facts stay here. */
   take(record: NodeRecord, prediction: NodePrediction): AuditedNode
   /**
-   * Lets the rules speak that compare nodes, and sums up. Once, at the end.
+   * Lets the rules speak that compare nodes or need their cluster's objects, and sums up. Once, at the end.
    * @param takenAt RFC 3339: the snapshot's time, whose UTC day decides which waivers hold. @throws RangeError when it is no time.
    */
   close(takenAt: string): JudgementResult
@@ -51,7 +55,7 @@ export interface JudgementOptions {
   allNodes?: boolean
 }
 
-type ClusterState = Omit<ClusterResult, 'grade'>
+type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts }
 
 export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes = false }: JudgementOptions = {}): Judgement {
   const clusters = new Map<string, ClusterState>()
@@ -60,11 +64,13 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   const ruleErrors: RuleError[] = []
   const emptyReasons = new Map<string, string>()
   const cohorts = new Map(rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]))
+  const contexts = new Map(rules.filter(rule => rule.kind === 'context').map(rule => [rule, new Contexts(rule)]))
 
   function clusterState(name: string): ClusterState {
     const known = clusters.get(name)
     if (known) return known
-    const state = { name, coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }, outcomes: noOutcomes() }
+    const coverage = { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }
+    const state = { name, coverage, outcomes: noOutcomes(), facts: new ClusterFacts() }
     clusters.set(name, state)
     return state
   }
@@ -92,13 +98,16 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   }
 
   /** A cluster may come twice: before its nodes, and again when their list broke off. */
-  function takeCluster({ cluster, eks, errors }: ClusterRecord): void {
-    clusterState(cluster)
+  function takeCluster(record: ClusterRecord): void {
+    const { cluster, eks, errors } = record
+    clusterState(cluster).facts.takeCluster(record)
     for (const { what, message } of errors ?? []) leaveOut(cluster, null, `${what}: ${message}`)
     const status = eks?.status
     if (!errors?.length && typeof status === 'string' && status !== 'ACTIVE')
       emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
   }
+
+  const takeObjects = (record: ObjectsRecord): void => clusterState(record.cluster).facts.takeObjects(record)
 
   function take(record: NodeRecord, prediction: NodePrediction): AuditedNode {
     const subject = nodeSubject(record, prediction)
@@ -112,7 +121,8 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     for (const rule of rules) {
       if (isFargate) count(rule, subject, { state: 'notApplicable' })
       else if (rule.kind === 'node') count(rule, subject, outcomeOf(rule, subject, policy))
-      else cohorts.get(rule)?.take(subject)
+      else if (rule.kind === 'cohort') cohorts.get(rule)?.take(subject)
+      else contexts.get(rule)?.take(subject)
     }
     return {
       cluster,
@@ -127,6 +137,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   function close(takenAt: string): JudgementResult {
     const day = utcDay(takenAt)
     for (const [rule, members] of cohorts) for (const { subject, outcome } of members.outcomes(policy)) count(rule, subject, outcome)
+    const contextOf = (cluster: string, node: string) => clusterState(cluster).facts.of(node)
+    for (const [rule, members] of contexts)
+      for (const { subject, outcome } of members.outcomes(contextOf, policy)) count(rule, subject, outcome)
     for (const [cluster, reason] of emptyReasons) if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, reason)
     const all = [...tallies.values()].flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
     agreeOnImageGc(all.map(({ finding }) => finding))
@@ -167,7 +180,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     return { cluster, finding, nodes: group.failingNodes() }
   }
 
-  return { takeCluster, take, close }
+  return { takeCluster, takeObjects, take, close }
 }
 
 /** What rests on the facts of another minor than the node's own is not certain. Rules that need nothing rest on none. */

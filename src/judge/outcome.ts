@@ -31,7 +31,7 @@ export const ruleError = (error: unknown): Outcome => ({
   message: bounded(error instanceof Error ? error.message : String(error)),
 })
 
-function fromYields(yields: (Failing | Undecided)[], severity: Severity): Outcome {
+export function fromYields(yields: (Failing | Undecided)[], severity: Severity): Outcome {
   const failings = yields.filter(yielded => 'consequence' in yielded)
   if (failings.length > 0) return { state: 'fail', failing: joined(failings, severity) }
   const reasons = yields.filter(yielded => 'unknown' in yielded).map(({ unknown }) => unknown)

@@ -15,7 +15,8 @@ import type {
 } from '#model/prediction.ts'
 import type { RawObject } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
-import type { NodeExample } from './example.ts'
+import type { NodeContext } from './cluster-facts.ts'
+import type { ContextExample, NodeExample } from './example.ts'
 
 /** What mode `proxy` promises to read of each node. */
 export const promisedSources = ['node', 'pods', 'configz', 'summary'] as const
@@ -124,13 +125,27 @@ export interface CohortRule extends RuleHead {
   kind: 'cohort'
   needs: readonly Need[]
   examples: { bad: NodeExample[]; good: NodeExample[] }
+  appliesTo(subject: NodeSubject): boolean
   /** Divides a nodegroup further: only nodes with the same answer are compared. */
   cohort(subject: NodeSubject): string
   fact(subject: NodeSubject): unknown
   judge(members: CohortMember<unknown>[], policy: Policy): Iterable<CohortFailing>
 }
 
-export type Rule = NodeRule | CohortRule
+/**
+ * A rule that sees a node beside what its cluster says of it (events, launch templates, node classes), when all has been read. What it
+ * needs of the node stays as a fact, as above.
+ */
+export interface ContextRule extends RuleHead {
+  kind: 'context'
+  needs: readonly Need[]
+  examples: { bad: ContextExample; good: ContextExample }
+  appliesTo(subject: NodeSubject): boolean
+  fact(subject: NodeSubject): unknown
+  judge(fact: unknown, context: NodeContext, policy: Policy): Iterable<Failing | Undecided>
+}
+
+export type Rule = NodeRule | CohortRule | ContextRule
 
 interface NodeRuleDefinition<Needed extends Need> extends Omit<NodeRule, 'kind' | 'needs' | 'appliesTo' | 'judge'> {
   needs: readonly Needed[]
@@ -148,8 +163,10 @@ export function nodeRule<Needed extends Need = never>(definition: NodeRuleDefini
   }
 }
 
-interface CohortRuleDefinition<Needed extends Need, Fact> extends Omit<CohortRule, 'kind' | 'needs' | 'fact' | 'judge'> {
+interface CohortRuleDefinition<Needed extends Need, Fact> extends Omit<CohortRule, 'kind' | 'needs' | 'appliesTo' | 'fact' | 'judge'> {
   needs: readonly Needed[]
+  /** As above. */
+  appliesTo?(subject: NodeSubject): boolean
   fact(subject: Satisfied<Needed>): Fact
   judge(members: CohortMember<Fact>[], policy: Policy): Iterable<CohortFailing>
 }
@@ -158,7 +175,26 @@ export function cohortRule<Needed extends Need, Fact>(definition: CohortRuleDefi
   return {
     ...definition,
     kind: 'cohort',
+    appliesTo: subject => definition.appliesTo?.(subject) ?? true,
     fact: subject => definition.fact(subject as Satisfied<Needed>),
     judge: (members, policy) => definition.judge(members as CohortMember<Fact>[], policy),
+  }
+}
+
+interface ContextRuleDefinition<Needed extends Need, Fact> extends Omit<ContextRule, 'kind' | 'needs' | 'appliesTo' | 'fact' | 'judge'> {
+  needs: readonly Needed[]
+  /** As above. */
+  appliesTo?(subject: NodeSubject): boolean
+  fact(subject: Satisfied<Needed>): Fact
+  judge(fact: Fact, context: NodeContext, policy: Policy): Iterable<Failing | Undecided>
+}
+
+export function contextRule<Needed extends Need, Fact>(definition: ContextRuleDefinition<Needed, Fact>): ContextRule {
+  return {
+    ...definition,
+    kind: 'context',
+    appliesTo: subject => definition.appliesTo?.(subject) ?? true,
+    fact: subject => definition.fact(subject as Satisfied<Needed>),
+    judge: (fact, context, policy) => definition.judge(fact as Fact, context, policy),
   }
 }

@@ -18,6 +18,12 @@ const needMeans: Record<Need, string[]> = {
   host: ['what only the node knows (`host` in the snapshot)'],
 }
 
+const kindMeans: Record<Rule['kind'], string> = {
+  node: '',
+  cohort: '; compares the nodes of a nodegroup or nodepool',
+  context: '; reads what the cluster says of its nodes, too',
+}
+
 export function rulesDocument(rules: readonly Rule[]): string {
   const shelves = families.map(family => ({
     family,
@@ -45,7 +51,7 @@ function ruleLines({ id, kind, severity, needs, docs }: Rule): string[] {
   return [
     `### ${id}`,
     '',
-    `**${docs.title}** (${severity}${kind === 'cohort' ? '; compares the nodes of a nodegroup or nodepool' : ''})`,
+    `**${docs.title}** (${severity}${kindMeans[kind]})`,
     '',
     docs.why,
     '',

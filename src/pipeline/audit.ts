@@ -66,6 +66,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
       await snapshot.write(record)
       if (record.kind === 'Snapshot') header = record
       if (record.kind === 'Cluster') judgement.takeCluster(record)
+      if (record.kind === 'Objects') judgement.takeObjects(record)
       if (record.kind === 'Node') {
         const node = judgement.take(record, replay(record, header?.takenAt ?? unknownTime))
         nodes.push(node)

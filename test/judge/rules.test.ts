@@ -1,15 +1,17 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { Cohorts } from '#judge/cohorts.ts'
-import { exampleSubject, type NodeExample } from '#judge/example.ts'
+import { type ContextExample, exampleSubject, type NodeExample } from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { CohortRule, Rule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
 import { rulesDocument } from '#judge/rules-document.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { outcomeIn } from '#test/rule-outcome.ts'
 
 function statesOf(rule: Rule, example: NodeExample | NodeExample[]): string[] {
   if (rule.kind === 'node') return [outcomeOf(rule, exampleSubject(example as NodeExample), defaultPolicy).state]
+  if (rule.kind === 'context') return [outcomeIn(rule, example as ContextExample).state]
   return compared(rule, example as NodeExample[])
 }
 

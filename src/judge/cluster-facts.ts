@@ -1,0 +1,129 @@
+/** What a cluster says beside its nodes, gathered in whatever order it comes, and what of it concerns each node. */
+import { type ClusterRecord, isRawObject, type ObjectsRecord, type RawObject, type ReadError } from '#model/record.ts'
+import { bounded, byText } from './text.ts'
+
+/** An event about a node or one of its pods; of equal ones the first and the last time. */
+export interface NodeEvent {
+  reason: string
+  /** Null: it is about the node itself. */
+  pod: { namespace: string; name: string } | null
+  message: string
+  count: number
+  /** RFC 3339; null where the event has no time. */
+  firstTime: string | null
+  lastTime: string | null
+}
+
+/** Complete only when everything has been read. Null: not known, and `why` says the reason. */
+export interface ClusterContext {
+  eks: RawObject | null
+  nodegroups: readonly RawObject[] | null
+  launchTemplates: readonly RawObject[] | null
+  /** The objects of a resource, `plural` or `plural.group`; empty: there are none. */
+  objects(resource: string): readonly RawObject[] | null
+  /** @param what `nodegroups`, `launchTemplates`, `events`, or another resource */
+  why(what: string): string
+}
+
+/** What is known of one node from its cluster. */
+export interface NodeContext extends ClusterContext {
+  /** By time. */
+  events: readonly NodeEvent[] | null
+}
+
+const messageLength = 400
+
+export class ClusterFacts implements ClusterContext {
+  eks: RawObject | null = null
+  nodegroups: readonly RawObject[] | null = null
+  launchTemplates: readonly RawObject[] | null = null
+  #errors: ReadError[] = []
+  readonly #objects = new Map<string, RawObject[]>()
+  #hasEvents = false
+  readonly #events = new Map<string, Map<string, NodeEvent>>()
+
+  /** A cluster may come twice: before its nodes, and again when a list broke off. */
+  takeCluster({ eks, nodegroups, launchTemplates, errors }: ClusterRecord): void {
+    this.eks = isRawObject(eks) ? eks : this.eks
+    this.nodegroups = Array.isArray(nodegroups) ? nodegroups.filter(isRawObject) : this.nodegroups
+    this.launchTemplates = Array.isArray(launchTemplates) ? launchTemplates.filter(isRawObject) : this.launchTemplates
+    if (errors) this.#errors = errors
+  }
+
+  takeObjects({ resource, items }: ObjectsRecord): void {
+    if (resource === 'events' || resource.startsWith('events.')) {
+      this.#hasEvents = true
+      for (const item of items) this.#takeEvent(item)
+    } else {
+      const known = this.#objects.get(resource)
+      if (known) known.push(...items)
+      else this.#objects.set(resource, [...items])
+    }
+  }
+
+  objects(resource: string): readonly RawObject[] | null {
+    return this.#objects.get(resource) ?? null
+  }
+
+  why(what: string): string {
+    const messages = this.#errors.filter(error => error.what === what).map(({ message }) => message)
+    return bounded(`${what}: ${messages.join('; ') || 'not in the snapshot'}`)
+  }
+
+  of(node: string): NodeContext {
+    const { eks, nodegroups, launchTemplates } = this
+    const events = [...(this.#events.get(node)?.values() ?? [])].toSorted(byTime)
+    return {
+      eks,
+      nodegroups,
+      launchTemplates,
+      events: this.#hasEvents ? events : null,
+      objects: resource => this.objects(resource),
+      why: what => this.why(what),
+    }
+  }
+
+  #takeEvent(item: RawObject): void {
+    const found = nodeEvent(item)
+    if (found === null) return
+    const { node, event } = found
+    const { reason, pod, message } = event
+    const key = JSON.stringify([reason, pod, message])
+    const events = this.#events.get(node) ?? new Map<string, NodeEvent>()
+    const same = events.get(key)
+    events.set(key, same === undefined ? event : together(same, event))
+    this.#events.set(node, events)
+  }
+}
+
+/** Upstream: core/v1 and events.k8s.io/v1 Event; the kubelet names itself as the source's host or as the reporting instance. */
+function nodeEvent(item: RawObject): { node: string; event: NodeEvent } | null {
+  const subject = objectOf(item.involvedObject ?? item.regarding)
+  const host = textOf(objectOf(item.source).host) || textOf(item.reportingInstance)
+  const isOfNode = subject.kind === 'Node'
+  const node = isOfNode ? textOf(subject.name) : subject.kind === 'Pod' ? host : ''
+  if (node === '') return null
+  const { count, lastObservedTime } = objectOf(item.series)
+  const times = [item.firstTimestamp, item.eventTime, item.lastTimestamp, lastObservedTime].map(textOf).filter(isTime).toSorted(byText)
+  const event: NodeEvent = {
+    reason: bounded(textOf(item.reason), 100),
+    pod: isOfNode ? null : { namespace: textOf(subject.namespace), name: textOf(subject.name) },
+    message: bounded(textOf(item.message ?? item.note), messageLength),
+    count: Math.max(1, ...[count, item.count].filter(number => Number.isSafeInteger(number)).map(Number)),
+    firstTime: times[0] ?? null,
+    lastTime: times.at(-1) ?? null,
+  }
+  return { node, event }
+}
+
+const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const isTime = (text: string): boolean => text !== '' && !Number.isNaN(Date.parse(text))
+
+function together(a: NodeEvent, b: NodeEvent): NodeEvent {
+  const times = [a.firstTime, a.lastTime, b.firstTime, b.lastTime].filter(time => time !== null).toSorted(byText)
+  return { ...a, count: a.count + b.count, firstTime: times[0] ?? null, lastTime: times.at(-1) ?? null }
+}
+
+const byTime = (a: NodeEvent, b: NodeEvent): number =>
+  byText(a.lastTime ?? '', b.lastTime ?? '') || byText(a.reason, b.reason) || byText(JSON.stringify(a), JSON.stringify(b))

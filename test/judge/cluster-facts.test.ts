@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { ClusterFacts } from '#judge/cluster-facts.ts'
+import { openJudgement } from '#judge/judge.ts'
+import { contextRule } from '#judge/rule.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import type { RawObject } from '#model/record.ts'
+import { buildNode, takenAt } from '#test/node-builder.ts'
+
+const cluster = 'prod'
+const ofNode = (message: string, time: string, more: RawObject = {}): RawObject => ({
+  involvedObject: { kind: 'Node', name: 'a' },
+  reason: 'ImageGCFailed',
+  message,
+  firstTimestamp: time,
+  lastTimestamp: time,
+  ...more,
+})
+
+function eventsOf(node: string, ...items: RawObject[]) {
+  const facts = new ClusterFacts()
+  facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items })
+  return facts.of(node).events
+}
+
+describe('events of a node', () => {
+  it('are those about it, and those its kubelet tells about pods', () => {
+    const pod = { kind: 'Pod', namespace: 'shop', name: 'web' }
+    const told = [
+      ofNode('full', '2026-11-20T23:00:00Z'),
+      { involvedObject: pod, reason: 'Evicted', message: 'low', source: { host: 'a' }, count: 2, lastTimestamp: '2026-11-20T23:30:00Z' },
+      { regarding: pod, reason: 'Evicted', note: 'new form', reportingInstance: 'a', eventTime: '2026-11-20T23:40:00Z' },
+      { involvedObject: pod, reason: 'Evicted', message: 'elsewhere', source: { host: 'b' } },
+      { involvedObject: { kind: 'Deployment', name: 'a' }, reason: 'Evicted', message: 'not a pod', source: { host: 'a' } },
+    ]
+    expect(eventsOf('a', ...told)).toMatchObject([
+      { reason: 'ImageGCFailed', pod: null, message: 'full', count: 1 },
+      { reason: 'Evicted', pod: { namespace: 'shop', name: 'web' }, message: 'low', count: 2 },
+      { reason: 'Evicted', message: 'new form', lastTime: '2026-11-20T23:40:00Z' },
+    ])
+  })
+
+  it('that are equal are one, from the first to the last time', () => {
+    const [event, ...others] =
+      eventsOf('a', ofNode('full', '2026-11-20T23:50:00Z', { count: 3 }), ofNode('full', '2026-11-20T23:10:00Z')) ?? []
+    expect(others).toEqual([])
+    expect(event).toMatchObject({ count: 4, firstTime: '2026-11-20T23:10:00Z', lastTime: '2026-11-20T23:50:00Z' })
+  })
+
+  it('are unknown where none were read, and none where an empty list was', () => {
+    expect(new ClusterFacts().of('a').events).toBeNull()
+    expect(eventsOf('a')).toEqual([])
+  })
+
+  it.each<RawObject>([{}, { involvedObject: 7 }, { involvedObject: { kind: 'Node' } }, ofNode('x', 'no time', { count: 'many' })])(
+    'may be of any shape: %j',
+    item => {
+      expect(eventsOf('a', item)?.every(({ count, lastTime }) => count === 1 && lastTime === null)).toBe(true)
+    },
+  )
+})
+
+describe('a rule that needs its cluster', () => {
+  const rule = contextRule({
+    id: 'failing-gc',
+    family: 'image-gc',
+    severity: 'high',
+    needs: [],
+    docs: { title: 'GC fails', why: 'w', fix: 'f', sources: ['s'] },
+    examples: { bad: {}, good: {} },
+    appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+    fact: ({ identity }) => ({ name: identity.name }),
+    *judge({ name }, { events, objects, why }) {
+      if (events === null) yield { unknown: why('events') }
+      for (const { message } of events ?? [])
+        yield { consequence: `${name}: ${message}, ${objects('nodepools.karpenter.sh')?.length}`, evidence: [] }
+    },
+  })
+  const objects = (resource: string, items: RawObject[]) => ({ kind: 'Objects', cluster, resource, items }) as const
+  const node = buildNode({ name: 'a' })
+
+  function judged(...order: ('events' | 'pools' | 'node')[]) {
+    const judgement = openJudgement([rule], defaultPolicy)
+    judgement.takeCluster({ kind: 'Cluster', cluster, errors: [{ what: 'events', message: 'not allowed' }] })
+    for (const step of order) {
+      if (step === 'events') judgement.takeObjects(objects('events', [ofNode('full', takenAt)]))
+      if (step === 'pools') judgement.takeObjects(objects('nodepools.karpenter.sh', [{}, {}]))
+      if (step === 'node') judgement.take(node.record, node.prediction)
+    }
+    return judgement.close(takenAt)
+  }
+
+  it('says the same whether the objects come before or after the node', () => {
+    const before = judged('events', 'pools', 'node')
+    expect(before.findings).toMatchObject([{ consequence: 'a: full, 2' }])
+    expect(judged('node', 'pools', 'events')).toEqual(before)
+  })
+
+  it('is unknown, with the reason, where they were not read', () => {
+    expect(judged('node').unknowns).toMatchObject([{ reason: 'events: not allowed' }])
+  })
+
+  it('does not apply where it says so', () => {
+    const judgement = openJudgement([rule], defaultPolicy)
+    const windows = buildNode({ name: 'w', identity: { operatingSystem: 'windows' } })
+    judgement.take(windows.record, windows.prediction)
+    expect(judgement.close(takenAt).clusters[0]?.outcomes).toMatchObject({ notApplicable: 1, pass: 0 })
+  })
+
+  it('that throws is an error of that node alone', () => {
+    const broken = contextRule({
+      ...rule,
+      needs: [],
+      judge() {
+        throw new Error('broken')
+      },
+    })
+    const judgement = openJudgement([broken], defaultPolicy)
+    judgement.take(node.record, node.prediction)
+    expect(judgement.close(takenAt).ruleErrors).toMatchObject([{ rule: 'failing-gc', node: 'a', message: 'broken' }])
+  })
+})

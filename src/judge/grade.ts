@@ -7,6 +7,9 @@ export const gradeBySeverity: Record<Severity, Grade> = { info: 'A', low: 'B', m
 /** A severity costs one step less, but is never an A, where all open findings of it and worse ones concern less than this share of a cluster's nodes. */
 export const smallShare = 0.1
 
+/** Less of what rules asked than this decided: what was not seen may be worse, so that only a bad grade is given. */
+const leastDecided = 1 / 3
+
 const steps: Grade[] = ['A', 'B', 'C', 'D', 'F']
 
 export interface OpenFinding {
@@ -15,9 +18,12 @@ export interface OpenFinding {
   nodes: readonly string[]
 }
 
-/** Null where nothing was read, or no rule applied to what was. Waived findings are not `open` and do not count; coverage stands beside the grade, not in it. */
-export function gradeOf(open: readonly OpenFinding[], coverage: Coverage, outcomes: Pick<OutcomeCounts, 'pass' | 'fail'>): Grade | null {
-  if (coverage.read + coverage.partlyRead === 0 || outcomes.pass + outcomes.fail === 0) return null
+type Judged = Pick<OutcomeCounts, 'pass' | 'fail' | 'unknown' | 'error'>
+
+/** Null where nothing was read, no rule applied to what was, or too little was decided for a grade better than D. Waived findings are not `open` and do not count; coverage stands beside the grade, not in it. */
+export function gradeOf(open: readonly OpenFinding[], coverage: Coverage, { pass, fail, unknown, error }: Judged): Grade | null {
+  const decided = pass + fail
+  if (coverage.read + coverage.partlyRead === 0 || decided === 0) return null
   const concerned = new Set<string>()
   let isWhole = false
   let cost = 0
@@ -32,5 +38,6 @@ export function gradeOf(open: readonly OpenFinding[], coverage: Coverage, outcom
     const isSmall = !isWhole && concerned.size < smallShare * coverage.nodes
     if (found.length > 0) cost = Math.max(cost, isSmall && step > 1 ? step - 1 : step)
   }
-  return steps[cost] ?? null
+  const isDecided = decided >= leastDecided * (decided + unknown + error)
+  return isDecided || cost >= steps.indexOf('D') ? (steps[cost] ?? null) : null
 }

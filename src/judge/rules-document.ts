@@ -40,7 +40,7 @@ export function rulesDocument(rules: readonly Rule[]): string {
     '',
     `A node is *read* when all of ${promisedSources.map(source => `\`${source}\``).join(', ')} were read, *partly read* with \`node\` and at least one more (\`host\` and \`runtime\` count, too), else *not read*. A source counts by what is there: an error beside an answer is listed with the node and takes nothing away. Of a Fargate node nothing but its object and its pods can be read: it is listed as not audited, and no rule applies to it.`,
     '',
-    `A cluster's grade is that of its worst open finding: ${severities.map(severity => `${severity} ${gradeBySeverity[severity]}`).join(', ')}; A where there is none. Where all open findings of a severity and of worse ones together concern less than ${smallShare * 100} % of the cluster's nodes, that severity costs one step less, but at least a B above info. Waived findings do not count. There is no grade where nothing was read; coverage stands beside every grade.`,
+    `A cluster's grade is that of its worst open finding: ${severities.map(severity => `${severity} ${gradeBySeverity[severity]}`).join(', ')}; A where there is none. Where all open findings of a severity and of worse ones together concern less than ${smallShare * 100} % of the cluster's nodes, that severity costs one step less, but at least a B above info. Waived findings do not count. There is no grade where nothing was read, and none better than D where less than a third of what the rules asked could be decided; coverage stands beside every grade.`,
     '',
     ...shelves.filter(({ shelf }) => shelf.length > 0).flatMap(({ family, shelf }) => [`## ${family}`, '', ...shelf.flatMap(ruleLines)]),
   ].join('\n')

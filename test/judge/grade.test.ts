@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { gradeOf, type OpenFinding } from '#judge/grade.ts'
 import type { Severity } from '#model/finding.ts'
 
-const judged = { pass: 1, fail: 1 }
+const judged = { pass: 1, fail: 1, unknown: 0, error: 0 }
 
 const coverage = { nodes: 100, read: 90, partlyRead: 0, notRead: 10 }
 const finding = (severity: Severity, count: number, from = 0) => ({
@@ -44,5 +44,14 @@ it('is given where nodes were read in part', () => {
 })
 
 it('gives no grade where no rule applied: a cluster of Fargate nodes', () => {
-  expect(gradeOf([], { nodes: 1, read: 0, partlyRead: 1, notRead: 0 }, { pass: 0, fail: 0 })).toBeNull()
+  expect(gradeOf([], { nodes: 1, read: 0, partlyRead: 1, notRead: 0 }, { pass: 0, fail: 0, unknown: 0, error: 0 })).toBeNull()
+})
+
+it.each<[string | null, Severity, number, number]>([
+  ['C', 'medium', 20, 0],
+  [null, 'medium', 21, 0],
+  [null, 'medium', 20, 1],
+  ['D', 'high', 1000, 0],
+])('is %s for a %s finding with 10 outcomes decided, %d unknown and %d in error', (grade, severity, unknown, error) => {
+  expect(gradeOf([finding(severity, 100)], coverage, { pass: 8, fail: 2, unknown, error })).toBe(grade)
 })

@@ -31,6 +31,10 @@ export interface NodeProfile {
   imagefs?: Disk
   /** KubeletConfiguration fields that differ from the family's. */
   configuration?: RawObject
+  /** A machine of its own size, not the instance type's. */
+  memoryBytes?: number
+  /** Memory that its daemons use; default: what they take on a quiet node. */
+  daemonsMiB?: { kubelet: number; runtime: number }
   pods: readonly PodProfile[]
   diskPressure?: boolean
   /** The kubelet stopped posting its status. */

@@ -10,7 +10,8 @@ import { MiB, type NodeProfile } from './profile.ts'
 /** Firmware and kernel keep some of the instance's memory. */
 const usableMemory = 0.965
 
-export const memoryCapacityBytes = ({ instanceType }: NodeProfile) => Math.trunc(instanceTypes[instanceType].memoryMiB * usableMemory) * MiB
+export const memoryCapacityBytes = ({ instanceType, memoryBytes }: NodeProfile) =>
+  memoryBytes ?? Math.trunc(instanceTypes[instanceType].memoryMiB * usableMemory) * MiB
 
 export function capacityOf(profile: NodeProfile): StringMap {
   return {

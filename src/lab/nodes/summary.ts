@@ -6,8 +6,7 @@ import type { ContainerProfile, PodProfile } from './pod-profile.ts'
 import { availableBytes, type Disk, MiB, type NodeProfile } from './profile.ts'
 import { memoryCapacityBytes, podsMemoryLimitBytes } from './resources.ts'
 
-const kubeletMiB = 118
-const runtimeMiB = 164
+const quietDaemonsMiB = { kubelet: 118, runtime: 164 }
 const otherMiB = 210
 const maxPids = 4_194_304
 /** xfs makes inodes as it needs them: about one for 2 KiB at most. */
@@ -35,12 +34,13 @@ export function summaryOf(profile: NodeProfile, at: string): RawObject {
   const running = profile.pods.filter(pod => pod.phase === 'Running')
   const podsMiB = sum(running.flatMap(pod => pod.containers.map(container => container.memoryMiB)))
   const capacityBytes = memoryCapacityBytes(profile)
+  const daemonsMiB = profile.daemonsMiB ?? quietDaemonsMiB
   const containers: [name: string, usedMiB: number, limitBytes: number][] =
     profile.family === 'Windows'
       ? [['pods', podsMiB, podsMemoryLimitBytes(profile)]]
       : [
-          ['kubelet', kubeletMiB, capacityBytes],
-          ['runtime', runtimeMiB, capacityBytes],
+          ['kubelet', daemonsMiB.kubelet, capacityBytes],
+          ['runtime', daemonsMiB.runtime, capacityBytes],
           ['pods', podsMiB, podsMemoryLimitBytes(profile)],
         ]
   const imageUsed = scene.imagefs.capacityBytes - scene.imagefs.availableBytes
@@ -54,7 +54,7 @@ export function summaryOf(profile: NodeProfile, at: string): RawObject {
         ...usage(scene, usedMiB, limitBytes),
       })),
       startTime: scene.startTime,
-      ...usage(scene, podsMiB + kubeletMiB + runtimeMiB + otherMiB, capacityBytes),
+      ...usage(scene, podsMiB + daemonsMiB.kubelet + daemonsMiB.runtime + otherMiB, capacityBytes),
       network: network(scene, 48_211_904_113),
       fs: filesystem(scene, scene.nodefs, scene.nodefs.capacityBytes - scene.nodefs.availableBytes),
       runtime: { imageFs, containerFs: imageFs },

@@ -60,6 +60,30 @@ const kubespray: Told[] = [
   ),
 ]
 
+/**
+ * The sizing of the Kubernetes documentation (Node-pressure eviction, "Available memory"), done half: 10 GiB, daemons that take 1 GiB, eviction below
+ * 500 MiB. Both together, 1.5 GiB, belong into the reservation; here it is the daemons' share alone.
+ */
+const sized: Told[] = [
+  told(
+    {
+      ...selfManaged({ family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.3.32' }, 'sized-worker-1'),
+      nodefs: disk(100, 41),
+      memoryBytes: 10 * GiB,
+      daemonsMiB: { kubelet: 400, runtime: 624 },
+      configuration: {
+        evictionHard: { 'memory.available': '500Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+        imageGCHighThresholdPercent: 75,
+        imageGCLowThresholdPercent: 65,
+        serializeImagePulls: false,
+        systemReserved: { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '2Gi' },
+        maxPods: 110,
+      },
+    },
+    ['reservation-without-eviction', 'reserved-below-eks-formula'],
+  ),
+]
+
 /** 50/50 was written to the kubelet's file and the kubelet restarted: it refuses to start, and says so to nobody. */
 const refused: Told[] = [
   told(
@@ -141,7 +165,7 @@ export const managedNodes: Told[] = [
   ),
 ]
 
-export const incidentNodes: Told[] = [...defaults, ...tuned, ...kubespray, ...refused, ...dataDisk, ...edited]
+export const incidentNodes: Told[] = [...defaults, ...tuned, ...kubespray, ...sized, ...refused, ...dataDisk, ...edited]
 
 export const sourceOf = (nodes: readonly Told[]): NodeSource =>
   fixedNodes(Object.fromEntries(nodes.map(({ profile }) => [profile.name, profiledNode(profile)])))

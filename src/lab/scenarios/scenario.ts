@@ -77,6 +77,7 @@ export type ExpectedRule =
   | 'image-gc-due'
   | 'lost-default-threshold'
   | 'peer-drift'
+  | 'reservation-without-eviction'
   | 'reserved-below-eks-formula'
   | 'serialized-pulls'
   | 'unreachable-gc-low-threshold'

@@ -11,6 +11,7 @@ import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
 import { agreeOnImageGc } from './fix.ts'
 import { gradeOf } from './grade.ts'
+import { gatherLooseNodes } from './loose-nodes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { type Failing, type NodeSubject, promisedSources, type Rule } from './rule.ts'
 import { fargateReason, nodeSubject } from './subject.ts'
@@ -141,7 +142,13 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     for (const [rule, members] of contexts)
       for (const { subject, outcome } of members.outcomes(contextOf, policy)) count(rule, subject, outcome)
     for (const [cluster, reason] of emptyReasons) if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, reason)
-    const all = [...tallies.values()].flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
+    const waiver = ({ rule, cluster, subject }: Tally) => waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day)
+    const groups = gatherLooseNodes(
+      [...tallies.values()],
+      (rule, cluster, subject) => new Tally(rule, cluster, subject),
+      tally => waiver(tally) !== null,
+    )
+    const all = groups.flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
     agreeOnImageGc(all.map(({ finding }) => finding))
     const open = all.filter(({ finding }) => finding.waived === null)
     return {
@@ -153,7 +160,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
         }),
       findings: open.map(({ finding }) => finding),
       waived: all.filter(({ finding }) => finding.waived !== null).map(({ finding }) => finding),
-      unknowns: [...tallies.values()].flatMap(group => group.unknownOutcome(allNodes) ?? []).toSorted(byUnknown),
+      unknowns: groups.flatMap(group => group.unknownOutcome(allNodes) ?? []).toSorted(byUnknown),
       notAudited: [...new Map(notAudited.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
         (a, b) => byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '') || byText(a.reason, b.reason),
       ),

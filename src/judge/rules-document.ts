@@ -1,6 +1,7 @@
 /** `docs/rules.md`: what every rule says about itself, and how outcomes become findings and grades. */
 import { families, severities } from '#model/finding.ts'
 import { gradeBySeverity, smallShare } from './grade.ts'
+import { mostLooseNodes } from './loose-nodes.ts'
 import { type Need, promisedSources, type Rule } from './rule.ts'
 import { byText } from './text.ts'
 
@@ -36,7 +37,7 @@ export function rulesDocument(rules: readonly Rule[]): string {
     '',
     '## Outcomes, coverage, grades',
     '',
-    'On every node each rule comes to one outcome: *pass*, *fail*, *unknown*, *not applicable* or *error*. What a rule could not see is unknown, never a pass, and stands in the report with its reason. On a kubelet outside 1.24 to 1.37 the facts of the nearest minor stand in, and no finding that rests on them is more than *likely*. The same failing on the nodes of one nodegroup or nodepool is one finding on it; nodes of none are their own subject.',
+    `On every node each rule comes to one outcome: *pass*, *fail*, *unknown*, *not applicable* or *error*. What a rule could not see is unknown, never a pass, and stands in the report with its reason. On a kubelet outside 1.24 to 1.37 the facts of the nearest minor stand in, and no finding that rests on them is more than *likely*. The same failing on the nodes of one nodegroup or nodepool is one finding on it; nodes of none are their own subject, or, where they are more than ${mostLooseNodes}, their cluster's.`,
     '',
     `A node is *read* when all of ${promisedSources.map(source => `\`${source}\``).join(', ')} were read, *partly read* with \`node\` and at least one more (\`host\` and \`runtime\` count, too), else *not read*. A source counts by what is there: an error beside an answer is listed with the node and takes nothing away. Of a Fargate node nothing but its object and its pods can be read: it is listed as not audited, and no rule applies to it.`,
     '',

@@ -43,6 +43,12 @@ export class Tally {
     add(this.#reasons, node, bounded(reason))
   }
 
+  /** Takes in what another tally of the same rule has gathered. */
+  absorb(other: Tally): void {
+    for (const { value, nodes } of other.#failings.values()) for (const node of nodes) add(this.#failings, node, value)
+    for (const { value, nodes } of other.#reasons.values()) for (const node of nodes) add(this.#reasons, node, value)
+  }
+
   /** Every node that the finding is about. */
   failingNodes(): string[] {
     return [...this.#failings.values()].flatMap(({ nodes }) => nodes)

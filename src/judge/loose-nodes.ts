@@ -1,0 +1,30 @@
+/** Nodes that belong to no group are subjects of their own, until they are so many that nobody would read a finding each. */
+import type { Subject } from '#model/finding.ts'
+import type { Tally } from './tally.ts'
+
+/** More nodes than these without a group, with one rule's outcome in one cluster, become one finding on the cluster. */
+export const mostLooseNodes = 25
+
+/**
+ * @param open creates the tally of a rule on a whole cluster
+ * @param isOwn whether a tally has to stay a subject of its own: a waiver names it
+ */
+export function gatherLooseNodes(
+  tallies: readonly Tally[],
+  open: (rule: Tally['rule'], cluster: string, subject: Subject) => Tally,
+  isOwn: (tally: Tally) => boolean,
+): Tally[] {
+  const loose = Map.groupBy(
+    tallies.filter(tally => tally.subject.kind === 'Node' && !isOwn(tally)),
+    ({ rule, cluster }) => JSON.stringify([rule.id, cluster]),
+  )
+  const many = [...loose.values()].filter(group => group.length > mostLooseNodes)
+  const gathered = many.map(group => {
+    const [{ rule, cluster }] = group as [Tally]
+    const whole = open(rule, cluster, { kind: 'Cluster', namespace: null, name: cluster })
+    for (const tally of group) whole.absorb(tally)
+    return whole
+  })
+  const absorbed = new Set(many.flat())
+  return [...tallies.filter(tally => !absorbed.has(tally)), ...gathered]
+}

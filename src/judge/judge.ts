@@ -7,7 +7,8 @@ import type { NodePrediction } from '#model/prediction.ts'
 import type { ClusterRecord, NodeRecord } from '#model/record.ts'
 import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
 import { Cohorts } from './cohorts.ts'
-import { agreeOnImageGc } from './fix.ts'
+import type { Proposal } from './durable/durable.ts'
+import { agreeOnImageGc, makeLasting } from './fix.ts'
 import { gradeOf } from './grade.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import { type Failing, type NodeSubject, promisedSources, type Rule } from './rule.ts'
@@ -51,6 +52,13 @@ export interface JudgementOptions {
   allNodes?: boolean
 }
 
+interface JudgedGroup {
+  cluster: string
+  finding: Finding
+  nodes: string[]
+  proposals: Proposal[]
+}
+
 type ClusterState = Omit<ClusterResult, 'grade'>
 
 export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes = false }: JudgementOptions = {}): Judgement {
@@ -80,8 +88,8 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
 
   function count(rule: Rule, { cluster, identity }: Pick<NodeSubject, 'cluster' | 'identity'>, outcome: Outcome): void {
     clusterState(cluster).outcomes[outcome.state]++
-    const { name, group, owner }: NodeIdentity = identity
-    if (outcome.state === 'fail') tally(rule, cluster, group).fail(name, asCertainAsFacts(rule, identity, outcome.failing), owner)
+    const { name, group }: NodeIdentity = identity
+    if (outcome.state === 'fail') tally(rule, cluster, group).fail(asCertainAsFacts(rule, identity, outcome.failing), identity)
     if (outcome.state === 'unknown') tally(rule, cluster, group).unknown(name, outcome.reason)
     if (outcome.state === 'error')
       ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: bounded(name, nameLength), message: outcome.message })
@@ -130,6 +138,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     for (const [cluster, reason] of emptyReasons) if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, reason)
     const all = [...tallies.values()].flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
     agreeOnImageGc(all.map(({ finding }) => finding))
+    for (const { finding, proposals } of all) makeLasting(finding, proposals)
     const open = all.filter(({ finding }) => finding.waived === null)
     return {
       clusters: [...clusters.values()]
@@ -152,7 +161,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   }
 
   /** The finding of a tally with the policy's severity and waiver. */
-  function judged(group: Tally, day: string): { cluster: string; finding: Finding; nodes: string[] } | null {
+  function judged(group: Tally, day: string): JudgedGroup | null {
     const finding = group.finding(allNodes)
     if (!finding) return null
     const { cluster, rule, subject } = group
@@ -164,7 +173,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
         finding.evidence = [...finding.evidence, { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) }]
       else finding.waived = { until, reason }
     }
-    return { cluster, finding, nodes: group.failingNodes() }
+    return { cluster, finding, nodes: group.failingNodes(), proposals: group.proposals() }
   }
 
   return { takeCluster, take, close }

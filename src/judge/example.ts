@@ -115,6 +115,7 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
       name,
       group: { kind: 'Nodegroup', namespace: null, name: 'workers' },
       owner: 'managed-nodegroup',
+      isEksctl: false,
       amiFamily: 'AL2023',
       operatingSystem: 'linux',
       instanceType: 'm5.xlarge',

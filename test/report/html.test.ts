@@ -255,7 +255,8 @@ describe('the sections', () => {
       'and 17 more',
       'configz imageGCHighThresholdPercent 85',
       'imageGCHighThresholdPercent: 70 imageGCLowThresholdPercent: 50',
-      'nodeadm',
+      'So that new nodes have it: NodeConfig (nodeadm)',
+      'So that new nodes have it: eksctl ClusterConfig',
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
     ])
       expect(shown).toContain(part)

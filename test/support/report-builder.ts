@@ -44,6 +44,7 @@ function identity(name: string, overrides: Partial<NodeIdentity> = {}): NodeIden
     name,
     group: nodegroup('general'),
     owner: 'managed-nodegroup',
+    isEksctl: false,
     amiFamily: 'AL2023',
     operatingSystem: 'linux',
     instanceType: 'm6i.2xlarge',

@@ -1,6 +1,6 @@
 /** Findings as cards, worst first; what the page cannot hold becomes a row, what not even that is counted. */
 import { stringify } from 'yaml'
-import { type Finding, type NodeSample, type Severity, type Subject, severities } from '#model/finding.ts'
+import { type DurableFix, type Finding, type NodeSample, type Severity, type Subject, severities } from '#model/finding.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 import { compareText, shownBlock, shownLine } from '#report/text.ts'
 import { nameLimit } from './node.ts'
@@ -8,6 +8,17 @@ import { nameLimit } from './node.ts'
 const findingLimits = { cards: 100, rows: 1000, names: 20, evidence: 24, snippets: 8, commands: 12, sources: 12 }
 
 export const severityWords: Record<Severity, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' }
+
+/** Where a durable fix goes, for the line that a reader unfolds. */
+const targetWords: Record<DurableFix['target'], string> = {
+  nodeadm: 'NodeConfig (nodeadm)',
+  'launch-template': 'user data of the launch template',
+  bottlerocket: 'Bottlerocket settings (TOML user data)',
+  karpenter: 'Karpenter EC2NodeClass',
+  eksctl: 'eksctl ClusterConfig',
+  terraform: 'Terraform',
+  'auto-mode': 'NodeClass of EKS Auto Mode',
+}
 
 export interface FindingRow {
   severity: Severity
@@ -120,7 +131,7 @@ function findingView(finding: Finding, index: number): FindingView {
   const config = Object.keys(fix.config).length === 0 ? null : shownBlock(stringify(fix.config).trimEnd(), 4000)
   const durable = fix.durable
     .slice(0, findingLimits.snippets)
-    .map(({ target, snippet }) => ({ target: shownLine(target, 40), snippet: shownBlock(snippet.trimEnd(), 4000) }))
+    .map(({ target, snippet }) => ({ target: targetWords[target], snippet: shownBlock(snippet.trimEnd(), 4000) }))
   const commands = fix.commands.slice(0, findingLimits.commands).map(command => shownBlock(command, 1000))
   const leftOut = evidence.length - findingLimits.evidence
   return {

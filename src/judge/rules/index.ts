@@ -39,6 +39,7 @@ import { cgroupV1 } from './kernel/cgroup-v1.ts'
 import { memoryCgroupLeak } from './kernel/memory-cgroup-leak.ts'
 import { unsupportedVersion } from './kernel/unsupported-version.ts'
 import { invalidLogSize } from './logs/invalid-log-size.ts'
+import { logRetentionTooShort } from './logs/log-retention-too-short.ts'
 import { logRotationOvershoot } from './logs/log-rotation-overshoot.ts'
 import { allocatableMismatch } from './reservations/allocatable-mismatch.ts'
 import { missingEnforcedCgroup } from './reservations/missing-enforced-cgroup.ts'
@@ -67,6 +68,7 @@ export const rules: readonly Rule[] = [
   invalidKubeletConfiguration,
   invalidLogSize,
   localStorageLimitExceeded,
+  logRetentionTooShort,
   logRotationOvershoot,
   lostDefaultThreshold,
   memoryCgroupLeak,

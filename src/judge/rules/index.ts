@@ -8,6 +8,7 @@ import { peerDrift } from './drift/peer-drift.ts'
 import { absoluteThresholdOnMixedDisks } from './eviction/absolute-threshold-on-mixed-disks.ts'
 import { criticalPodAmongFirstVictims } from './eviction/critical-pod-among-first-victims.ts'
 import { evictionDue } from './eviction/eviction-due.ts'
+import { graceLongerThanFillTime } from './eviction/grace-longer-than-fill-time.ts'
 import { localStorageLimitExceeded } from './eviction/local-storage-limit-exceeded.ts'
 import { lostDefaultThreshold } from './eviction/lost-default-threshold.ts'
 import { memoryThresholdTooSmall } from './eviction/memory-threshold-too-small.ts'
@@ -19,6 +20,7 @@ import { unreachableSoftThreshold } from './eviction/unreachable-soft-threshold.
 import { unwatchedImagefs } from './eviction/unwatched-imagefs.ts'
 import { unwatchedInodes } from './eviction/unwatched-inodes.ts'
 import { unwatchedPids } from './eviction/unwatched-pids.ts'
+import { uselessEviction } from './eviction/useless-eviction.ts'
 import { zeroMinReclaimThrash } from './eviction/zero-min-reclaim-thrash.ts'
 import { alertBeforeImageGc } from './image-gc/alert-before-image-gc.ts'
 import { evictionBeforeImageGc } from './image-gc/eviction-before-image-gc.ts'
@@ -26,6 +28,7 @@ import { imageAgeGcChurn } from './image-gc/image-age-gc-churn.ts'
 import { imageGcDead } from './image-gc/image-gc-dead.ts'
 import { imageGcDisabled } from './image-gc/image-gc-disabled.ts'
 import { imageGcDue } from './image-gc/image-gc-due.ts'
+import { imageGcNeverFirst } from './image-gc/image-gc-never-first.ts'
 import { narrowGcBand } from './image-gc/narrow-gc-band.ts'
 import { strandedDisk } from './image-gc/stranded-disk.ts'
 import { truncatedImageList } from './image-gc/truncated-image-list.ts'
@@ -61,10 +64,12 @@ export const rules: readonly Rule[] = [
   deadRegistry,
   evictionBeforeImageGc,
   evictionDue,
+  graceLongerThanFillTime,
   imageAgeGcChurn,
   imageGcDead,
   imageGcDisabled,
   imageGcDue,
+  imageGcNeverFirst,
   invalidKubeletConfiguration,
   invalidLogSize,
   localStorageLimitExceeded,
@@ -99,5 +104,6 @@ export const rules: readonly Rule[] = [
   unwatchedImagefs,
   unwatchedInodes,
   unwatchedPids,
+  uselessEviction,
   zeroMinReclaimThrash,
 ]

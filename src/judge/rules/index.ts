@@ -30,6 +30,7 @@ import { imageGcDisabled } from './image-gc/image-gc-disabled.ts'
 import { imageGcDue } from './image-gc/image-gc-due.ts'
 import { imageGcNeverFirst } from './image-gc/image-gc-never-first.ts'
 import { narrowGcBand } from './image-gc/narrow-gc-band.ts'
+import { requiredImageAtRisk } from './image-gc/required-image-at-risk.ts'
 import { strandedDisk } from './image-gc/stranded-disk.ts'
 import { truncatedImageList } from './image-gc/truncated-image-list.ts'
 import { unpinnedSandboxImage } from './image-gc/unpinned-sandbox-image.ts'
@@ -86,6 +87,7 @@ export const rules: readonly Rule[] = [
   podsWithoutEphemeralRequestsFirst,
   pullFailingNow,
   rateLimitedRegistry,
+  requiredImageAtRisk,
   reservationWithoutEviction,
   reservedBelowEksFormula,
   reservedBelowRealUsage,

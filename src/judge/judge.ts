@@ -5,7 +5,8 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { ClusterRecord, NodeRecord } from '#model/record.ts'
-import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
+import type { AuditedNode } from '#model/report.ts'
+import { openAuditedPredictions } from './audited-prediction.ts'
 import { Cohorts } from './cohorts.ts'
 import { agreeOnImageGc } from './fix.ts'
 import { gradeOf } from './grade.ts'
@@ -59,6 +60,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   const notAudited: NotAudited[] = []
   const ruleErrors: RuleError[] = []
   const emptyReasons = new Map<string, string>()
+  const auditedPrediction = openAuditedPredictions()
   const cohorts = new Map(rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]))
 
   function clusterState(name: string): ClusterState {
@@ -120,7 +122,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       at: record.at ?? prediction.at,
       coverage,
       errors: record.errors ?? [],
-      prediction: shownOf(prediction),
+      prediction: auditedPrediction(subject, prediction),
     }
   }
 
@@ -183,12 +185,3 @@ const reasonOf = (unread: NodeSubject['unread']): string =>
     .filter(source => unread[source] !== undefined)
     .map(source => `${source}: ${unread[source]}`)
     .join('; ')
-
-function shownOf({ filesystems, imageGC, eviction }: NodePrediction): AuditedPrediction {
-  const { deletions: _deletions, kept: _kept, ...shownImageGc } = imageGC ?? {}
-  return {
-    filesystems,
-    imageGC: imageGC && (shownImageGc as AuditedPrediction['imageGC']),
-    eviction: eviction && { signals: eviction.signals, thresholds: eviction.thresholds, error: eviction.error },
-  }
-}

@@ -306,10 +306,11 @@ describe('the picture of a node', () => {
       filesystems: { ...prediction.filesystems, nodefs: unseen, imagefs: unseen },
       imageGC: { ...prediction.imageGC!, triggered: null, usagePercent: null, bytesUntilTrigger: null, bytesToFree: null },
       eviction: {
+        ...prediction.eviction!,
         signals: {},
         thresholds: prediction.eviction!.thresholds.map(threshold => ({ ...threshold, resolved: null, met: null, margin: null })),
-        error: null,
       },
+      settings: prediction.settings,
     })
     const card = /<article class="node">[\s\S]*?<\/article>/.exec(page(quietReport([node])))![0]
     expect(text(card)).toContain('unknown: not observed')

@@ -3,6 +3,7 @@ import type { AuditReport } from '#model/report.ts'
 import { type FindingsView, findingsView, type WaivedView, waivedView, worstFirst } from '#report/views/findings.ts'
 import { type FleetView, fleetView } from '#report/views/fleet.ts'
 import { type RemainderView, type Rows, remainderView } from '#report/views/remainder.ts'
+import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
 import { counted, formatCount, formatUtc } from './numbers.ts'
 
@@ -12,6 +13,7 @@ export interface PageView {
   verdict: VerdictView
   findings: FindingsView
   findingsCount: string
+  thresholds: ThresholdsView
   fleet: FleetView
   nodesCount: string
   waived: Rows<WaivedView>
@@ -34,6 +36,7 @@ export function pageView(report: AuditReport): PageView {
     findings: findingsView(document.findings),
     findingsCount: formatCount(document.findings.length),
     fleet: fleetView(report),
+    thresholds: thresholdsView(nodes),
     nodesCount: formatCount(nodes.length),
     waived: {
       rows: waived.slice(0, shownWaived).map(waivedView),

@@ -212,6 +212,7 @@ describe('the sections', () => {
   it('come in the order in which they are asked for', () => {
     expect([...html.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
       'findings',
+      'thresholds',
       'nodes',
       'waived',
       'unknowns',

@@ -5,7 +5,8 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
-import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
+import type { AuditedNode } from '#model/report.ts'
+import { openAuditedPredictions } from './audited-prediction.ts'
 import { ClusterFacts } from './cluster-facts.ts'
 import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
@@ -72,6 +73,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   const notAudited: NotAudited[] = []
   const ruleErrors: RuleError[] = []
   const emptyReasons = new Map<string, string>()
+  const auditedPrediction = openAuditedPredictions()
   const cohorts = new Map(rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]))
   const contexts = new Map(rules.filter(rule => rule.kind === 'context').map(rule => [rule, new Contexts(rule)]))
 
@@ -139,7 +141,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       at: record.at ?? prediction.at,
       coverage,
       errors: record.errors ?? [],
-      prediction: shownOf(prediction),
+      prediction: auditedPrediction(subject, prediction),
     }
   }
 
@@ -212,12 +214,3 @@ const reasonOf = (unread: NodeSubject['unread']): string =>
     .filter(source => unread[source] !== undefined)
     .map(source => `${source}: ${unread[source]}`)
     .join('; ')
-
-function shownOf({ filesystems, imageGC, eviction }: NodePrediction): AuditedPrediction {
-  const { deletions: _deletions, kept: _kept, ...shownImageGc } = imageGC ?? {}
-  return {
-    filesystems,
-    imageGC: imageGC && (shownImageGc as AuditedPrediction['imageGC']),
-    eviction: eviction && { signals: eviction.signals, thresholds: eviction.thresholds, error: eviction.error },
-  }
-}

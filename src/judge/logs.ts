@@ -6,8 +6,8 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { asInt64, parseQuantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 import type { NodeSubject } from './rule.ts'
-import { canBeMet } from './thresholds.ts'
 import { durationMs } from './values.ts'
 
 const listOf = (value: unknown): RawObject[] => (Array.isArray(value) ? value.filter(isRawObject) : [])

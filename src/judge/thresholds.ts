@@ -4,7 +4,8 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import { isWatched } from '#model/watched-signals.ts'
 import type { NodeSubject, Satisfied } from './rule.ts'
 import { bounded, bytes, exactBytes } from './text.ts'
 
@@ -14,35 +15,12 @@ export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' |
   return signal === 'pid.available' ? 'PIDPressure' : 'DiskPressure'
 }
 
-/** A threshold of 0 (`0.0%`) parses but is never met. */
-export const canBeMet = ({ resolved }: EvaluatedThreshold): boolean => resolved !== 0
-
 /** Where the threshold stands: `configz evictionHard.imagefs.available`. A soft one with grace 0 acts as hard; some the kubelet adds by itself. */
 export function configuredAt({ signal, value, hard }: EvaluatedThreshold, configuration: KubeletConfiguration | null): string {
   const isIn = (map: 'evictionHard' | 'evictionSoft') => configuration?.[map]?.[signal] === value
   if (isIn('evictionHard') && hard) return `configz evictionHard.${signal}`
   if (isIn('evictionSoft')) return `configz evictionSoft.${signal}`
   return `${hard ? 'hard' : 'soft'} threshold ${signal}`
-}
-
-/** Signals of nodefs and imagefs that watch the same thing where both are one filesystem. */
-const sisters: Record<string, Signal> = {
-  'nodefs.available': 'imagefs.available',
-  'nodefs.inodesFree': 'imagefs.inodesFree',
-  'imagefs.available': 'nodefs.available',
-  'imagefs.inodesFree': 'nodefs.inodesFree',
-}
-
-/** The signal that watches the same where nodefs and imagefs are one filesystem. */
-export const sisterOf = (signal: Signal): Signal | undefined => sisters[signal]
-
-/** Whether a threshold, hard or soft, watches what `signal` would; null: it depends on the layout, which is not known. */
-export function isWatched(signal: string, thresholds: EvaluatedThreshold[], layout: Filesystems['layout']): boolean | null {
-  const watchedSignals = new Set<string>(thresholds.filter(canBeMet).map(threshold => threshold.signal))
-  if (watchedSignals.has(signal)) return true
-  const sister = sisters[signal]
-  if (sister === undefined || !watchedSignals.has(sister)) return false
-  return layout === null ? null : layout === 'shared'
 }
 
 interface Defaults {

@@ -2,10 +2,11 @@ import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard, soft } from '#judge/example.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, percent, span } from '#judge/text.ts'
-import { canBeMet, configuredAt, exactAmount, fillMs, shownAmount, sisterOf, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import { canBeMet, sisterOf } from '#model/watched-signals.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 /** Those of containerfs follow these, and cannot be set. */

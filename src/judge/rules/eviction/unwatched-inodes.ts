@@ -1,8 +1,9 @@
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { isWatched, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
+import { lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
+import { isWatched } from '#model/watched-signals.ts'
 
 export const unwatchedInodes = nodeRule({
   id: 'unwatched-inodes',

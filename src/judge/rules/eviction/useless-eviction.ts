@@ -2,9 +2,10 @@ import { hard } from '#judge/example.ts'
 import { type Reclaimable, reclaimableAtMost } from '#judge/reclaimable.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
-import { canBeMet, configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf } from '#judge/values.ts'
 import type { EvaluatedThreshold, FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 type Subject = Satisfied<'configuration' | 'eviction'>
 

@@ -3,10 +3,11 @@ import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/peri
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule } from '#judge/rule.ts'
 import { bounded, percent, span } from '#judge/text.ts'
-import { assumedGrowth, canBeMet, conditionOf, configuredAt, exactAmount, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
+import { assumedGrowth, conditionOf, configuredAt, exactAmount, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, durationMs, withEntries } from '#judge/values.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 const gcMinutes = imageGcPeriodMs / 60_000

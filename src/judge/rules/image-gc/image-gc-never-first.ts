@@ -3,9 +3,10 @@ import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, nameLength, percent, span } from '#judge/text.ts'
-import { canBeMet, configuredAt, exactAmount, fillMs, shownAmount, sisterOf, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
+import { canBeMet, sisterOf } from '#model/watched-signals.ts'
 
 type Subject = Satisfied<'imageGC' | 'eviction'>
 

@@ -3,7 +3,8 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard, soft } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { canBeMet, lostDefaults } from '#judge/thresholds.ts'
+import { lostDefaults } from '#judge/thresholds.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 const everySeconds = evictionMonitoringPeriodMs / 1000
 

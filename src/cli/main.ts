@@ -4,6 +4,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import { auditCommand } from './audit.ts'
 import { collectCommand } from './collect.ts'
 import { exitCode } from './exit-code.ts'
+import { explainCommand } from './explain.ts'
 import { demoCommand, labCommand } from './lab.ts'
 import { predictCommand } from './predict.ts'
 import { version } from './version.ts'
@@ -16,6 +17,7 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(auditCommand())
     .addCommand(collectCommand())
     .addCommand(predictCommand())
+    .addCommand(explainCommand())
     .addCommand(labCommand())
     .addCommand(demoCommand(), { hidden: true })
     .showSuggestionAfterError()

@@ -155,6 +155,7 @@ const certainty: Confidence[] = ['possible', 'likely', 'certain']
 interface Spread {
   /** Above 0: on more nodes than before; below: on fewer, and not because they are gone. */
   grows: number
+  /** It started on nodes that were fine. */
   isElsewhere: boolean
   /** Some of its nodes of before cannot be told today. */
   isHidden: boolean
@@ -186,7 +187,7 @@ function spreadOf(before: ComparedFinding, after: ComparedFinding, then: Knowled
   ].filter(text => text !== '')
   return {
     grows,
-    isElsewhere: grows === 0 && now.passing.count > 0,
+    isElsewhere: now.passing.count > 0,
     isHidden: earlier.undecided.count > 0,
     isUncovered: now.undecided.count + now.notFailing.count + earlier.notFailing.count > 0,
     why,

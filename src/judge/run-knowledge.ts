@@ -1,7 +1,6 @@
 /** What one audit knows of a finding's nodes: where its rule fails, passes or could not be decided, which nodes are not there, and what is open. */
 import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
 import type { Subject } from '#model/finding.ts'
-import { fargateReason } from './subject.ts'
 import { counted } from './text.ts'
 
 /** `undecided`: not read, or its outcome is unknown; `notFailing`: passing or absent; `open`: failing or not, the document does not say. */
@@ -39,8 +38,8 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
   const undecided = namesIn(unknowns)
   for (const { rule, cluster, node } of ruleErrors ?? []) undecided.add(keyOf(rule, cluster, node))
   const unread = new Set(
-    nodes?.filter(({ coverage, isFargate }) => coverage === 'notRead' && !isFargate).map(({ cluster, name }) => keyOf(cluster, name)) ??
-      notAudited.flatMap(({ cluster, node, reason }) => (node === null || reason === fargateReason ? [] : keyOf(cluster, node))),
+    nodes?.filter(({ coverage }) => coverage === 'notRead').map(({ cluster, name }) => keyOf(cluster, name)) ??
+      notAudited.flatMap(({ cluster, node }) => (node === null ? [] : keyOf(cluster, node))),
   )
   const present = new Set(nodes?.map(({ cluster, name }) => keyOf(cluster, name)))
   const groups = new Map<string, number>()
@@ -126,9 +125,7 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
     successors({ cluster, subject }) {
       if (!clusterNamed.has(cluster)) return [`the cluster ${cluster} is not there`]
       const count = groups.get(groupKey(cluster, subject)) ?? 0
-      return count > 0 && subject.kind !== 'Node'
-        ? [`its nodes were replaced: ${counted(count, 'other')} of ${subject.name} without it`]
-        : []
+      return count > 0 ? [`its nodes were replaced: ${counted(count, 'other')} of ${subject.name} without it`] : []
     },
     doubts(finding, { undecided, open }) {
       if (!rules.has(finding.rule)) return [`the rule did not run ${when}`]

@@ -156,6 +156,13 @@ describe('a finding that is no longer there', () => {
       'cannotTell',
       /not known now of a.*503/,
     ],
+    [
+      'cannot be told, and the reason is the node’s own',
+      { nodes: 'a', fails: 'a' },
+      { nodes: 'a?', notAudited: [{ cluster, node: null, reason: 'events: HTTP 403' }] },
+      'cannotTell',
+      /a \(configz: HTTP 503\)/,
+    ],
     ['cannot be told where its outcome is unknown', { nodes: 'a', fails: 'a' }, { nodes: 'a~', unknown: 'a' }, 'cannotTell', /HTTP 403/],
     ['cannot be told where one of two was not read', { nodes: 'a b', fails: 'a b' }, { nodes: 'a b?' }, 'cannotTell', /no longer on a/],
     ['cannot be told where the rule broke', { nodes: 'a', fails: 'a' }, { nodes: 'a', ruleErrors: 'a' }, 'cannotTell'],
@@ -193,6 +200,7 @@ describe('a finding that is no longer there', () => {
     ],
     ['is fixed, and its waiver can go', { nodes: 'a', fails: 'a', waived: true }, { nodes: 'a' }, 'fixed', /the waiver can go/],
     ['of a cluster itself is fixed', { nodes: 'a', fails: '' }, { nodes: 'a' }, 'fixed'],
+    ['of a cluster itself cannot be told where it is unknown', { nodes: 'a', fails: '' }, { nodes: 'a', unknown: 'a' }, 'cannotTell'],
     ['of a cluster itself is gone with it', { nodes: 'a', fails: '' }, { nodes: '', clusters: [] }, 'gone'],
     [
       'of a cluster itself that broke off cannot be told',
@@ -217,6 +225,7 @@ describe('a finding that is still there', () => {
     ['is worse by severity', a, { ...a, severity: 'critical' }, 'worse', 'severity high → critical'],
     ['is better by severity', a, { ...a, severity: 'low' }, 'better', 'severity high → low'],
     ['is worse by certainty', { ...a, confidence: 'possible' }, a, 'worse', 'confidence possible → certain'],
+    ['is worse by a little more certainty', { ...a, confidence: 'possible' }, { ...a, confidence: 'likely' }, 'worse'],
     ['is better by doubt', a, { ...a, confidence: 'likely' }, 'better', 'confidence certain → likely'],
     ['is worse on more nodes', a, { nodes: 'a b', fails: 'a b' }, 'worse', 'started on b'],
     [
@@ -272,6 +281,18 @@ describe('a findings.json, which does not name every node', () => {
       { nodes: 'a', fails: 'a' },
       'newlySeen',
     ],
+    [
+      'as OLD: newly seen where nothing of the cluster was read',
+      { nodes: null, nodeCount: 0, notAudited: [{ cluster, node: null, reason: 'nodes: HTTP 500' }] },
+      { nodes: 'a', fails: 'a' },
+      'newlySeen',
+    ],
+    [
+      'as OLD: open where the list broke off',
+      { ...file, notAudited: [{ cluster, node: null, reason: 'nodes: HTTP 500' }] },
+      { nodes: 'a', fails: 'a' },
+      'cannotTell',
+    ],
     ['as OLD: open where a rule broke, it does not say which', { ...file, outcomeErrors: 1 }, { nodes: 'a', fails: 'a' }, 'cannotTell'],
     ['as OLD: fixed on the nodes that it names', { ...file, fails: 'a' }, { nodes: 'a b' }, 'fixed'],
     ['as OLD: gone with the nodes that it names', { ...file, fails: 'a' }, { nodes: 'b' }, 'gone'],
@@ -288,6 +309,8 @@ describe('a findings.json, which does not name every node', () => {
     ['as OLD: unchanged where nodes were replaced', { ...file, fails: 'a b' }, { nodes: 'c d', fails: 'c d' }, 'unchanged'],
     ['as NEW: fixed or gone', { nodes: 'a b', fails: 'a' }, file, 'fixedOrGone'],
     ['as NEW: gone with its cluster', { nodes: 'a b', fails: 'a' }, { ...file, clusters: [] }, 'gone'],
+    ['as NEW: open where a rule broke, of a cluster too', { nodes: 'a', fails: '' }, { ...file, outcomeErrors: 1 }, 'cannotTell'],
+    ['as NEW: unchanged where another node has it now', { nodes: 'a b', fails: 'a' }, { ...file, fails: 'c' }, 'unchanged'],
     ['as NEW: open where its node is unknown', { nodes: 'a b', fails: 'a' }, { ...file, unknown: 'a' }, 'cannotTell'],
     [
       'as both: worse by count',

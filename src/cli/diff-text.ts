@@ -6,6 +6,7 @@ import {
   changes,
   type DiffDocument,
   type DiffInput,
+  type FindingState,
   type NotReadNow,
 } from '#model/delta.ts'
 import type { Severity } from '#model/finding.ts'
@@ -56,7 +57,7 @@ export function diffText(document: DiffDocument, { hasColour, columns }: Screen)
     '',
     ...clusterLines(document.clusters),
     '',
-    ...wrap(paint('bold', verdict(document)), width, ''),
+    ...wrap(verdict(document), width, '').map(line => paint('bold', line)),
     '',
     ...changes.flatMap(change => section(change, document.findings[change], width, paint)),
     ...nodeLines(document, width),
@@ -111,9 +112,10 @@ function findingLines({ rule, cluster, subject, title, before, after, why }: Cha
   const state = after ?? before
   const severity: Severity = state?.severity ?? 'info'
   const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}`
-  const nodes = state === null || subject.kind === 'Node' || state.nodes.count === 0 ? '' : `: ${nodeNames(state.nodes)}`
+  const isOnNodes = state !== null && subject.kind !== 'Node' && state.nodes.count > 0
+  const nodes = !isOnNodes ? '' : before !== null && after !== null ? `: ${nodeCounts(before, after)}` : `: ${nodeNames(state.nodes)}`
   const head = isLong ? clean(title) : clean(rule)
-  const place = isLong ? `${where}${nodes} (${clean(rule)})` : where
+  const place = isLong ? `${where}${nodes} (${clean(rule)})` : `${where}${before !== null && after !== null ? nodes : ''}`
   const [first = '', ...rest] = wrap(isLong ? head : `${head}: ${place}`, width, `  ${severity.toUpperCase().padEnd(8)}  `, indent)
   return [
     isLong ? paint(severityStyles[severity], first) : first,
@@ -128,6 +130,11 @@ function nodeNames({ count, sample }: { count: number; sample: string[] }): stri
   return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
 }
 
+/** Which ones is said below it. */
+function nodeCounts({ nodes: { count: before } }: FindingState, { nodes: { count } }: FindingState): string {
+  return `${count} node${count === 1 ? '' : 's'}${count === before ? '' : `, before ${before}`}`
+}
+
 function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: number): string[] {
   const named = (title: string, nodes: { cluster: string; node: string }[] | null) => {
     if (nodes === null || nodes.length === 0) return []
@@ -138,17 +145,24 @@ function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: n
   return [...named('Nodes gone', gone), ...named('Nodes come', come), ...unreadLines(notReadNow, width)]
 }
 
-/** What was read before and is not now comes first. */
+/** What was read before and is not now comes first; nodes that cannot be read for one reason are one line. */
 function unreadLines(unread: NotReadNow[], width: number): string[] {
   if (unread.length === 0) return []
   const isLost = ({ coverage, before }: NotReadNow) => before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
   const sorted = [...unread.filter(isLost), ...unread.filter(entry => !isLost(entry))]
-  const lines = sorted.slice(0, shownNodes).flatMap(entry => {
-    const { cluster, node, coverage, reason } = entry
-    const who = node === null ? `cluster ${clean(cluster)}` : `${clean(cluster)}/${clean(node)}`
-    const how = `${coverage === 'partlyRead' ? ', partly' : ''}${isLost(entry) ? (entry.before === 'read' ? ', read before' : ', partly read before') : ''}`
-    return wrap(`${who}${how}: ${clean(reason, shownReason)}`, width, '  ', '    ')
+  const alike = Map.groupBy(sorted, ({ node, ...same }) => JSON.stringify([same, node === null]))
+  const lines = [...alike.values()].slice(0, shownNodes).flatMap(entries => {
+    const [first] = entries
+    if (first === undefined) return []
+    const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? (first.before === 'read' ? ', read before' : ', partly read before') : ''}`
+    return wrap(`${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`, width, '  ', '    ')
   })
-  const more = unread.length - shownNodes
-  return [`Not read now (${unread.length}):`, ...lines, ...(more > 0 ? [`  … and ${more} more`] : [])]
+  const more = alike.size - shownNodes
+  return [`Not read now (${unread.length}):`, ...lines, ...(more > 0 ? [`  … and for ${more} more reasons`] : [])]
+}
+
+function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]): string {
+  const names = entries.flatMap(({ node }) => node ?? []).map(node => clean(node))
+  if (names.length === 0) return `cluster ${clean(cluster)}`
+  return names.length === 1 ? `${clean(cluster)}/${names[0]}` : `${clean(cluster)}, ${nodeNames({ count: names.length, sample: names })}`
 }

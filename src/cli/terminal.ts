@@ -27,7 +27,8 @@ export interface Screen {
 
 /** What standard output shows: a file, or a reader at the other end of a pipe, has no colours and no width of its own. */
 export const screenOf = ({ isTTY, columns, hasColors }: NodeJS.WriteStream): Screen =>
-  isTTY ? { hasColour: hasColors(), columns: Math.max(columns - 1, 40) } : { hasColour: false, columns: 80 }
+  // A terminal that does not know its width says 0.
+  isTTY ? { hasColour: hasColors(), columns: columns > 0 ? Math.max(columns - 1, 40) : 80 } : { hasColour: false, columns: 80 }
 
 /** Foreign text for a terminal: no control characters, so no escape sequence, and no longer than it deserves. */
 export function clean(text: string, maxLength = 200): string {

@@ -151,11 +151,10 @@ const noStates = (): Nodes => ({
 /** Errors of a cluster behind which nodes may be missing. */
 const brokenList = /^(?:nodes|cluster|clusters):/
 
-const shownNames = 3
+const shownNames = 2
 
 export function listed({ count, names }: Nodes[State]): string {
   const shown = names.slice(0, shownNames)
-  const rest = count - shown.length
   if (shown.length === 0) return counted(count, 'node')
-  return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ')
+  return count > shown.length ? `${counted(count, 'node')}: ${shown.join(', ')}, …` : shown.join(', ')
 }

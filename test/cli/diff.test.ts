@@ -221,6 +221,17 @@ describe('the text', () => {
       expect(stdout).toContain(said)
   })
 
+  it('tells a reason once, of however many nodes', async () => {
+    const names = ['a', 'b', 'c']
+    const old = savedSnapshot(names.map(soundNode), early)
+    const now = savedSnapshot(
+      names.map(name => ({ name, unread: ['summary'] })),
+      late,
+    )
+    expect((await diff(old, now)).stdout.match(/HTTP 503/g)).toHaveLength(1)
+    expect((await diff(old, now)).stdout).toContain('prod, 3 nodes, a, b, …, partly, read before: summary')
+  })
+
   it('says so where nothing changed', async () => {
     const path = savedSnapshot([{ name: 'a' }])
     expect((await diff(path, path)).stdout).toMatch(/Nothing changed: \d+ as before\n$/)

@@ -15,7 +15,7 @@ export interface SavedNode {
 }
 
 /** A recorded node of nodegroup `workers` in cluster `prod`. */
-export function savedNode({ name, configuration = {}, unread = [] }: SavedNode): object {
+function savedNode({ name, configuration = {}, unread = [] }: SavedNode): object {
   const node = recorded('single-disk-node')
   node.metadata.name = name
   node.metadata.labels['eks.amazonaws.com/nodegroup'] = 'workers'

@@ -3,7 +3,8 @@ import type { Family, RuleDocs, Severity } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { Cohorts } from './cohorts.ts'
-import { exampleSubject, type NodeExample } from './example.ts'
+import { Contexts } from './contexts.ts'
+import { type ContextExample, exampleContext, exampleSubject } from './example.ts'
 import { outcomeOf } from './outcome.ts'
 import type { NodeSubject, Rule } from './rule.ts'
 import { needsOf } from './rules-document.ts'
@@ -33,7 +34,7 @@ export interface RuleExplanation {
 
 export function explanationOf(rule: Rule): RuleExplanation {
   const { id, family, severity, kind, docs } = rule
-  const [bad, good] = subjectsOf(rule)
+  const [bad, good] = casesOf(rule)
   return {
     id,
     family,
@@ -46,9 +47,16 @@ export function explanationOf(rule: Rule): RuleExplanation {
   }
 }
 
+/** A node of an example, and what its cluster says of it. */
+interface Case {
+  subject: NodeSubject
+  example: ContextExample
+}
+
 /** The nodes of the bad example, and of the good one. */
-function subjectsOf({ examples }: Rule): [NodeSubject[], NodeSubject[]] {
-  const built = (given: NodeExample | NodeExample[]) => [given].flat().map((example, index) => exampleSubject(example, `node-${index}`))
+function casesOf({ examples }: Rule): [Case[], Case[]] {
+  const built = (given: ContextExample | ContextExample[]) =>
+    [given].flat().map((example, index) => ({ subject: exampleSubject(example, `node-${index}`), example }))
   return [built(examples.bad), built(examples.good)]
 }
 
@@ -57,7 +65,7 @@ const isPolicyKey = (key: string | symbol): key is keyof Policy => typeof key ==
 const camelCase = /\b[a-z]+[A-Z]\w*/g
 
 /** The keys that it asks for while it judges its examples, and those that its documentation names: an example need not go every way. */
-function policyKeys(rule: Rule, examples: NodeSubject[][]): (keyof Policy)[] {
+function policyKeys(rule: Rule, examples: Case[][]): (keyof Policy)[] {
   const asked = new Set(`${rule.docs.why} ${rule.docs.fix}`.match(camelCase)?.filter(isPolicyKey))
   const watched = new Proxy(defaultPolicy, {
     get(policy, key) {
@@ -65,25 +73,40 @@ function policyKeys(rule: Rule, examples: NodeSubject[][]): (keyof Policy)[] {
       return Reflect.get(policy, key)
     },
   })
-  for (const subjects of examples) judgeAll(rule, subjects, watched)
+  for (const cases of examples) judgeAll(rule, cases, watched)
   return [...asked].toSorted(byText)
 }
 
-function judgeAll(rule: Rule, subjects: NodeSubject[], policy: Policy): void {
-  if (rule.kind === 'node') {
-    for (const subject of subjects) outcomeOf(rule, subject, policy)
-    return
+function judgeAll(rule: Rule, cases: Case[], policy: Policy): void {
+  if (rule.kind === 'node') for (const { subject } of cases) outcomeOf(rule, subject, policy)
+  else if (rule.kind === 'cohort') {
+    const cohorts = new Cohorts(rule)
+    for (const { subject } of cases) cohorts.take(subject)
+    Array.from(cohorts.outcomes(policy))
+  } else {
+    for (const { subject, example } of cases) {
+      const contexts = new Contexts(rule)
+      contexts.take(subject)
+      Array.from(contexts.outcomes(() => exampleContext(example), policy))
+    }
   }
-  const cohorts = new Cohorts(rule)
-  for (const subject of subjects) cohorts.take(subject)
-  Array.from(cohorts.outcomes(policy))
 }
 
 /** What of the nodes is worth comparing, thresholds by their signal. */
-function shownNodes(subjects: NodeSubject[]): unknown {
-  const shown = subjects.map(({ missing: _missing, coverage: _coverage, eviction, ...subject }) => {
+function shownNodes(cases: Case[]): unknown {
+  const shown = cases.map(({ subject: { missing: _missing, coverage: _coverage, eviction, ...subject }, example }) => {
     const { thresholds, ...passed } = eviction ?? { thresholds: [] }
-    return { ...subject, threshold: Object.fromEntries(thresholds.map(shownThreshold)), eviction: passed }
+    const { events, eks, nodegroups, launchTemplates, objects } = example
+    return {
+      ...subject,
+      events,
+      eks,
+      nodegroups,
+      launchTemplates,
+      objects,
+      threshold: Object.fromEntries(thresholds.map(shownThreshold)),
+      eviction: passed,
+    }
   })
   return shown.length === 1 ? shown[0] : Object.fromEntries(shown.map((subject, index) => [`node ${index + 1}`, subject]))
 }

@@ -10,6 +10,15 @@ export function registryOf(image: string): string {
   return !isHost || dockerHubHosts.has(host) ? 'docker.io' : host
 }
 
+/** With the registry, Docker Hub's `library`, and the default tag written out. Upstream: distribution/reference normalize.go ParseDockerRef, TagNameOnly. */
+export function fullName(image: string): string {
+  const registry = registryOf(image)
+  const hasHost = image.startsWith(`${registry}/`) || dockerHubHosts.has(image.slice(0, Math.max(0, image.indexOf('/'))))
+  const path = hasHost ? image.slice(image.indexOf('/') + 1) : image
+  const full = `${registry}/${registry === 'docker.io' && !path.includes('/') ? 'library/' : ''}${path}`
+  return full.includes('@') || path.slice(path.lastIndexOf('/') + 1).includes(':') ? full : `${full}:latest`
+}
+
 export interface UsedImage {
   image: string
   registry: string

@@ -8,6 +8,7 @@ import { peerDrift } from './drift/peer-drift.ts'
 import { absoluteThresholdOnMixedDisks } from './eviction/absolute-threshold-on-mixed-disks.ts'
 import { criticalPodAmongFirstVictims } from './eviction/critical-pod-among-first-victims.ts'
 import { evictionDue } from './eviction/eviction-due.ts'
+import { evictionLoop } from './eviction/eviction-loop.ts'
 import { localStorageLimitExceeded } from './eviction/local-storage-limit-exceeded.ts'
 import { lostDefaultThreshold } from './eviction/lost-default-threshold.ts'
 import { memoryThresholdTooSmall } from './eviction/memory-threshold-too-small.ts'
@@ -60,6 +61,7 @@ export const rules: readonly Rule[] = [
   deadRegistry,
   evictionBeforeImageGc,
   evictionDue,
+  evictionLoop,
   imageAgeGcChurn,
   imageGcDead,
   imageGcDisabled,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { exampleSubject, hard, type NodeExample } from '#judge/example.ts'
+import { hard, type NodeExample } from '#judge/example.ts'
 import { registryOf } from '#judge/images.ts'
-import { outcomeOf } from '#judge/outcome.ts'
-import type { NodeRule } from '#judge/rule.ts'
+import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { deadRegistry } from '#judge/rules/image-pull/dead-registry.ts'
 import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
 import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-registry.ts'
@@ -12,11 +11,11 @@ import { memoryCgroupLeak } from '#judge/rules/kernel/memory-cgroup-leak.ts'
 import { unsupportedVersion } from '#judge/rules/kernel/unsupported-version.ts'
 import { invalidLogSize } from '#judge/rules/logs/invalid-log-size.ts'
 import { logRotationOvershoot } from '#judge/rules/logs/log-rotation-overshoot.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
 
-const judge = (rule: NodeRule, example: NodeExample) => outcomeOf(rule, exampleSubject(example), defaultPolicy)
-const state = (rule: NodeRule, example: NodeExample) => judge(rule, example).state
-const failingOf = (rule: NodeRule, example: NodeExample) => {
+const judge = (rule: NodeRule | ContextRule, example: NodeExample) => outcomeFor(rule, example)
+const state = (rule: NodeRule | ContextRule, example: NodeExample) => judge(rule, example).state
+const failingOf = (rule: NodeRule | ContextRule, example: NodeExample) => {
   const outcome = judge(rule, example)
   if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
   return outcome.failing

@@ -1,19 +1,8 @@
 import { timesOf, toldOf } from '#judge/events.ts'
-import {
-  allEvictions,
-  type Eviction,
-  likelyOwner,
-  ownerOf,
-  readEvictionMessage,
-  recordedEvictions,
-  signalsOf,
-  taintOf,
-  toleratedTaints,
-} from '#judge/evictions.ts'
-import { contextRule, type Failing, type NodeSubject } from '#judge/rule.ts'
+import { allEvictions, type Eviction, nextVictims, readEvictionMessage, recordedEvictions } from '#judge/evictions.ts'
+import { likelyOwner, ownerOf, taintOf, toleratedByOwner } from '#judge/owners.ts'
+import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
-import type { Signal } from '#model/prediction.ts'
 
 /** Within the hour that events are kept. */
 const manyEvictions = 3
@@ -126,28 +115,4 @@ function loopOf(own: Eviction[], { owners, tolerated, nextVictims }: Fact, at: s
       ],
     },
   }
-}
-
-function toleratedByOwner(pods: readonly KubernetesPod[]): Fact['tolerated'] {
-  const living = pods.filter(({ status }) => status?.phase !== 'Failed' && status?.phase !== 'Succeeded')
-  return Object.fromEntries(
-    living.flatMap((pod): [string, string[]][] => {
-      const [owner, taints] = [ownerOf(pod), toleratedTaints(pod)]
-      return owner === null || taints.length === 0 ? [] : [[owner, taints]]
-    }),
-  )
-}
-
-function nextVictims(eviction: NodeSubject['eviction'], pods: readonly KubernetesPod[]): Fact['nextVictims'] {
-  const nameOf = (namespace = '', name = '') => `${namespace}/${name}`
-  const owners = new Map(pods.map(pod => [nameOf(pod.metadata?.namespace, pod.metadata?.name), ownerOf(pod)]))
-  const spared = new Set((eviction?.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)))
-  const firstOf = (signals: readonly Signal[]) =>
-    (eviction?.rankings ?? [])
-      .filter(({ signal }) => signals.includes(signal))
-      .flatMap(({ pods: order }) => {
-        const [first] = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name))).toSorted((a, b) => a.rank - b.rank)
-        return first ? [owners.get(nameOf(first.namespace, first.name)) ?? null] : []
-      })
-  return Object.fromEntries(Object.entries(signalsOf).map(([resource, signals]) => [resource, [...new Set(firstOf(signals))]]))
 }

@@ -63,8 +63,7 @@ export function allEvictions(recorded: readonly Eviction[], events: readonly Nod
     const { namespace, name, uid = `${namespace}/${name}` } = pod
     const known =
       all.get(uid) ?? recorded.find(eviction => pod.uid === undefined && eviction.namespace === namespace && eviction.name === name)
-    if (known) all.set(known.pod, { ...known, message: known.message === '' ? message : known.message })
-    else all.set(uid, { pod: uid, namespace, name, owner: null, time: lastTime, message })
+    if (!known) all.set(uid, { pod: uid, namespace, name, owner: null, time: lastTime, message })
   }
   return [...all.values()].toSorted((a, b) => byText(a.time ?? '', b.time ?? '') || byText(a.pod, b.pod))
 }
@@ -94,7 +93,7 @@ export function readEvictionMessage(message: string): ToldEviction {
 }
 
 /** By resource: the owners of those that replay evicts first. */
-export function nextVictims(eviction: NodeSubject['eviction'], pods: readonly KubernetesPod[]): Record<string, (string | null)[]> {
+export function nextVictims(eviction: NodeSubject['eviction'], pods: readonly KubernetesPod[]): Record<string, readonly (string | null)[]> {
   const nameOf = (namespace = '', name = '') => `${namespace}/${name}`
   const owners = new Map(pods.map(pod => [nameOf(pod.metadata?.namespace, pod.metadata?.name), ownerOf(pod)]))
   const spared = new Set((eviction?.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)))
@@ -105,5 +104,6 @@ export function nextVictims(eviction: NodeSubject['eviction'], pods: readonly Ku
         const [first] = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name))).toSorted((a, b) => a.rank - b.rank)
         return first ? [owners.get(nameOf(first.namespace, first.name)) ?? null] : []
       })
-  return Object.fromEntries(Object.entries(signalsOf).map(([resource, signals]) => [resource, [...new Set(firstOf(signals))]]))
+  const byResource = Object.entries(signalsOf).map(([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const)
+  return Object.fromEntries(byResource.filter(([, owners]) => owners.length > 0))
 }

@@ -14,7 +14,7 @@ const stillFailingMs = 2 * imageGcPeriodMs
 /** What fails within so long of the kubelet's start may only have come too early. */
 const startingMs = 10 * 60_000
 
-export const isStillFailing = (event: NodeEvent, at: string): boolean => isWithin(event.lastTime, at, stillFailingMs)
+const isStillFailing = (event: NodeEvent, at: string): boolean => isWithin(event.lastTime, at, stillFailingMs)
 
 /** Within the last round of image GC. */
 export const isJustTold = (time: string | null, at: string): boolean => (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs

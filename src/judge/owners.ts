@@ -1,12 +1,21 @@
 /** Who makes the pods of a node anew, and which pressure they come back under. */
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { isRawObject } from '#model/record.ts'
-import { bounded, nameLength } from './text.ts'
+import { bounded, byText, nameLength } from './text.ts'
 
 /** `namespace/DaemonSet/name`. Null: no controller makes another. A static pod's owner is its node, whose kubelet never evicts it. */
 export function ownerOf({ metadata }: KubernetesPod): string | null {
   const owner = metadata?.ownerReferences?.find(({ controller }) => controller === true)
   return typeof owner?.name !== 'string' || owner.kind === 'Node' ? null : `${metadata?.namespace ?? ''}/${owner.kind ?? ''}/${owner.name}`
+}
+
+/** Of the others a pod that was evicted lies there, with its owner, until pod GC: these two delete it at once. Upstream: pkg/controller/daemon, statefulset. */
+const deletingKinds: readonly unknown[] = ['DaemonSet', 'StatefulSet']
+
+/** Owners that are known of a node for good, sorted: those whose evicted pods are gone, and those of pods that `isWanted`. Few enough to be kept of every node. */
+export function lastingOwners(pods: readonly KubernetesPod[], isWanted: (pod: KubernetesPod) => boolean): string[] {
+  const isDeleting = ({ metadata }: KubernetesPod) => metadata?.ownerReferences?.some(({ kind }) => deletingKinds.includes(kind)) === true
+  return [...new Set(pods.filter(pod => isDeleting(pod) || isWanted(pod)).flatMap(pod => ownerOf(pod) ?? []))].toSorted(byText)
 }
 
 interface OwnedPod {

@@ -1,6 +1,6 @@
 import { timesOf, toldOf } from '#judge/events.ts'
 import { allEvictions, type Eviction, nextVictims, readEvictionMessage, recordedEvictions } from '#judge/evictions.ts'
-import { likelyOwner, ownerOf, taintOf, toleratedByOwner } from '#judge/owners.ts'
+import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/owners.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 
@@ -17,7 +17,7 @@ interface Fact {
   /** By owner: the pressure taints that its living pods here tolerate. */
   tolerated: Record<string, string[]>
   /** By resource: the owners of those that replay evicts first. */
-  nextVictims: Record<string, (string | null)[]>
+  nextVictims: Record<string, readonly (string | null)[]>
 }
 
 const evicted = (suffix: string, minute: number) => ({
@@ -52,7 +52,7 @@ export const evictionLoop = contextRule({
 
   fact: ({ pods, eviction, at }): Fact => ({
     evicted: recordedEvictions(pods, at),
-    owners: [...new Set(pods.flatMap(pod => ownerOf(pod) ?? []))].toSorted(byText),
+    owners: lastingOwners(pods, ({ status }) => status?.reason === 'Evicted'),
     tolerated: toleratedByOwner(pods),
     nextVictims: nextVictims(eviction, pods),
   }),

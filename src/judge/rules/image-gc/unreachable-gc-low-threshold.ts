@@ -37,7 +37,11 @@ export const unreachableGcLowThreshold = contextRule({
   },
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
-  fact: subject => ({ replayed: [...replayed(subject)], triggered: subject.imageGC.triggered }),
+  fact: subject => {
+    const { triggered, reachesLow } = subject.imageGC
+    // Where replay finds enough, its word stands against the kubelet's.
+    return { replayed: [...replayed(subject)], triggered, isDoubted: triggered === null || reachesLow === true }
+  },
 
   *judge(fact, { events, at }) {
     const told = shortfalls(events, at)
@@ -46,7 +50,7 @@ export const unreachableGcLowThreshold = contextRule({
     if (told.length === 0 || fact.triggered === false || fact.replayed.some(said => 'consequence' in said)) return
     const { last, ...times } = toldOf(told, at)
     yield {
-      confidence: fact.triggered && isJustTold(last, at) ? 'certain' : 'likely',
+      confidence: !fact.isDoubted && isJustTold(last, at) ? 'certain' : 'likely',
       consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}. While the disk grows, eviction is next.`,
       evidence: evidenceOf(told, at),
     }

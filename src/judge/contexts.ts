@@ -6,6 +6,8 @@ import { FactsOfNodes, type Member } from './facts-of-nodes.ts'
 import { fromYields, type Outcome, ruleError } from './outcome.ts'
 import type { ContextRule, NodeSubject } from './rule.ts'
 
+type ContextOf = (cluster: string, node: string) => Omit<NodeContext, 'at'>
+
 export class Contexts {
   readonly #rule: ContextRule
   readonly #facts: FactsOfNodes
@@ -20,15 +22,15 @@ export class Contexts {
     this.#members.push(this.#facts.take(subject))
   }
 
-  *outcomes(contextOf: (cluster: string, node: string) => NodeContext, policy: Policy): Iterable<MemberOutcome> {
+  *outcomes(contextOf: ContextOf, policy: Policy): Iterable<MemberOutcome> {
     for (const member of this.#members)
       yield { subject: member.subject, outcome: member.settled ?? this.#judged(member, contextOf, policy) }
   }
 
-  #judged(member: Member, contextOf: (cluster: string, node: string) => NodeContext, policy: Policy): Outcome {
-    const { cluster, identity } = member.subject
+  #judged(member: Member, contextOf: ContextOf, policy: Policy): Outcome {
+    const { cluster, identity, at } = member.subject
     try {
-      const yields = [...this.#rule.judge(this.#facts.get(member), contextOf(cluster, identity.name), policy)]
+      const yields = [...this.#rule.judge(this.#facts.get(member), { ...contextOf(cluster, identity.name), at }, policy)]
       return fromYields(yields, this.#rule.severity)
     } catch (error) {
       return ruleError(error)

@@ -3,7 +3,7 @@ import { missingNeeds, type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, ContextRule, NodeSubject } from './rule.ts'
 
 export interface Member {
-  subject: Pick<NodeSubject, 'cluster' | 'identity'>
+  subject: Pick<NodeSubject, 'cluster' | 'identity' | 'at'>
   /** Key into the facts; null where the outcome is settled already. */
   fact: string | null
   settled: Outcome | null
@@ -18,8 +18,8 @@ export class FactsOfNodes {
   }
 
   take(subject: NodeSubject): Member {
-    const { cluster, identity } = subject
-    return { subject: { cluster, identity }, ...this.#fact(subject) }
+    const { cluster, identity, at } = subject
+    return { subject: { cluster, identity, at }, ...this.#fact(subject) }
   }
 
   get(member: Member): unknown {

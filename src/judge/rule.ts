@@ -25,7 +25,7 @@ export type Source = (typeof promisedSources)[number]
 /** One node as the rules see it. Null: not known, and `missing` says why. */
 export interface NodeSubject {
   cluster: string
-  /** RFC 3339: the node's own "now". */
+  /** RFC 3339: the node's own "now". Keep it out of facts, or no two are equal. */
   at: string
   identity: NodeIdentity
   /** What the node itself reports, `DiskPressure` → `True`. */

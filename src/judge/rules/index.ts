@@ -8,6 +8,7 @@ import { peerDrift } from './drift/peer-drift.ts'
 import { absoluteThresholdOnMixedDisks } from './eviction/absolute-threshold-on-mixed-disks.ts'
 import { criticalPodAmongFirstVictims } from './eviction/critical-pod-among-first-victims.ts'
 import { evictionDue } from './eviction/eviction-due.ts'
+import { evictionLoop } from './eviction/eviction-loop.ts'
 import { graceLongerThanFillTime } from './eviction/grace-longer-than-fill-time.ts'
 import { localStorageLimitExceeded } from './eviction/local-storage-limit-exceeded.ts'
 import { lostDefaultThreshold } from './eviction/lost-default-threshold.ts'
@@ -65,6 +66,7 @@ export const rules: readonly Rule[] = [
   deadRegistry,
   evictionBeforeImageGc,
   evictionDue,
+  evictionLoop,
   graceLongerThanFillTime,
   imageAgeGcChurn,
   imageGcDead,

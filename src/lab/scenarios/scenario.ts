@@ -72,10 +72,13 @@ export interface SesScenario {
 /** Rules that an expectation may name. */
 export type ExpectedRule =
   | 'alert-before-image-gc'
+  | 'baseline-drift'
+  | 'changed-not-restarted'
   | 'eviction-before-image-gc'
   | 'eviction-due'
   | 'image-gc-due'
   | 'lost-default-threshold'
+  | 'lost-on-the-way'
   | 'peer-drift'
   | 'reserved-below-eks-formula'
   | 'serialized-pulls'
@@ -83,6 +86,7 @@ export type ExpectedRule =
   | 'unread-node'
   | 'unwatched-imagefs'
   | 'unwatched-inodes'
+  | 'version-skew-drift'
   | 'zero-min-reclaim-thrash'
 
 /** Policy defaults hold; of the rules above exactly these fire, none on a node that is not named. */

@@ -19,6 +19,7 @@ import { addsNothingTo } from './environment-file.ts'
 import { isRead, isWithoutFile, type KubeletFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
 import { withFlags } from './kubelet-flags.ts'
 import { configurationFromFiles } from './start-configuration.ts'
+import { startSettings } from './start-settings.ts'
 
 export interface NextStart {
   /** Null: not decided, and `unknowns` says why. Beside a prediction they tell what could still keep the kubelet from starting. */
@@ -96,18 +97,21 @@ function start(files: KubeletFiles, kubelet: Kubelet): NextStartPrediction {
     errors: [error],
     imageGCHighThresholdPercent: null,
     imageGCLowThresholdPercent: null,
+    settings: null,
   })
   if (!hasDropIns && flagValue(files.commandLine, 'config-dir') !== null)
     return refused('failed to parse kubelet flag: unknown flag: --config-dir')
   const flags = flagSettings(files.commandLine)
   if (flags.error !== null) return refused(`failed to parse kubelet flag: ${flags.error}`)
   try {
-    const configuration = withFlags(configurationFromFiles(files, kubelet), flags, featuresOf(kubeletVersion))
+    const withoutFlags = configurationFromFiles(files, kubelet)
+    const configuration = withFlags(withoutFlags, flags, featuresOf(kubeletVersion))
     return {
       files: paths,
       errors: errorsOf(configuration, kubelet),
       imageGCHighThresholdPercent: configuration.imageGCHighThresholdPercent,
       imageGCLowThresholdPercent: configuration.imageGCLowThresholdPercent,
+      settings: startSettings(files, flags, { withoutFlags, configuration, kubeletVersion }),
     }
   } catch (error) {
     if (!(error instanceof LoadError)) throw error

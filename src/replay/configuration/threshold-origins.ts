@@ -85,8 +85,8 @@ function lostByValue(origins: ThresholdOrigin[]): ThresholdOrigin {
   return origins.find(({ source }) => source === 'AMI default') ?? { source: 'configured', certainty: 'likely', path: null }
 }
 
-const amiThresholds = ({ amiFamily }: Pick<ThresholdOriginsInput, 'amiFamily'>): StringMap =>
-  amiFamily === null ? {} : (amiDefaults(amiFamily).evictionHard ?? {})
+const amiThresholds = ({ amiFamily, kubeletVersion }: Pick<ThresholdOriginsInput, 'amiFamily' | 'kubeletVersion'>): StringMap =>
+  amiFamily === null ? {} : (amiDefaults(amiFamily, kubeletVersion).evictionHard ?? {})
 
 function originsByValue(input: ThresholdOriginsInput) {
   const { configuration, kubeletVersion, operatingSystem } = input

@@ -1,7 +1,7 @@
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { dependsOnSize, fieldValues } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { driftOf, type PeerSettings } from '#judge/peers.ts'
+import { releaseOf } from '#judge/release.ts'
 import { cohortRule } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 
@@ -20,8 +20,8 @@ export const peerDrift = cohortRule({
   },
   examples: { bad: [node(80), node(80), node(95)], good: [node(80), node(80), node(80)] },
 
-  // Another minor has other defaults: that is the skew of versions, not drift.
-  cohort: ({ identity }) => String(featuresOf(identity.kubeletVersion).minor),
+  // Another image or minor has other defaults: that is version-skew-drift.
+  cohort: subject => JSON.stringify(releaseOf(subject)),
 
   fact: ({ configuration, identity }): PeerSettings => ({
     instanceType: identity.instanceType,
@@ -46,8 +46,8 @@ export const peerDrift = cohortRule({
       nodes,
       failing: {
         confidence: tied.length === 0 ? 'certain' : 'possible',
-        consequence: `${nodes.length} of ${counted(members.length, 'node')} of one kubelet minor run with other settings than their peers: they collect, evict, rotate or reserve at other points, and a replacement brings back the group's own setting.${doubt}`,
-        evidence: drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what)),
+        consequence: `${nodes.length} of ${counted(members.length, 'node')} of one image and kubelet minor run with other settings than their peers: they collect, evict, rotate or reserve at other points, and a replacement brings back the group's own setting.${doubt}`,
+        evidence: [{ what: 'layer', value: 'peers' }, ...drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what))],
       },
     }
   },

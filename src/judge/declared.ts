@@ -1,0 +1,267 @@
+/** What a node is meant to run with: what its launch template, its EC2NodeClass or its NodePool tells the kubelet. */
+import { meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { flagSettings } from '#facts/kubelet/flag-settings.ts'
+import { formatDuration } from '#model/duration.ts'
+import type { AmiFamily, NodeOwner } from '#model/node-identity.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import type { ClusterContext } from './cluster-facts.ts'
+import { isWrittenOut, meaningOf, writtenSettings } from './drift.ts'
+import type { NodeSubject } from './rule.ts'
+import { bounded } from './text.ts'
+
+/** What of a node leads to its declaration. */
+export interface DeclaredNode {
+  owner: NodeOwner
+  group: string
+  amiFamily: AmiFamily
+  kubeletVersion: string | null
+  /** The launch template that the node was made from. */
+  template: { id: string | null; version: string | null }
+  /** The EC2NodeClass that it was made from, and as it was then. */
+  nodeClass: { name: string | null; hash: string | null; hashVersion: string | null }
+}
+
+export interface DeclaredSetting {
+  /** As `writtenSettings` names it; of a key that is no field the key. */
+  path: string
+  /** Undefined: no longer declared; `before` was. */
+  value: unknown
+  before?: unknown
+  /** `launch template web version 4`. */
+  where: string
+  /** Why it cannot have arrived, in words; null: it could. */
+  lostBy: string | null
+}
+
+export interface Declaration {
+  settings: DeclaredSetting[]
+  /** What of it is not known. */
+  undecided: string[]
+}
+
+const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
+const poolResource = 'nodepools.karpenter.sh'
+
+export function declaredNode({ identity, node }: Pick<NodeSubject, 'identity' | 'node'>): DeclaredNode {
+  const { owner, group, amiFamily, kubeletVersion } = identity
+  const { labels, annotations } = node.metadata ?? {}
+  return {
+    owner,
+    group: group.name,
+    amiFamily,
+    kubeletVersion,
+    template: {
+      id: labels?.['eks.amazonaws.com/sourceLaunchTemplateId'] ?? null,
+      version: labels?.['eks.amazonaws.com/sourceLaunchTemplateVersion'] ?? null,
+    },
+    nodeClass: {
+      name: labels?.['karpenter.k8s.aws/ec2nodeclass'] ?? null,
+      hash: annotations?.['karpenter.k8s.aws/ec2nodeclass-hash'] ?? null,
+      hashVersion: annotations?.['karpenter.k8s.aws/ec2nodeclass-hash-version'] ?? null,
+    },
+  }
+}
+
+/** A text: nothing of it is known, for that reason. */
+export function declarationOf(node: DeclaredNode, context: ClusterContext): Declaration | string {
+  if (node.owner === 'managed-nodegroup') return ofNodegroup(node, context)
+  if (node.owner === 'karpenter') return ofKarpenter(node, context)
+  return 'what it was made from is not known: it belongs to no managed nodegroup and no NodePool'
+}
+
+/** The nodegroup as EKS describes it. */
+export const nodegroupOf = (name: string, { nodegroups }: ClusterContext): RawObject | null =>
+  nodegroups?.find(({ nodegroupName }) => nodegroupName === name) ?? null
+
+const none: Declaration = { settings: [], undecided: [] }
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
+
+function ofNodegroup(node: DeclaredNode, context: ClusterContext): Declaration | string {
+  if (context.nodegroups === null) return context.why('nodegroups')
+  const nodegroup = nodegroupOf(node.group, context)
+  if (nodegroup === null) return `nodegroups: ${bounded(node.group, 100)} is not among them`
+  if (!isRawObject(nodegroup.launchTemplate)) return none
+  const named = namedTemplate(nodegroup.launchTemplate, context)
+  if (typeof named === 'string') return named
+  const declared = ofTemplate(named, node)
+  if (typeof declared === 'string') return declared
+  return isOlder(node, named) ? sinceOlder(declared, named, node, context) : declared
+}
+
+interface Template {
+  id: string | null
+  name: string
+  version: number
+  /** One for each source of settings. */
+  entries: readonly RawObject[]
+}
+
+const versionsOf = ({ id, name }: RawObject, { launchTemplates }: ClusterContext): readonly RawObject[] =>
+  (launchTemplates ?? []).filter(({ launchTemplateId, launchTemplateName }) =>
+    textOf(id) !== null ? launchTemplateId === id : launchTemplateName === name,
+  )
+
+function namedTemplate(named: RawObject, context: ClusterContext): Template | string {
+  if (context.launchTemplates === null) return context.why('launchTemplates')
+  const versions = versionsOf(named, context)
+  const version = versionNamed(textOf(named.version) ?? '$Default', versions, context)
+  const entries = versions.filter(({ versionNumber }) => versionNumber === version)
+  const name = bounded(textOf(named.name) ?? textOf(entries[0]?.launchTemplateName) ?? textOf(named.id) ?? '', 128)
+  if (version === null || entries.length === 0) {
+    return `launchTemplates: version ${bounded(textOf(named.version) ?? '$Default', 20)} of ${name} was not read`
+  }
+  return { id: textOf(entries[0]?.launchTemplateId), name, version, entries }
+}
+
+/** `$Latest` and `$Default` were read with the others, and came back as numbers: the highest, and the one that nobody names by its number. */
+function versionNamed(named: string, versions: readonly RawObject[], { nodegroups }: ClusterContext): number | null {
+  const numbers = [...new Set(versions.flatMap(({ versionNumber }) => (typeof versionNumber === 'number' ? [versionNumber] : [])))]
+  if (named === '$Latest') return numbers.length === 0 ? null : Math.max(...numbers)
+  if (named !== '$Default') return Number(named)
+  const byNumber = (nodegroups ?? []).map(({ launchTemplate }) => Number(objectOf(launchTemplate).version))
+  const others = numbers.filter(number => !byNumber.includes(number))
+  return numbers.length === 1 ? numbers[0]! : others.length === 1 ? others[0]! : null
+}
+
+function ofTemplate(template: Template, node: DeclaredNode): Declaration | string {
+  const { name, version, entries } = template
+  const where = whereOf(template)
+  if (entries.some(entry => !('kubelet' in entry)))
+    return `launchTemplates: what version ${version} of ${name} tells the kubelet is not known`
+  return together(entries.flatMap(({ kubelet }) => (isRawObject(kubelet) ? [ofSource(kubelet, where, node)] : [])))
+}
+
+/** Whether the node was made from another version than its nodegroup names now. */
+function isOlder({ template }: DeclaredNode, { id, version }: Template): boolean {
+  return template.version !== null && (template.id === null || id === null || template.id === id) && template.version !== String(version)
+}
+
+/** What the newer version says otherwise is lost by that; what both say alike is not. */
+function sinceOlder(declared: Declaration, named: Template, node: DeclaredNode, context: ClusterContext): Declaration {
+  const version = Number(node.template.version)
+  const entries = versionsOf({ id: named.id, name: named.name }, context).filter(({ versionNumber }) => versionNumber === version)
+  const before = entries.length === 0 ? 'not read' : ofTemplate({ ...named, version, entries }, node)
+  const lostBy = `the node was made from version ${bounded(String(node.template.version), 20)} of ${named.name}, and its nodegroup names version ${named.version} now`
+  if (typeof before === 'string')
+    return { ...declared, settings: declared.settings.map(setting => ({ ...setting, lostBy: setting.lostBy ?? lostBy })) }
+  const isSaid = (settings: DeclaredSetting[], { path, value }: DeclaredSetting) =>
+    settings.some(other => other.path === path && meaningOf(path, other.value) === meaningOf(path, value))
+  const changed = declared.settings.map(setting =>
+    isSaid(before.settings, setting) ? setting : { ...setting, lostBy: setting.lostBy ?? lostBy },
+  )
+  const dropped = before.settings.filter(({ path }) => !declared.settings.some(setting => setting.path === path))
+  return {
+    ...declared,
+    settings: [...changed, ...dropped.map(({ path, value }) => ({ path, value: undefined, where: whereOf(named), lostBy, before: value }))],
+  }
+}
+
+const whereOf = ({ name, version }: Template): string => `launch template ${name} version ${version}`
+
+function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration | string {
+  const pools = context.objects(poolResource)
+  const pool = objectOf(pools?.find(({ metadata }) => objectOf(metadata).name === node.group))
+  const template = objectOf(objectOf(objectOf(pool.spec).template).spec)
+  const name = node.nodeClass.name ?? textOf(objectOf(template.nodeClassRef).name)
+  // Upstream: karpenter's v1beta1 has the kubelet's settings in the pool.
+  const ofPool = isRawObject(template.kubelet) ? [ofSource({ config: template.kubelet }, `NodePool ${bounded(node.group, 63)}`, node)] : []
+  const classes = context.objects(classResource)
+  if (name === null)
+    return ofPool[0] ?? (pools === null ? context.why(poolResource) : 'its EC2NodeClass is not named by its label or its NodePool')
+  const nodeClass = classes?.find(({ metadata }) => objectOf(metadata).name === name)
+  if (nodeClass === undefined) {
+    return ofPool[0] ?? (classes === null ? context.why(classResource) : `${classResource}: ${bounded(name, 63)} is not among them`)
+  }
+  return together([ofNodeClass(nodeClass, name, node), ...ofPool])
+}
+
+function ofNodeClass({ metadata, spec }: RawObject, name: string, node: DeclaredNode): Declaration {
+  const where = `EC2NodeClass ${bounded(name, 63)}`
+  const { kubelet, userData, amiFamily } = objectOf(spec)
+  const lostBy = changedClass(objectOf(objectOf(metadata).annotations), where, node)
+  const custom = amiFamily === 'Custom' ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data' : null
+  const sources = Array.isArray(userData) ? userData.filter(isRawObject) : []
+  const declared = together([
+    ...sources.map(source => ofSource(source, `${where} userData`, node)),
+    ...(isRawObject(kubelet) ? [withReason(ofSource({ config: kubelet }, where, node), custom)] : []),
+  ])
+  const isKnown = userData === undefined || Array.isArray(userData)
+  return {
+    settings: withReason(declared, lostBy).settings,
+    undecided: isKnown ? declared.undecided : [...declared.undecided, `what the user data of ${where} tells the kubelet is not known`],
+  }
+}
+
+const withReason = ({ settings, undecided }: Declaration, lostBy: string | null): Declaration => ({
+  settings: settings.map(setting => ({ ...setting, lostBy: setting.lostBy ?? lostBy })),
+  undecided,
+})
+
+/** Hashes of one version are comparable. Upstream: karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go Hash */
+function changedClass(annotations: RawObject, where: string, { nodeClass: { hash, hashVersion } }: DeclaredNode): string | null {
+  const now = textOf(annotations['karpenter.k8s.aws/ec2nodeclass-hash'])
+  const isComparable = hash !== null && now !== null && hashVersion === textOf(annotations['karpenter.k8s.aws/ec2nodeclass-hash-version'])
+  return isComparable && hash !== now ? `the node was made from ${where} as it was before it changed` : null
+}
+
+const together = (declarations: readonly Declaration[]): Declaration => ({
+  settings: declarations.flatMap(({ settings }) => settings),
+  undecided: declarations.flatMap(({ undecided }) => undecided),
+})
+
+/** @param source `{ config, flags, source }` as launch templates and user data are kept; without a source Karpenter puts it where the image reads it */
+function ofSource({ config, flags, source }: RawObject, where: string, node: DeclaredNode): Declaration {
+  const from = textOf(source)
+  const written = Array.isArray(flags) ? flags.filter(flag => typeof flag === 'string') : []
+  const ofFlags = [...flagSettings(written).fields].map(([field, value]) => [
+    field,
+    typeof value === 'bigint' ? formatDuration(value) : value,
+  ])
+  const all = [
+    ...fromConfig(objectOf(config), where, unreadBy(node.amiFamily, from, false), node),
+    ...fromConfig(Object.fromEntries(ofFlags), `${where} flags`, unreadBy(node.amiFamily, from, true), node),
+  ]
+  const unclear = all.filter(({ path, value }) => !isWrittenOut(path, value))
+  return {
+    settings: all.filter(setting => !unclear.includes(setting)),
+    undecided: unclear.map(({ path }) => `what ${path} in ${where} comes to is not known`),
+  }
+}
+
+function fromConfig(config: RawObject, where: string, lostBy: string | null, { kubeletVersion }: DeclaredNode): DeclaredSetting[] {
+  const features = featuresOf(kubeletVersion)
+  return Object.entries(config).flatMap(([key, value]) => {
+    const { field, ignored } = meaningOfKey(key, features)
+    if (key === 'kind' || key === 'apiVersion' || value === null || !/^[A-Za-z]\w*$/.test(key)) return []
+    if (field === null) return [{ path: bounded(key, 100), value, where, lostBy: lostBy ?? ignoredWords(key, field, ignored) }]
+    const found = Object.entries(writtenSettings({ [field]: value })).filter(([, entry]) => entry !== null)
+    return found.map(([path, entry]) => ({ path, value: entry, where, lostBy: lostBy ?? ignoredWords(key, field, ignored) }))
+  })
+}
+
+/** Why a kubelet drops a key, in words; null: it does not. */
+export function ignoredWords(key: string, field: string | null, ignored: string | null): string | null {
+  const written = bounded(key, 80)
+  if (ignored === null) return null
+  if (ignored === 'minor') return `this kubelet's minor does not know ${written}, and drops it in silence`
+  if (field === null) return `${written} is no field of KubeletConfiguration: the kubelet drops it in silence`
+  return `${written} is no field of KubeletConfiguration (${field} is): the kubelet drops it in silence`
+}
+
+const families: Partial<Record<AmiFamily, string>> = { AL2: 'Amazon Linux 2', AL2023: 'Amazon Linux 2023' }
+
+/** Why an image never reads such a source. Sources: amazon-eks-ami nodeadm/doc, templates/al2/runtime/bootstrap.sh; Bottlerocket's README, User data */
+function unreadBy(family: AmiFamily, source: string | null, isFlag: boolean): string | null {
+  if (source === null) return null
+  const name = families[family]
+  if (family === 'AL2023' && (source === 'bootstrap' || (source === 'script' && isFlag))) {
+    return `nodeadm on ${name} reads NodeConfig, not ${source === 'bootstrap' ? "bootstrap.sh's --kubelet-extra-args" : 'KUBELET_EXTRA_ARGS'}`
+  }
+  if (family === 'AL2' && source === 'nodeadm') return `bootstrap.sh on ${name} does not read NodeConfig`
+  if (name !== undefined && source === 'bottlerocket') return `${name} does not read Bottlerocket's settings`
+  return family === 'Bottlerocket' && source !== 'bottlerocket'
+    ? 'Bottlerocket reads its own settings (TOML), and neither NodeConfig nor scripts'
+    : null
+}

@@ -1,0 +1,209 @@
+/** The layers that a setting of the kubelet goes through, and the one that lost it: what was declared, the files on disk, flags, what runs. */
+import { amiDefaults, isNewInAmi } from '#facts/eks/ami-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import type { Confidence, Evidence } from '#model/finding.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { AmiFamily } from '#model/node-identity.ts'
+import type { SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
+import { type DeclaredSetting, ignoredWords } from './declared.ts'
+import { dependsOnSize, type FieldValue, fieldOf, isCompared, meaningOf, shownSetting, writtenSettings } from './drift.ts'
+import type { NodeSubject } from './rule.ts'
+import { bounded, counted } from './text.ts'
+
+export type Layer = 'declared' | 'disk' | 'flags' | 'configz' | 'peers' | 'baseline' | 'ami'
+
+/** A value that does not run, and where it was lost. */
+export interface Loss {
+  path: string
+  layer: Layer
+  value: unknown
+  /** Who says it: a template, a node class, a file. */
+  where: string
+  by: 'declared' | SaidSetting['by']
+  /** In words. */
+  why: string
+  confidence: Confidence
+}
+
+/** What stays of the files and flags, of the compared fields. */
+export interface StartFact {
+  comesTo: Record<string, unknown>
+  withoutFlags: Record<string, unknown>
+  said: Record<string, SaidSetting[]>
+  ignored: StartSettings['ignored']
+  unread: UnreadFile[]
+}
+
+export type Running = Record<string, FieldValue>
+
+export function startFact({ nextStart }: Pick<NodeSubject, 'nextStart'>): StartFact | null {
+  const settings = nextStart?.settings ?? null
+  if (settings === null) return null
+  const { configuration, withoutFlags, said, ignored, unread } = settings
+  return {
+    comesTo: comesTo(configuration),
+    withoutFlags: comesTo(withoutFlags),
+    said: Object.fromEntries(Object.entries(said).filter(([path]) => isCompared(path))),
+    ignored,
+    unread,
+  }
+}
+
+const comesTo = (configuration: KubeletConfiguration): Record<string, unknown> =>
+  writtenSettings({ ...configurationDefaults, ...configuration })
+
+export const runs = (running: Running, path: string): string => running[path]?.canonical ?? ''
+export const shownRunning = (running: Running, path: string): string => running[path]?.shown ?? 'none'
+
+/** Where a declared value that does not run was lost; `configz`: nowhere before it, it only does not run. */
+export function lossOfDeclared({ path, value, where, lostBy }: DeclaredSetting, start: StartFact | null): Loss {
+  const lost = (layer: Layer, why: string): Loss => ({
+    path,
+    layer,
+    value,
+    where,
+    by: 'declared',
+    why,
+    confidence: start === null ? 'likely' : 'certain',
+  })
+  if (start === null) return lost('declared', lostBy ?? 'where it was lost is not known, as the files were not read')
+  const meaning = meaningOf(path, value)
+  const isIt = (other: unknown) => other !== undefined && meaningOf(path, other) === meaning
+  const said = saidOf(start, path)
+  const last = said.at(-1)
+  if (isIt(start.comesTo[path])) return lost('configz', 'the files and flags come to it, and the kubelet was not restarted since')
+  if (isIt(start.withoutFlags[path]) && last !== undefined) return lost('flags', `the flag ${last.where} takes its place`)
+  const ignored = ignoredValues(start).find(entry => entry.path === path && isIt(entry.value))
+  const held = said.find(entry => isIt(entry.value))
+  if (held !== undefined && last !== undefined) return lost('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
+  if (ignored !== undefined) return lost('disk', ignored.why)
+  const unread = start.unread.find(file => isIt(file.values[path]))
+  if (unread !== undefined) return lost('disk', unreadWords(unread))
+  return lost('declared', lostBy ?? 'nothing on the disk of the node has it')
+}
+
+const saidOf = ({ said }: StartFact, path: string): SaidSetting[] => (Object.hasOwn(said, path) ? (said[path] ?? []) : [])
+
+function overrider(held: SaidSetting, said: readonly SaidSetting[]): string {
+  const later = said.slice(said.indexOf(held) + 1).at(-1)
+  return later === undefined ? 'a file that is merged after it' : later.by === 'flag' ? `the flag ${later.where}` : later.where
+}
+
+interface IgnoredValue {
+  path: string
+  value: unknown
+  file: string
+  why: string
+}
+
+function ignoredValues({ ignored }: StartFact): IgnoredValue[] {
+  return ignored.flatMap(({ file, key, value, field, why }) => {
+    const words = `${ignoredWords(key, field, why)} (${file})`
+    if (field === null) return [{ path: bounded(key, 100), value, file, why: words }]
+    return Object.entries(writtenSettings({ [field]: value })).map(([path, entry]) => ({ path, value: entry, file, why: words }))
+  })
+}
+
+const unreadWhy: Record<UnreadFile['why'], string> = {
+  folder: 'the kubelet is given no --config-dir that it lies in',
+  name: 'the kubelet reads only files that are called *.conf',
+  minor: 'this kubelet reads no drop-ins',
+  other: '--config names another file',
+}
+const unreadWords = ({ path, why }: UnreadFile): string => `${path} is not read: ${unreadWhy[why]}`
+
+/** What editors and package managers leave behind; nobody means it to run. */
+const isLeftover = ({ path }: UnreadFile): boolean =>
+  /(~|\.(bak|backup|old|orig|save|swp|tmp|disabled|rpm(new|save|orig)|\d+))$/i.test(path)
+
+/** What stands on the disk, does not run, and does not come from the image itself. */
+export function lossesOnDisk(start: StartFact, running: Running, family: AmiFamily, kubeletVersion: string | null): Loss[] {
+  const isRunning = (path: string, value: unknown) => isCompared(path) && meaningOf(path, value) === runs(running, path)
+  const ofImage = imageValues(family, kubeletVersion)
+  const isOfImage = (path: string, value: unknown) => ofImage === null || dependsOnSize(path) || ofImage(path, value)
+  const losses: Loss[] = []
+  const add = (layer: Layer, { path, value }: { path: string; value: unknown }, by: Loss['by'], where: string, why: string) => {
+    if (value !== null && !isRunning(path, value)) losses.push({ path, layer, value, where, by, why, confidence: 'certain' })
+  }
+  for (const [path, said] of Object.entries(start.said)) {
+    const final = meaningOf(path, start.comesTo[path])
+    const beforeFlags = meaningOf(path, start.withoutFlags[path])
+    for (const entry of said) {
+      const { by, where, value } = entry
+      const meaning = meaningOf(path, value)
+      if (by === 'flag' || meaning === final || (by === 'file' && isOfImage(path, value))) continue
+      const layer = meaning === beforeFlags ? 'flags' : 'disk'
+      add(layer, { path, value }, by, where, `${where} has it, and ${overrider(entry, said)} takes its place`)
+    }
+  }
+  for (const ignored of ignoredValues(start)) add('disk', ignored, 'file', ignored.file, ignored.why)
+  for (const file of start.unread.filter(file => !isLeftover(file))) {
+    for (const [path, value] of Object.entries(file.values)) {
+      const isForeign = file.why !== 'other' || !isOfImage(path, value)
+      if (isCompared(path) && isForeign) add('disk', { path, value }, 'drop-in', file.path, unreadWords(file))
+    }
+  }
+  return losses
+}
+
+/** Whether a main file's value is what the image writes there by itself. Null: another image's file is its own. */
+function imageValues(family: AmiFamily, kubeletVersion: string | null): ((path: string, value: unknown) => boolean) | null {
+  if (family !== 'AL2' && family !== 'AL2023' && family !== 'Bottlerocket') return null
+  const ofKubelet = writtenSettings({ ...configurationDefaults })
+  const ofAmi = writtenSettings({ ...amiDefaults(family, kubeletVersion) })
+  return (path, value) =>
+    [ofKubelet[path], ofAmi[path]].some(known => known !== undefined && meaningOf(path, known) === meaningOf(path, value)) ||
+    fieldOf(path) === 'featureGates' ||
+    isNewInAmi(path)
+}
+
+/** One line for each layer in play, first the one where most was lost. */
+export function layerEvidence(losses: readonly Pick<Loss, 'layer'>[]): Evidence[] {
+  const counts = [...Map.groupBy(losses, ({ layer }) => layer)].map(([layer, of]) => ({ layer, count: of.length }))
+  return counts.toSorted((a, b) => b.count - a.count).map(({ layer }) => ({ what: 'layer', value: layer }))
+}
+
+const byWords: Record<Loss['by'], string> = { declared: 'declared', file: 'file', 'drop-in': 'drop-in', flag: 'flag' }
+
+/** What was said of each field on its way, and what runs. */
+export function wayEvidence(losses: readonly Loss[], start: StartFact | null, running: Running): Evidence[] {
+  const paths = [...new Set(losses.map(({ path }) => path))]
+  return paths.flatMap(path => {
+    const own = losses.filter(loss => loss.path === path)
+    const said =
+      start === null
+        ? []
+        : saidOf(start, path).filter(({ where, value }) => !own.some(loss => loss.where === where && loss.value === value))
+    return [
+      ...own.map(({ by, where, value }) => ({ what: `${byWords[by]} ${path}`, value: `${shownSetting(value)} (${where})` })),
+      ...said.map(({ by, where, value }) => ({ what: `${byWords[by]} ${path}`, value: `${shownSetting(value)} (${where})` })),
+      { what: `configz ${path}`, value: shownRunning(running, path) },
+    ]
+  })
+}
+
+const shownLosses = 4
+
+/** In words, the first few. */
+export function told(losses: readonly Loss[], running: Running): string {
+  const words = losses
+    .slice(0, shownLosses)
+    .map(({ path, value, why }) => `${path} ${shownSetting(value)} runs as ${shownRunning(running, path)}: ${why}.`)
+  const rest = losses.length - words.length
+  return [...words, ...(rest > 0 ? [`So do ${counted(rest, 'more setting')}.`] : [])].join(' ')
+}
+
+/** The values as configuration fields; of a map, with what else of it runs: the kubelet takes it as a whole. */
+export function configOf(
+  values: readonly { path: string; value: unknown }[],
+  configuration: Record<string, unknown>,
+): Record<string, unknown> {
+  const config: Record<string, unknown> = {}
+  for (const { path, value } of values) {
+    const field = fieldOf(path)
+    if (!isCompared(path) || value === undefined) continue
+    const before = config[field] ?? configuration[field]
+    config[field] = path === field ? value : { ...(typeof before === 'object' ? before : {}), [path.slice(field.length + 1)]: value }
+  }
+  return config
+}

@@ -1,0 +1,117 @@
+import { type Declaration, type DeclaredNode, type DeclaredSetting, declarationOf, declaredNode } from '#judge/declared.ts'
+import { type FieldValue, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
+import type { NodeExample } from '#judge/example.ts'
+import {
+  type Loss,
+  layerEvidence,
+  lossesOnDisk,
+  lossOfDeclared,
+  runs,
+  type StartFact,
+  startFact,
+  told,
+  wayEvidence,
+} from '#judge/layers.ts'
+import { contextRule, type FactOfGroup } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+
+interface Fact {
+  node: DeclaredNode
+  running: Record<string, FieldValue>
+  /** A text: why it is not known. */
+  start: StartFact | string
+}
+
+const template = { id: 'lt-1', name: 'web', version: '4' }
+const declares = (source: string) => ({
+  nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', launchTemplate: template }],
+  launchTemplates: [
+    {
+      launchTemplateId: 'lt-1',
+      launchTemplateName: 'web',
+      versionNumber: 4,
+      kubelet: { config: {}, flags: ['--image-gc-high-threshold=70'], source },
+    },
+  ],
+})
+const runsWith = (high: number): NodeExample => ({ configuration: { imageGCHighThresholdPercent: high } })
+
+export const lostOnTheWay = contextRule({
+  id: 'lost-on-the-way',
+  family: 'drift',
+  severity: 'medium',
+  needs: ['configuration'],
+  docs: {
+    title: 'A kubelet setting that was made does not run',
+    why: 'A setting goes from a launch template, an EC2NodeClass or a file over drop-ins and flags to the kubelet, and each step can drop it in silence: images read only their own source, the kubelet passes over misspelt fields and files that are not called *.conf, a later drop-in or a flag wins. Whoever made the setting counts on it.',
+    fix: 'Put the setting where this image reads it (NodeConfig on Amazon Linux 2023, settings.kubernetes on Bottlerocket, spec.kubelet of the EC2NodeClass), take away what overrides it, and replace the nodes.',
+    sources: [
+      'cmd/kubelet/app/server.go NewKubeletCommand, mergeKubeletConfigurations',
+      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+      'karpenter-provider-aws#7194, terraform-aws-eks#3420',
+    ],
+  },
+  examples: { bad: { ...runsWith(85), ...declares('bootstrap') }, good: { ...runsWith(70), ...declares('nodeadm') } },
+  // Nothing can be declared for EKS Auto Mode.
+  appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
+
+  fact: (subject): Fact => ({
+    node: declaredNode(subject),
+    running: fieldValues(subject.configuration, subject.identity),
+    start: startFact(subject) ?? subject.missing.nextStart ?? 'the files on its disk do not load',
+  }),
+
+  *judge({ node, running, start }, context, _policy, group) {
+    const declaration = declarationOf(node, context)
+    const files = typeof start === 'string' ? null : start
+    const isKnown = typeof declaration !== 'string'
+    if (!isKnown && files === null) {
+      yield { unknown: `${declaration}; ${start}` }
+      return
+    }
+    const declared = isKnown ? lossesOfDeclared(declaration, files, running, group) : []
+    const onDisk = files === null ? [] : lossesOnDisk(files, running, node.amiFamily, node.kubeletVersion)
+    const isDeclared = ({ path, value }: Loss) =>
+      declared.some(loss => loss.path === path && meaningOf(path, loss.value) === meaningOf(path, value))
+    // What only does not run yet is changed-not-restarted.
+    const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(({ layer }) => layer !== 'configz')
+    if (losses.length === 0) {
+      for (const unknown of isKnown ? declaration.undecided : []) yield { unknown }
+      return
+    }
+    yield {
+      confidence: losses.some(({ confidence }) => confidence === 'certain') ? 'certain' : 'likely',
+      consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${told(losses, running)}`,
+      evidence: [
+        ...layerEvidence(losses),
+        ...(files === null ? [{ what: 'disk', value: 'the files were not read' }] : []),
+        ...wayEvidence(losses, files, running),
+      ],
+    }
+  },
+})
+
+function lossesOfDeclared(
+  { settings }: Declaration,
+  files: StartFact | null,
+  running: Record<string, FieldValue>,
+  group: readonly FactOfGroup<Fact>[],
+): Loss[] {
+  const open = settings.filter(setting => isLost(setting, running))
+  return open
+    .map(setting => ({ setting, loss: lossOfDeclared(setting, files) }))
+    .filter(({ setting, loss }) => setting.lostBy !== null || loss.layer !== 'declared' || !runsOnMost(setting, group))
+    .map(({ loss }) => loss)
+}
+
+function isLost({ path, value, before }: DeclaredSetting, running: Record<string, FieldValue>): boolean {
+  if (!isCompared(path)) return true
+  return before === undefined ? meaningOf(path, value) !== runs(running, path) : meaningOf(path, before) === runs(running, path)
+}
+
+/** What arrives on most nodes of the group is not lost on the way to this one: someone has changed it here, as peer-drift says. */
+function runsOnMost({ path, value }: DeclaredSetting, group: readonly FactOfGroup<Fact>[]): boolean {
+  const meaning = meaningOf(path, value)
+  const count = (facts: readonly FactOfGroup<Fact>[]) => facts.reduce((sum, { nodes }) => sum + nodes, 0)
+  return 2 * count(group.filter(({ fact }) => runs(fact.running, path) === meaning)) > count(group)
+}

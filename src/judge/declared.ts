@@ -30,14 +30,26 @@ export interface DeclaredSetting {
   before?: unknown
   /** `launch template web version 4`. */
   where: string
+  by: 'config' | 'flag'
   /** Why it cannot have arrived, in words; null: it could. */
   lostBy: string | null
+  /** Under a name that the kubelet drops. */
+  isMisnamed: boolean
 }
 
 export interface Declaration {
   settings: DeclaredSetting[]
   /** What of it is not known. */
   undecided: string[]
+  /** The node was made from an older template version or node class, of which nothing is known. */
+  older?: Older
+}
+
+export interface Older {
+  lostBy: string
+  /** What nodes are made from now. */
+  version: string | null
+  hash: string | null
 }
 
 const classResource = 'ec2nodeclasses.karpenter.k8s.aws'
@@ -144,18 +156,17 @@ function sinceOlder(declared: Declaration, named: Template, node: DeclaredNode, 
   const entries = versionsOf({ id: named.id, name: named.name }, context).filter(({ versionNumber }) => versionNumber === version)
   const before = entries.length === 0 ? 'not read' : ofTemplate({ ...named, version, entries }, node)
   const lostBy = `the node was made from version ${bounded(String(node.template.version), 20)} of ${named.name}, and its nodegroup names version ${named.version} now`
-  if (typeof before === 'string')
-    return { ...declared, settings: declared.settings.map(setting => ({ ...setting, lostBy: setting.lostBy ?? lostBy })) }
+  if (typeof before === 'string') return { ...withReason(declared, lostBy), older: { lostBy, version: String(named.version), hash: null } }
   const isSaid = (settings: DeclaredSetting[], { path, value }: DeclaredSetting) =>
     settings.some(other => other.path === path && meaningOf(path, other.value) === meaningOf(path, value))
   const changed = declared.settings.map(setting =>
     isSaid(before.settings, setting) ? setting : { ...setting, lostBy: setting.lostBy ?? lostBy },
   )
-  const dropped = before.settings.filter(({ path }) => !declared.settings.some(setting => setting.path === path))
-  return {
-    ...declared,
-    settings: [...changed, ...dropped.map(({ path, value }) => ({ path, value: undefined, where: whereOf(named), lostBy, before: value }))],
-  }
+  const dropped = before.settings.filter(({ path, lostBy }) => lostBy === null && !declared.settings.some(setting => setting.path === path))
+  const gone = dropped.map(
+    (setting): DeclaredSetting => ({ ...setting, value: undefined, before: setting.value, where: whereOf(named), lostBy }),
+  )
+  return { ...declared, settings: [...changed, ...gone] }
 }
 
 const whereOf = ({ name, version }: Template): string => `launch template ${name} version ${version}`
@@ -174,36 +185,42 @@ function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration |
   if (nodeClass === undefined) {
     return ofPool[0] ?? (classes === null ? context.why(classResource) : `${classResource}: ${bounded(name, 63)} is not among them`)
   }
-  return together([ofNodeClass(nodeClass, name, node), ...ofPool])
+  const ofClass = ofNodeClass(nodeClass, name, node)
+  return { ...ofClass, ...together([ofClass, ...ofPool]) }
 }
 
 function ofNodeClass({ metadata, spec }: RawObject, name: string, node: DeclaredNode): Declaration {
   const where = `EC2NodeClass ${bounded(name, 63)}`
   const { kubelet, userData, amiFamily } = objectOf(spec)
-  const lostBy = changedClass(objectOf(objectOf(metadata).annotations), where, node)
+  const older = changedClass(objectOf(objectOf(metadata).annotations), where, node)
   const custom = amiFamily === 'Custom' ? 'Karpenter tells nodes of amiFamily Custom nothing but their own user data' : null
   const sources = Array.isArray(userData) ? userData.filter(isRawObject) : []
-  const declared = together([
-    ...sources.map(source => ofSource(source, `${where} userData`, node)),
-    ...(isRawObject(kubelet) ? [withReason(ofSource({ config: kubelet }, where, node), custom)] : []),
-  ])
+  const own = isRawObject(kubelet) ? withReason(ofSource({ config: kubelet }, where, node), custom) : none
+  const ofUserData = together(sources.map(source => ofSource(source, `${where} userData`, node)))
+  // Karpenter puts its own part after the user data's, so that it wins, but not over flags.
+  const isWonOver = ({ path, by }: DeclaredSetting) =>
+    by === 'config' && custom === null && own.settings.some(setting => setting.path === path)
+  const declared = together([{ ...ofUserData, settings: ofUserData.settings.filter(setting => !isWonOver(setting)) }, own])
   const isKnown = userData === undefined || Array.isArray(userData)
   return {
-    settings: withReason(declared, lostBy).settings,
+    settings: withReason(declared, older?.lostBy ?? null).settings,
+    ...(older && { older }),
     undecided: isKnown ? declared.undecided : [...declared.undecided, `what the user data of ${where} tells the kubelet is not known`],
   }
 }
 
-const withReason = ({ settings, undecided }: Declaration, lostBy: string | null): Declaration => ({
-  settings: settings.map(setting => ({ ...setting, lostBy: setting.lostBy ?? lostBy })),
-  undecided,
+const withReason = (declaration: Declaration, lostBy: string | null): Declaration => ({
+  ...declaration,
+  settings: declaration.settings.map(setting => ({ ...setting, lostBy: setting.lostBy ?? lostBy })),
 })
 
 /** Hashes of one version are comparable. Upstream: karpenter-provider-aws pkg/apis/v1/ec2nodeclass.go Hash */
-function changedClass(annotations: RawObject, where: string, { nodeClass: { hash, hashVersion } }: DeclaredNode): string | null {
+function changedClass(annotations: RawObject, where: string, { nodeClass: { hash, hashVersion } }: DeclaredNode): Older | null {
   const now = textOf(annotations['karpenter.k8s.aws/ec2nodeclass-hash'])
   const isComparable = hash !== null && now !== null && hashVersion === textOf(annotations['karpenter.k8s.aws/ec2nodeclass-hash-version'])
-  return isComparable && hash !== now ? `the node was made from ${where} as it was before it changed` : null
+  return isComparable && hash !== now
+    ? { lostBy: `the node was made from ${where} as it was before it changed`, version: null, hash: now }
+    : null
 }
 
 const together = (declarations: readonly Declaration[]): Declaration => ({
@@ -220,8 +237,8 @@ function ofSource({ config, flags, source }: RawObject, where: string, node: Dec
     typeof value === 'bigint' ? formatDuration(value) : value,
   ])
   const all = [
-    ...fromConfig(objectOf(config), where, unreadBy(node.amiFamily, from, false), node),
-    ...fromConfig(Object.fromEntries(ofFlags), `${where} flags`, unreadBy(node.amiFamily, from, true), node),
+    ...fromConfig(objectOf(config), { where, by: 'config', lostBy: unreadBy(node.amiFamily, from, false) }, node),
+    ...fromConfig(Object.fromEntries(ofFlags), { where: `${where} flags`, by: 'flag', lostBy: unreadBy(node.amiFamily, from, true) }, node),
   ]
   const unclear = all.filter(({ path, value }) => !isWrittenOut(path, value))
   return {
@@ -230,14 +247,24 @@ function ofSource({ config, flags, source }: RawObject, where: string, node: Dec
   }
 }
 
-function fromConfig(config: RawObject, where: string, lostBy: string | null, { kubeletVersion }: DeclaredNode): DeclaredSetting[] {
+type Origin = Pick<DeclaredSetting, 'where' | 'by' | 'lostBy'>
+
+function fromConfig(config: RawObject, origin: Origin, { kubeletVersion }: DeclaredNode): DeclaredSetting[] {
   const features = featuresOf(kubeletVersion)
   return Object.entries(config).flatMap(([key, value]) => {
-    const { field, ignored } = meaningOfKey(key, features)
     if (key === 'kind' || key === 'apiVersion' || value === null || !/^[A-Za-z]\w*$/.test(key)) return []
-    if (field === null) return [{ path: bounded(key, 100), value, where, lostBy: lostBy ?? ignoredWords(key, field, ignored) }]
+    const { field, ignored } = meaningOfKey(key, features)
+    const lostBy = origin.lostBy ?? ignoredWords(key, field, ignored)
+    const setting = (path: string, entry: unknown): DeclaredSetting => ({
+      ...origin,
+      path,
+      value: entry,
+      lostBy,
+      isMisnamed: ignored !== null,
+    })
+    if (field === null) return [setting(bounded(key, 100), value)]
     const found = Object.entries(writtenSettings({ [field]: value })).filter(([, entry]) => entry !== null)
-    return found.map(([path, entry]) => ({ path, value: entry, where, lostBy: lostBy ?? ignoredWords(key, field, ignored) }))
+    return found.map(([path, entry]) => setting(path, entry))
   })
 }
 

@@ -3,7 +3,7 @@ import { amiDefaults, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import type { Confidence, Evidence } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { AmiFamily } from '#model/node-identity.ts'
+import type { AmiFamily, NodeIdentity } from '#model/node-identity.ts'
 import type { SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
 import { type DeclaredSetting, ignoredWords } from './declared.ts'
 import { dependsOnSize, type FieldValue, fieldOf, isCompared, meaningOf, shownSetting, writtenSettings } from './drift.ts'
@@ -56,30 +56,42 @@ export const runs = (running: Running, path: string): string => running[path]?.c
 export const shownRunning = (running: Running, path: string): string => running[path]?.shown ?? 'none'
 
 /** Where a declared value that does not run was lost; `configz`: nowhere before it, it only does not run. */
-export function lossOfDeclared({ path, value, where, lostBy }: DeclaredSetting, start: StartFact | null): Loss {
-  const lost = (layer: Layer, why: string): Loss => ({
-    path,
-    layer,
-    value,
-    where,
-    by: 'declared',
-    why,
-    confidence: start === null ? 'likely' : 'certain',
-  })
+export function lossOfDeclared(setting: DeclaredSetting, start: StartFact | null, { amiFamily, kubeletVersion }: Image): Loss {
+  const { path, value, where, lostBy, isMisnamed } = setting
+  const confidence = start === null ? 'likely' : 'certain'
+  const lost = (layer: Layer, why: string): Loss => ({ path, layer, value, where, by: 'declared', why, confidence })
   if (start === null) return lost('declared', lostBy ?? 'where it was lost is not known, as the files were not read')
   const meaning = meaningOf(path, value)
   const isIt = (other: unknown) => other !== undefined && meaningOf(path, other) === meaning
   const said = saidOf(start, path)
   const last = said.at(-1)
   if (isIt(start.comesTo[path])) return lost('configz', 'the files and flags come to it, and the kubelet was not restarted since')
+  // Whatever copied it to the disk under that name, it was lost where it was written.
+  if (isMisnamed && lostBy !== null) return lost('declared', lostBy)
   if (isIt(start.withoutFlags[path]) && last !== undefined) return lost('flags', `the flag ${last.where} takes its place`)
-  const ignored = ignoredValues(start).find(entry => entry.path === path && isIt(entry.value))
   const held = said.find(entry => isIt(entry.value))
-  if (held !== undefined && last !== undefined) return lost('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
+  if (held !== undefined) return lost('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
+  const ignored = ignoredValues(start).find(entry => entry.path === path && isIt(entry.value))
   if (ignored !== undefined) return lost('disk', ignored.why)
   const unread = start.unread.find(file => isIt(file.values[path]))
   if (unread !== undefined) return lost('disk', unreadWords(unread))
+  const edited = lostBy === null ? editedBy(fieldOf(path), start, imageValues(amiFamily, kubeletVersion)) : null
+  if (edited !== null) return lost('disk', `${edited} says something else, which is not the image's own`)
   return lost('declared', lostBy ?? 'nothing on the disk of the node has it')
+}
+
+type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>
+
+/** The file that says something of a field which its image would not write there; of a map also one from which keys of the image's are gone. */
+function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | null): string | null {
+  const own = Object.entries(said).filter(([path]) => fieldOf(path) === field)
+  const inFile = own.flatMap(([path, entries]) => entries.filter(({ by }) => by === 'file').map(entry => ({ path, ...entry })))
+  const foreign = own.flatMap(([path, entries]) =>
+    entries.filter(({ by, value }) => by !== 'flag' && (by === 'drop-in' || ofImage?.writes(path, value) === false)),
+  )
+  const [first] = inFile
+  const lacks = ofImage?.keysOf(field).some(path => !inFile.some(entry => entry.path === path)) === true
+  return foreign[0]?.where ?? (lacks ? (first?.where ?? null) : null)
 }
 
 const saidOf = ({ said }: StartFact, path: string): SaidSetting[] => (Object.hasOwn(said, path) ? (said[path] ?? []) : [])
@@ -113,14 +125,13 @@ const unreadWhy: Record<UnreadFile['why'], string> = {
 const unreadWords = ({ path, why }: UnreadFile): string => `${path} is not read: ${unreadWhy[why]}`
 
 /** What editors and package managers leave behind; nobody means it to run. */
-const isLeftover = ({ path }: UnreadFile): boolean =>
-  /(~|\.(bak|backup|old|orig|save|swp|tmp|disabled|rpm(new|save|orig)|\d+))$/i.test(path)
+const isLeftover = ({ path }: UnreadFile): boolean => /(~|\.(bak|backup|old|orig|save|swp|tmp|rpm(new|save|orig)|\d+))$/i.test(path)
 
 /** What stands on the disk, does not run, and does not come from the image itself. */
-export function lossesOnDisk(start: StartFact, running: Running, family: AmiFamily, kubeletVersion: string | null): Loss[] {
+export function lossesOnDisk(start: StartFact, running: Running, { amiFamily, kubeletVersion }: Image): Loss[] {
   const isRunning = (path: string, value: unknown) => isCompared(path) && meaningOf(path, value) === runs(running, path)
-  const ofImage = imageValues(family, kubeletVersion)
-  const isOfImage = (path: string, value: unknown) => ofImage === null || dependsOnSize(path) || ofImage(path, value)
+  const ofImage = imageValues(amiFamily, kubeletVersion)
+  const isPreset = (path: string, value: unknown) => ofImage === null || ofImage.isPreset(path, value)
   const losses: Loss[] = []
   const add = (layer: Layer, { path, value }: { path: string; value: unknown }, by: Loss['by'], where: string, why: string) => {
     if (value !== null && !isRunning(path, value)) losses.push({ path, layer, value, where, by, why, confidence: 'certain' })
@@ -131,7 +142,7 @@ export function lossesOnDisk(start: StartFact, running: Running, family: AmiFami
     for (const entry of said) {
       const { by, where, value } = entry
       const meaning = meaningOf(path, value)
-      if (by === 'flag' || meaning === final || (by === 'file' && isOfImage(path, value))) continue
+      if (by === 'flag' || meaning === final || (by === 'file' && isPreset(path, value))) continue
       const layer = meaning === beforeFlags ? 'flags' : 'disk'
       add(layer, { path, value }, by, where, `${where} has it, and ${overrider(entry, said)} takes its place`)
     }
@@ -139,22 +150,36 @@ export function lossesOnDisk(start: StartFact, running: Running, family: AmiFami
   for (const ignored of ignoredValues(start)) add('disk', ignored, 'file', ignored.file, ignored.why)
   for (const file of start.unread.filter(file => !isLeftover(file))) {
     for (const [path, value] of Object.entries(file.values)) {
-      const isForeign = file.why !== 'other' || !isOfImage(path, value)
+      const isForeign = file.why !== 'other' || !isPreset(path, value)
       if (isCompared(path) && isForeign) add('disk', { path, value }, 'drop-in', file.path, unreadWords(file))
     }
   }
   return losses
 }
 
-/** Whether a main file's value is what the image writes there by itself. Null: another image's file is its own. */
-function imageValues(family: AmiFamily, kubeletVersion: string | null): ((path: string, value: unknown) => boolean) | null {
+interface ImageValues {
+  /** Whether the image itself may write the value into the main file. */
+  writes(path: string, value: unknown): boolean
+  /** Whether the value is as good as none: the image's, or what the kubelet takes where nobody says anything. */
+  isPreset(path: string, value: unknown): boolean
+  /** The paths of a map that it writes. */
+  keysOf(field: string): string[]
+}
+
+/** Null: of another image nothing is known. */
+function imageValues(family: AmiFamily, kubeletVersion: string | null): ImageValues | null {
   if (family !== 'AL2' && family !== 'AL2023' && family !== 'Bottlerocket') return null
   const ofKubelet = writtenSettings({ ...configurationDefaults })
   const ofAmi = writtenSettings({ ...amiDefaults(family, kubeletVersion) })
-  return (path, value) =>
-    [ofKubelet[path], ofAmi[path]].some(known => known !== undefined && meaningOf(path, known) === meaningOf(path, value)) ||
-    fieldOf(path) === 'featureGates' ||
-    isNewInAmi(path)
+  const isIn = (known: Record<string, unknown>, path: string, value: unknown) =>
+    known[path] !== undefined && meaningOf(path, known[path]) === meaningOf(path, value)
+  const writes = (path: string, value: unknown) =>
+    isIn(ofAmi, path, value) || dependsOnSize(path) || fieldOf(path) === 'featureGates' || isNewInAmi(path)
+  return {
+    writes,
+    isPreset: (path, value) => writes(path, value) || isIn(ofKubelet, path, value),
+    keysOf: field => Object.keys(ofAmi).filter(path => path !== field && fieldOf(path) === field),
+  }
 }
 
 /** One line for each layer in play, first the one where most was lost. */

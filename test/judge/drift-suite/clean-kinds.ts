@@ -227,6 +227,15 @@ const declared: DriftKind[] = [
   clean('AL2023', 'an unknown launch template, and nodes that are alike', () =>
     managed({ image: image('AL2023', 33), declares: 'unread', nodes: times(3, { running: early }) }),
   ),
+  clean('AL2023', 'nodes of an older template version, which differs in nothing of the kubelet', () =>
+    managed({ image: image('AL2023', 33), declares: null, nodes: [...times(3), ...times(2, { madeFrom: 3 })] }),
+  ),
+  clean('AL2', 'nodes of an older template version, which run what the newer one says', () =>
+    managed({ image: image('AL2', 31), declares: [script(early)], nodes: times(3, { running: early, madeFrom: 3 }) }),
+  ),
+  clean('Bottlerocket', 'one node of an EC2NodeClass that changed in something else', () =>
+    karpenter({ image: image('Bottlerocket', 35), nodes: [{}, { classHash: 'before' }, {}] }),
+  ),
   clean('AL2023', 'a hash of an EC2NodeClass that was computed in another way', () =>
     karpenter({ image: image('AL2023', 33), nodes: times(2, { classHash: 'before', classHashVersion: 'v3' }) }),
   ),

@@ -193,14 +193,27 @@ const olderVersions: DriftKind[] = [
   kind('Bottlerocket', 'nodes of an older template version', lostInDeclaration(), () =>
     fleet(managed({ image: image('Bottlerocket', 33), declares: [settings(early)], nodes: times(2, { madeFrom: 3 }) })),
   ),
-  kind(
-    'AL2023',
-    'two nodes of an older template version, which says nothing to the kubelet',
-    lostInDeclaration(nodeName(3), nodeName(4)),
-    () => fleet(managed({ image: image('AL2023', 33), declares: null, nodes: [...times(3), ...times(2, { madeFrom: 3 })] })),
+  kind('AL2023', 'two nodes of five that an older template version made', lostInDeclaration(nodeName(3), nodeName(4)), () =>
+    fleet(
+      managed({
+        image: image('AL2023', 33),
+        declares: [nodeConfig(early)],
+        nodes: [...times(3, { running: early }), ...times(2, { madeFrom: 3 })],
+      }),
+    ),
+  ),
+  kind('AL2023', 'a node of an older template version, which said what the new one does not', lostInDeclaration(nodeName(2)), () =>
+    fleet(managed({ image: image('AL2023', 34), declares: null, nodes: [...times(2), { madeFrom: 3, running: early }] })),
   ),
   kind('AL2023', 'version 9 of a template that is older than 10', lostInDeclaration(nodeName(2)), () =>
-    fleet(managed({ image: image('AL2023', 35), declares: null, version: 10, nodes: [...times(2, { madeFrom: 10 }), { madeFrom: 9 }] })),
+    fleet(
+      managed({
+        image: image('AL2023', 35),
+        declares: [nodeConfig(early)],
+        version: 10,
+        nodes: [...times(2, { madeFrom: 10, running: early }), { madeFrom: 9 }],
+      }),
+    ),
   ),
   kind('AL2023', 'nodes of an EC2NodeClass before it declared', lostInDeclaration(), () =>
     fleet(karpenter({ image: image('AL2023', 34), kubelet: early, nodes: times(3, { classHash: 'before' }) })),
@@ -208,8 +221,14 @@ const olderVersions: DriftKind[] = [
   kind('AL2', 'nodes of an older EC2NodeClass', lostInDeclaration(), () =>
     fleet(karpenter({ image: image('AL2', 31), kubelet: { maxPods: 20 }, nodes: times(2, { classHash: 'before' }) })),
   ),
-  kind('Bottlerocket', 'one node of an EC2NodeClass that changed in something else', lostInDeclaration(nodeName(1)), () =>
-    fleet(karpenter({ image: image('Bottlerocket', 35), nodes: [{}, { classHash: 'before' }, {}] })),
+  kind('Bottlerocket', 'one node of an EC2NodeClass as it was before', lostInDeclaration(nodeName(1)), () =>
+    fleet(
+      karpenter({
+        image: image('Bottlerocket', 35),
+        kubelet: early,
+        nodes: [{ running: early }, { classHash: 'before' }, { running: early }],
+      }),
+    ),
   ),
 ]
 

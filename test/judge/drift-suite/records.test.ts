@@ -1,10 +1,11 @@
 /** The suite's own records: what is said of them must come from the drift alone. */
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import type { NodeRecord, RawObject, SnapshotRecord } from '#model/record.ts'
 import { configzOf } from '#replay/configuration/configz.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
-import { flagSettings, flagValue, withFlags } from '#replay/configuration/kubelet-flags.ts'
+import { withFlags } from '#replay/configuration/kubelet-flags.ts'
 import { configurationFromFiles } from '#replay/configuration/start-configuration.ts'
 import { replay } from '#replay/replay.ts'
 import { prune } from '#snapshot/prune.ts'

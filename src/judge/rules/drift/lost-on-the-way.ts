@@ -1,5 +1,6 @@
+import { releaseOf } from '#facts/eks/release.ts'
 import { type Declaration, type DeclaredNode, type DeclaredSetting, declarationOf, declaredNode } from '#judge/declared.ts'
-import { type FieldValue, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
+import { dependsOnSize, type FieldValue, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
 import {
   type Loss,
@@ -18,6 +19,7 @@ import { counted } from '#judge/text.ts'
 interface Fact {
   node: DeclaredNode
   running: Record<string, FieldValue>
+  release: string
   /** A text: why it is not known. */
   start: StartFact | string
 }
@@ -58,10 +60,12 @@ export const lostOnTheWay = contextRule({
   fact: (subject): Fact => ({
     node: declaredNode(subject),
     running: fieldValues(subject.configuration, subject.identity),
+    release: JSON.stringify(releaseOf(subject.node, subject.identity.kubeletVersion)),
     start: startFact(subject) ?? subject.missing.nextStart ?? 'the files on its disk do not load',
   }),
 
-  *judge({ node, running, start }, context, _policy, group) {
+  *judge(fact, context, _policy, group) {
+    const { node, running, start } = fact
     const declaration = declarationOf(node, context)
     const files = typeof start === 'string' ? null : start
     const isKnown = typeof declaration !== 'string'
@@ -69,8 +73,8 @@ export const lostOnTheWay = contextRule({
       yield { unknown: `${declaration}; ${start}` }
       return
     }
-    const declared = isKnown ? lossesOfDeclared(declaration, files, running, group) : []
-    const onDisk = files === null ? [] : lossesOnDisk(files, running, node.amiFamily, node.kubeletVersion)
+    const declared = isKnown ? [...lossesOfDeclared(declaration, fact, group), ...lossesOfOlder(declaration, fact, group)] : []
+    const onDisk = files === null ? [] : lossesOnDisk(files, running, node)
     const isDeclared = ({ path, value }: Loss) =>
       declared.some(loss => loss.path === path && meaningOf(path, loss.value) === meaningOf(path, value))
     // What only does not run yet is changed-not-restarted.
@@ -91,15 +95,11 @@ export const lostOnTheWay = contextRule({
   },
 })
 
-function lossesOfDeclared(
-  { settings }: Declaration,
-  files: StartFact | null,
-  running: Record<string, FieldValue>,
-  group: readonly FactOfGroup<Fact>[],
-): Loss[] {
-  const open = settings.filter(setting => isLost(setting, running))
-  return open
-    .map(setting => ({ setting, loss: lossOfDeclared(setting, files) }))
+function lossesOfDeclared({ settings }: Declaration, { node, running, start }: Fact, group: readonly FactOfGroup<Fact>[]): Loss[] {
+  const files = typeof start === 'string' ? null : start
+  return settings
+    .filter(setting => isLost(setting, running))
+    .map(setting => ({ setting, loss: lossOfDeclared(setting, files, node) }))
     .filter(({ setting, loss }) => setting.lostBy !== null || loss.layer !== 'declared' || !runsOnMost(setting, group))
     .map(({ loss }) => loss)
 }
@@ -114,4 +114,22 @@ function runsOnMost({ path, value }: DeclaredSetting, group: readonly FactOfGrou
   const meaning = meaningOf(path, value)
   const count = (facts: readonly FactOfGroup<Fact>[]) => facts.reduce((sum, { nodes }) => sum + nodes, 0)
   return 2 * count(group.filter(({ fact }) => runs(fact.running, path) === meaning)) > count(group)
+}
+
+/** Of what an older template version or node class said nothing is known: the nodes made from the new one show what it comes to. */
+function lossesOfOlder({ settings, older }: Declaration, { running, release }: Fact, group: readonly FactOfGroup<Fact>[]): Loss[] {
+  if (older === undefined) return []
+  const isNew = ({ template, nodeClass }: DeclaredNode) =>
+    older.version === null ? nodeClass.hash === older.hash : template.version === older.version
+  const newer = group.map(({ fact }) => fact).filter(fact => fact.release === release && isNew(fact.node))
+  const paths = new Set(newer.flatMap(fact => Object.keys(fact.running)).concat(Object.keys(running)))
+  return [...paths].flatMap((path): Loss[] => {
+    const meanings = new Set(newer.map(fact => runs(fact.running, path)))
+    const isOpen = newer.length > 0 && !dependsOnSize(path) && !settings.some(setting => setting.path === path)
+    if (!isOpen || meanings.size > 1 || meanings.has(runs(running, path))) return []
+    const value = newer[0]?.running[path]?.shown
+    return [
+      { path, layer: 'declared', value, where: 'nodes that were made since', by: 'declared', why: older.lostBy, confidence: 'likely' },
+    ]
+  })
 }

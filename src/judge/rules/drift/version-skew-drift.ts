@@ -1,6 +1,6 @@
+import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
 import { type FieldValue, fieldValues } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
-import { byAge, type Release, releaseOf } from '#judge/release.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
@@ -36,7 +36,7 @@ export const versionSkewDrift = cohortRule({
   cohort: () => '',
 
   fact: (subject): Fact => ({
-    release: releaseOf(subject),
+    release: releaseOf(subject.node, subject.identity.kubeletVersion),
     fields: subject.configuration && fieldValues(subject.configuration, subject.identity),
     rollsOver: subject.identity.owner === 'karpenter',
   }),
@@ -47,7 +47,7 @@ export const versionSkewDrift = cohortRule({
     if (kept === undefined || others.length === 0) return
     const skewed = others.flatMap(release => release.members)
     const differing = differingSettings(releases)
-    const isMinor = others.some(({ release }) => release.minor !== kept.release.minor)
+    const isMinor = !isOneMinor(releases.map(({ release }) => release))
     const isAgeKnown = others.every(({ release }) => byAge(release, kept.release) < 0)
     const settings =
       differing.length === 0

@@ -1,4 +1,5 @@
 /** What a node is meant to run with: what its launch template, its EC2NodeClass or its NodePool tells the kubelet. */
+import { hasBottlerocketSetting, isTranslatedForBottlerocket } from '#facts/eks/bottlerocket-settings.ts'
 import { meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
@@ -237,8 +238,8 @@ function ofSource({ config, flags, source }: RawObject, where: string, node: Dec
     typeof value === 'bigint' ? formatDuration(value) : value,
   ])
   const all = [
-    ...fromConfig(objectOf(config), { where, by: 'config', lostBy: unreadBy(node.amiFamily, from, false) }, node),
-    ...fromConfig(Object.fromEntries(ofFlags), { where: `${where} flags`, by: 'flag', lostBy: unreadBy(node.amiFamily, from, true) }, node),
+    ...fromConfig(objectOf(config), { where, by: 'config', source: from }, node),
+    ...fromConfig(Object.fromEntries(ofFlags), { where: `${where} flags`, by: 'flag', source: from }, node),
   ]
   const unclear = all.filter(({ path, value }) => !isWrittenOut(path, value))
   return {
@@ -247,9 +248,11 @@ function ofSource({ config, flags, source }: RawObject, where: string, node: Dec
   }
 }
 
-type Origin = Pick<DeclaredSetting, 'where' | 'by' | 'lostBy'>
+interface Origin extends Pick<DeclaredSetting, 'where' | 'by'> {
+  source: string | null
+}
 
-function fromConfig(config: RawObject, origin: Origin, { kubeletVersion }: DeclaredNode): DeclaredSetting[] {
+function fromConfig(config: RawObject, { where, by, source }: Origin, { kubeletVersion, amiFamily }: DeclaredNode): DeclaredSetting[] {
   const features = featuresOf(kubeletVersion)
   return Object.entries(config).flatMap(([key, value]) => {
     if (key === 'kind' || key === 'apiVersion' || value === null || !/^[A-Za-z]\w*$/.test(key)) return []
@@ -280,10 +283,10 @@ export function ignoredWords(key: string, field: string | null, ignored: string 
 const families: Partial<Record<AmiFamily, string>> = { AL2: 'Amazon Linux 2', AL2023: 'Amazon Linux 2023' }
 
 /** Why an image never reads such a source. Sources: amazon-eks-ami nodeadm/doc, templates/al2/runtime/bootstrap.sh; Bottlerocket's README, User data */
-function unreadBy(family: AmiFamily, source: string | null, isFlag: boolean): string | null {
+function unreadBy(family: AmiFamily, source: string | null, by: DeclaredSetting['by']): string | null {
   if (source === null) return null
   const name = families[family]
-  if (family === 'AL2023' && (source === 'bootstrap' || (source === 'script' && isFlag))) {
+  if (family === 'AL2023' && (source === 'bootstrap' || (source === 'script' && by === 'flag'))) {
     return `nodeadm on ${name} reads NodeConfig, not ${source === 'bootstrap' ? "bootstrap.sh's --kubelet-extra-args" : 'KUBELET_EXTRA_ARGS'}`
   }
   if (family === 'AL2' && source === 'nodeadm') return `bootstrap.sh on ${name} does not read NodeConfig`
@@ -291,4 +294,11 @@ function unreadBy(family: AmiFamily, source: string | null, isFlag: boolean): st
   return family === 'Bottlerocket' && source !== 'bottlerocket'
     ? 'Bottlerocket reads its own settings (TOML), and neither NodeConfig nor scripts'
     : null
+}
+
+/** @param source null: a node class, or a NodePool */
+function withoutSetting(family: AmiFamily, source: string | null, field: string): string | null {
+  if (family !== 'Bottlerocket') return null
+  if (source === null) return isTranslatedForBottlerocket(field) ? null : `Karpenter does not turn ${field} into a setting of Bottlerocket`
+  return hasBottlerocketSetting(field) ? null : `Bottlerocket has no setting for ${field}`
 }

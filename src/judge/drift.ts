@@ -78,7 +78,8 @@ export const absentValue = (path: string): FieldValue => ({
   fromDefault: null,
 })
 
-const comparisonOf = (path: string): Comparison | undefined => compared[fieldOf(path) as Field]
+const comparisonOf = (path: string): Comparison | undefined =>
+  Object.hasOwn(compared, fieldOf(path)) ? compared[fieldOf(path) as Field] : undefined
 
 /** `evictionHard` of `evictionHard.nodefs.available`. */
 export const fieldOf = (path: string): string => path.split('.', 1)[0] ?? ''

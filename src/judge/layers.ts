@@ -5,6 +5,7 @@ import type { Confidence, Evidence } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { AmiFamily, NodeIdentity } from '#model/node-identity.ts'
 import type { SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
 import { type DeclaredSetting, ignoredWords } from './declared.ts'
 import { dependsOnSize, type FieldValue, fieldOf, isCompared, meaningOf, shownSetting, writtenSettings } from './drift.ts'
 import type { NodeSubject } from './rule.ts'
@@ -188,8 +189,6 @@ export function layerEvidence(losses: readonly Pick<Loss, 'layer'>[]): Evidence[
   return counts.toSorted((a, b) => b.count - a.count).map(({ layer }) => ({ what: 'layer', value: layer }))
 }
 
-const byWords: Record<Loss['by'], string> = { declared: 'declared', file: 'file', 'drop-in': 'drop-in', flag: 'flag' }
-
 /** What was said of each field on its way, and what runs. */
 export function wayEvidence(losses: readonly Loss[], start: StartFact | null, running: Running): Evidence[] {
   const paths = [...new Set(losses.map(({ path }) => path))]
@@ -200,35 +199,44 @@ export function wayEvidence(losses: readonly Loss[], start: StartFact | null, ru
         ? []
         : saidOf(start, path).filter(({ where, value }) => !own.some(loss => loss.where === where && loss.value === value))
     return [
-      ...own.map(({ by, where, value }) => ({ what: `${byWords[by]} ${path}`, value: `${shownSetting(value)} (${where})` })),
-      ...said.map(({ by, where, value }) => ({ what: `${byWords[by]} ${path}`, value: `${shownSetting(value)} (${where})` })),
+      ...own.map(({ by, where, value }) => ({ what: `${by} ${path}`, value: `${shownSetting(value)} (${where})` })),
+      ...said.map(({ by, where, value }) => ({ what: `${by} ${path}`, value: `${shownSetting(value)} (${where})` })),
       { what: `configz ${path}`, value: shownRunning(running, path) },
     ]
   })
 }
 
-const shownLosses = 4
+const mostReasons = 4
+const mostFields = 4
 
-/** In words, the first few. */
+/** In words: the reasons, each with the first few fields that were lost for it. */
 export function told(losses: readonly Loss[], running: Running): string {
-  const words = losses
-    .slice(0, shownLosses)
-    .map(({ path, value, why }) => `${path} ${shownSetting(value)} runs as ${shownRunning(running, path)}: ${why}.`)
-  const rest = losses.length - words.length
-  return [...words, ...(rest > 0 ? [`So do ${counted(rest, 'more setting')}.`] : [])].join(' ')
+  const reasons = [...Map.groupBy(losses, ({ why }) => why)]
+  const words = reasons.slice(0, mostReasons).map(([why, of]) => {
+    const fields = of.slice(0, mostFields).map(({ path, value }) => `${path} ${shownSetting(value)} (${shownRunning(running, path)} runs)`)
+    const rest = of.length - fields.length
+    return `${fields.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}: ${why}.`
+  })
+  const rest = reasons.length - words.length
+  return [...words, ...(rest > 0 ? [`And for ${counted(rest, 'more reason')}.`] : [])].join(' ')
 }
 
 /** The values as configuration fields; of a map, with what else of it runs: the kubelet takes it as a whole. */
-export function configOf(
-  values: readonly { path: string; value: unknown }[],
-  configuration: Record<string, unknown>,
-): Record<string, unknown> {
-  const config: Record<string, unknown> = {}
+export function configOf(values: readonly { path: string; value: unknown }[], running: Running): Record<string, unknown> {
+  const config = new Map<string, unknown>()
   for (const { path, value } of values) {
     const field = fieldOf(path)
     if (!isCompared(path) || value === undefined) continue
-    const before = config[field] ?? configuration[field]
-    config[field] = path === field ? value : { ...(typeof before === 'object' ? before : {}), [path.slice(field.length + 1)]: value }
+    if (path === field) config.set(field, value)
+    else config.set(field, { ...objectOf(config.get(field) ?? mapThatRuns(field, running)), [path.slice(field.length + 1)]: value })
   }
-  return config
+  return Object.fromEntries(config)
+}
+
+const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
+
+function mapThatRuns(field: string, running: Running): RawObject {
+  const own = Object.entries(running).filter(([path, { canonical }]) => path !== field && fieldOf(path) === field && canonical !== '')
+  const asWritten = (shown: string) => (field === 'featureGates' ? shown === 'true' : shown)
+  return Object.fromEntries(own.map(([path, { shown }]) => [path.slice(field.length + 1), asWritten(shown)]))
 }

@@ -40,3 +40,13 @@ export const bottlerocketSettings: Readonly<Record<string, readonly [field: stri
   'topology-manager-policy': ['topologyManagerPolicy', 'text'],
   'topology-manager-scope': ['topologyManagerScope', 'text'],
 }
+
+const settable = new Set(Object.values(bottlerocketSettings).map(([field]) => field))
+export const hasBottlerocketSetting = (field: string): boolean => settable.has(field)
+
+/** Fields of `spec.kubelet` that Karpenter turns into settings. Source: karpenter-provider-aws pkg/providers/amifamily/bootstrap/bottlerocket.go */
+const translated = new Set(
+  `clusterDNS cpuCFSQuota evictionHard evictionMaxPodGracePeriod evictionSoft evictionSoftGracePeriod imageGCHighThresholdPercent
+   imageGCLowThresholdPercent kubeReserved maxPods systemReserved`.split(/\s+/),
+)
+export const isTranslatedForBottlerocket = (field: string): boolean => translated.has(field)

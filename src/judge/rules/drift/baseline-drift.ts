@@ -102,22 +102,10 @@ function* fromBaseline({ running }: Fact, baseline: Baseline['configuration']) {
     .filter(([path, value]) => meaningOf(path, value) !== runs(running, path))
     .map(([path, value]): Deviation => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
-    const config = configOf(deviations, runningConfiguration(running))
-    yield { ...failing('baseline', deviations, running), fix: { config } }
+    yield { ...failing('baseline', deviations, running), fix: { config: configOf(deviations, running) } }
   }
   const open = Object.keys(baseline).filter(field => !isCompared(field))
   if (open.length > 0) yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
-}
-
-/** What runs of maps, for a fix that keeps the rest of them. */
-function runningConfiguration(running: Record<string, FieldValue>): Record<string, unknown> {
-  const maps: Record<string, Record<string, string>> = {}
-  for (const [path, { canonical, shown }] of Object.entries(running)) {
-    const field = fieldOf(path)
-    if (field === path || canonical === '') continue
-    maps[field] = { ...maps[field], [path.slice(field.length + 1)]: shown }
-  }
-  return maps
 }
 
 const familiesOfEks = ['AL2', 'AL2023', 'Bottlerocket']
@@ -136,16 +124,24 @@ function isUndeclared({ owner, amiFamily, group }: Fact, context: NodeContext): 
 
 /** What most nodes of the group have is no edit of one of them, which peer-drift says. */
 function* fromImage(fact: Fact, group: readonly FactOfGroup<Fact>[]) {
-  const all = new Map(
-    group.map(({ fact: other, nodes }) => [other, { nodes, paths: new Set(deviationsFromImage(other).map(({ path }) => path)) }]),
-  )
-  const total = group.reduce((sum, { nodes }) => sum + nodes, 0)
-  const alike = (path: string) => [...all.values()].reduce((sum, { nodes, paths }) => sum + (paths.has(path) ? nodes : 0), 0)
-  const deviations = deviationsFromImage(fact).filter(({ path }) => 2 * alike(path) > total)
+  const own = deviationsFromImage(fact)
+  if (own.length === 0) return
+  const count = (facts: readonly FactOfGroup<Fact>[]) => facts.reduce((sum, { nodes }) => sum + nodes, 0)
+  const deviating = (path: string) => group.filter(other => deviationsFromImage(other.fact).some(deviation => deviation.path === path))
+  const deviations = own.filter(({ path }) => 2 * count(deviating(path)) > count(group))
   if (deviations.length > 0) yield failing('ami', deviations, fact.running)
 }
 
+/** Of a fact that many nodes share once. */
+const known = new WeakMap<Fact, Deviation[]>()
+
 function deviationsFromImage(fact: Fact): Deviation[] {
+  const found = known.get(fact) ?? imageDeviations(fact)
+  known.set(fact, found)
+  return found
+}
+
+function imageDeviations(fact: Fact): Deviation[] {
   const { running, amiFamily, kubeletVersion, operatingSystem } = fact
   const ofImage = fieldValues(
     { evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem), ...amiDefaults(amiFamily, kubeletVersion) },
@@ -191,11 +187,11 @@ function bytesOf(value: FieldValue | undefined): number | null {
 }
 
 function failing(layer: 'baseline' | 'ami', deviations: Deviation[], running: Record<string, FieldValue>) {
-  const meant = layer === 'baseline' ? 'the baseline of the policy' : 'what their AMI writes, though nothing is declared for them'
+  const meant = layer === 'baseline' ? 'the baseline of the policy says' : 'its AMI writes, though nothing is declared for it'
   const words = deviations.slice(0, 6).map(({ path, expected }) => `${path} ${shownRunning(running, path)} instead of ${expected}`)
   const rest = deviations.length - words.length
   return {
-    consequence: `${counted(deviations.length, 'setting')} of the kubelet differ from ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
+    consequence: `The kubelet runs with ${counted(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
     evidence: [
       { what: 'layer', value: layer },
       ...deviations.flatMap(({ path, expected }) => [

@@ -62,7 +62,7 @@ export const changedNotRestarted = nodeRule({
         value: start.comesTo[path],
         where: last?.where ?? 'no file names it',
         by: last?.by ?? 'file',
-        why: 'so it runs until the next restart',
+        why: 'so the files and flags have it, and the kubelet was not restarted since',
         confidence: 'certain',
       }
     })

@@ -3,6 +3,7 @@ import { type Declaration, type DeclaredNode, type DeclaredSetting, declarationO
 import { dependsOnSize, type FieldValue, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
 import {
+  configOf,
   type Loss,
   layerEvidence,
   lossesOnDisk,
@@ -22,6 +23,8 @@ interface Fact {
   release: string
   /** A text: why it is not known. */
   start: StartFact | string
+  /** What of the files was not read. */
+  doubt: string | null
 }
 
 const template = { id: 'lt-1', name: 'web', version: '4' }
@@ -61,11 +64,12 @@ export const lostOnTheWay = contextRule({
     node: declaredNode(subject),
     running: fieldValues(subject.configuration, subject.identity),
     release: JSON.stringify(releaseOf(subject.node, subject.identity.kubeletVersion)),
-    start: startFact(subject) ?? subject.missing.nextStart ?? 'the files on its disk do not load',
+    start: startFact(subject) ?? subject.missing.nextStart ?? "the files on the node's disk do not load",
+    doubt: subject.doubts.nextStart ?? null,
   }),
 
   *judge(fact, context, _policy, group) {
-    const { node, running, start } = fact
+    const { node, running, start, doubt } = fact
     const declaration = declarationOf(node, context)
     const files = typeof start === 'string' ? null : start
     const isKnown = typeof declaration !== 'string'
@@ -73,35 +77,37 @@ export const lostOnTheWay = contextRule({
       yield { unknown: `${declaration}; ${start}` }
       return
     }
-    const declared = isKnown ? [...lossesOfDeclared(declaration, fact, group), ...lossesOfOlder(declaration, fact, group)] : []
+    const declared = isKnown ? [...lossesOfDeclared(declaration, fact), ...lossesOfOlder(declaration, fact, group)] : []
     const onDisk = files === null ? [] : lossesOnDisk(files, running, node)
     const isDeclared = ({ path, value }: Loss) =>
       declared.some(loss => loss.path === path && meaningOf(path, loss.value) === meaningOf(path, value))
-    // What only does not run yet is changed-not-restarted.
-    const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(({ layer }) => layer !== 'configz')
+    const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(
+      // What only does not run yet is changed-not-restarted, and what runs on most nodes of the group was changed on this one: peer-drift.
+      loss => loss.layer !== 'configz' && (isExplained(loss, declaration) || !runsOnMost(loss, group)),
+    )
     if (losses.length === 0) {
+      if (!isKnown && doubt !== null) yield { unknown: `${declaration}; ${doubt}` }
       for (const unknown of isKnown ? declaration.undecided : []) yield { unknown }
       return
     }
+    const isCertain = doubt === null && losses.some(({ confidence }) => confidence === 'certain')
     yield {
-      confidence: losses.some(({ confidence }) => confidence === 'certain') ? 'certain' : 'likely',
+      confidence: isCertain ? 'certain' : 'likely',
       consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${told(losses, running)}`,
       evidence: [
         ...layerEvidence(losses),
-        ...(files === null ? [{ what: 'disk', value: 'the files were not read' }] : []),
+        ...(files === null ? [{ what: 'disk', value: `the files were not read: ${start}` }] : []),
+        ...(files !== null && doubt !== null ? [{ what: 'disk', value: doubt }] : []),
         ...wayEvidence(losses, files, running),
       ],
+      fix: { config: configOf(declared, running) },
     }
   },
 })
 
-function lossesOfDeclared({ settings }: Declaration, { node, running, start }: Fact, group: readonly FactOfGroup<Fact>[]): Loss[] {
+function lossesOfDeclared({ settings }: Declaration, { node, running, start }: Fact): Loss[] {
   const files = typeof start === 'string' ? null : start
-  return settings
-    .filter(setting => isLost(setting, running))
-    .map(setting => ({ setting, loss: lossOfDeclared(setting, files, node) }))
-    .filter(({ setting, loss }) => setting.lostBy !== null || loss.layer !== 'declared' || !runsOnMost(setting, group))
-    .map(({ loss }) => loss)
+  return settings.filter(setting => isLost(setting, running)).map(setting => lossOfDeclared(setting, files, node))
 }
 
 function isLost({ path, value, before }: DeclaredSetting, running: Record<string, FieldValue>): boolean {
@@ -109,11 +115,17 @@ function isLost({ path, value, before }: DeclaredSetting, running: Record<string
   return before === undefined ? meaningOf(path, value) !== runs(running, path) : meaningOf(path, before) === runs(running, path)
 }
 
-/** What arrives on most nodes of the group is not lost on the way to this one: someone has changed it here, as peer-drift says. */
-function runsOnMost({ path, value }: DeclaredSetting, group: readonly FactOfGroup<Fact>[]): boolean {
+/** Whether it is known why this very node does not have it. */
+const isExplained = ({ path, where, by }: Loss, declaration: Declaration | string): boolean =>
+  by === 'declared' &&
+  typeof declaration !== 'string' &&
+  (declaration.older !== undefined ||
+    declaration.settings.some(setting => setting.path === path && setting.where === where && setting.lostBy !== null))
+
+function runsOnMost({ path, value }: Loss, group: readonly FactOfGroup<Fact>[]): boolean {
   const meaning = meaningOf(path, value)
   const count = (facts: readonly FactOfGroup<Fact>[]) => facts.reduce((sum, { nodes }) => sum + nodes, 0)
-  return 2 * count(group.filter(({ fact }) => runs(fact.running, path) === meaning)) > count(group)
+  return isCompared(path) && 2 * count(group.filter(({ fact }) => runs(fact.running, path) === meaning)) > count(group)
 }
 
 /** Of what an older template version or node class said nothing is known: the nodes made from the new one show what it comes to. */

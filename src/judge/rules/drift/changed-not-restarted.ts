@@ -1,6 +1,7 @@
 import { fieldValues, meaningOf } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
-import { type Loss, layerEvidence, runs, startFact, told, wayEvidence } from '#judge/layers.ts'
+import { layerEvidence, told, wayEvidence } from '#judge/layer-evidence.ts'
+import { type Loss, runs, startFact } from '#judge/layers.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { byText } from '#judge/text.ts'
 

@@ -1,19 +1,10 @@
 import { releaseOf } from '#facts/eks/release.ts'
-import { type Declaration, type DeclaredNode, type DeclaredSetting, declarationOf, declaredNode } from '#judge/declared.ts'
+import { declarationOf, declaredNode } from '#judge/declared.ts'
+import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/declared-source.ts'
 import { dependsOnSize, type FieldValue, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
-import {
-  configOf,
-  type Loss,
-  layerEvidence,
-  lossesOnDisk,
-  lossOfDeclared,
-  runs,
-  type StartFact,
-  startFact,
-  told,
-  wayEvidence,
-} from '#judge/layers.ts'
+import { configOf, layerEvidence, told, wayEvidence } from '#judge/layer-evidence.ts'
+import { type Loss, lossesOnDisk, lossOfDeclared, runs, type StartFact, startFact } from '#judge/layers.ts'
 import { contextRule, type FactOfGroup } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 

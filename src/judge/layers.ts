@@ -87,7 +87,7 @@ function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | nul
   const own = Object.entries(said).filter(([path]) => fieldOf(path) === field)
   const inFile = own.flatMap(([path, entries]) => entries.filter(({ by }) => by === 'file').map(entry => ({ path, ...entry })))
   const foreign = own.flatMap(([path, entries]) =>
-    entries.filter(({ by, value }) => by !== 'flag' && (by === 'drop-in' || ofImage?.writes(path, value) === false)),
+    entries.filter(({ by, value }) => by !== 'flag' && (by === 'drop-in' || ofImage?.isOwn(path, value) === false)),
   )
   const [first] = inFile
   const lacks = ofImage?.keysOf(field).some(path => !inFile.some(entry => entry.path === path)) === true
@@ -158,10 +158,10 @@ export function lossesOnDisk(start: StartFact, running: Running, { amiFamily, ku
 }
 
 interface ImageValues {
-  /** Whether the image itself may write the value into the main file. */
-  writes(path: string, value: unknown): boolean
-  /** Whether the value is as good as none: the image's, or what the kubelet takes where nobody says anything. */
+  /** Whether nobody else is known to have written the value: it is the image's, or what the kubelet takes where nobody says anything. */
   isPreset(path: string, value: unknown): boolean
+  /** The same where AL2's user data and hands edit the main file itself, which has no defaults of the kubelet's by itself. */
+  isOwn(path: string, value: unknown): boolean
   /** The paths of a map that it writes. */
   keysOf(field: string): string[]
 }
@@ -175,9 +175,10 @@ function imageValues(family: AmiFamily, kubeletVersion: string | null): ImageVal
     known[path] !== undefined && meaningOf(path, known[path]) === meaningOf(path, value)
   const writes = (path: string, value: unknown) =>
     isIn(ofAmi, path, value) || dependsOnSize(path) || fieldOf(path) === 'featureGates' || isNewInAmi(path)
+  const isPreset = (path: string, value: unknown) => writes(path, value) || isIn(ofKubelet, path, value)
   return {
-    writes,
-    isPreset: (path, value) => writes(path, value) || isIn(ofKubelet, path, value),
+    isPreset,
+    isOwn: family === 'AL2' ? writes : isPreset,
     keysOf: field => Object.keys(ofAmi).filter(path => path !== field && fieldOf(path) === field),
   }
 }

@@ -113,11 +113,21 @@ export function isWrittenOut(path: string, value: unknown): boolean {
 
 export const shownSetting = (value: unknown): string => (value === undefined || value === null ? 'none' : bounded(shownValue(value), 100))
 
+type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
+
+/** Several rules ask it of one node. */
+const known = new WeakMap<KubeletConfiguration, { identity: Image; values: Record<string, FieldValue> }>()
+
 /** Every compared field by its path, keys of maps each by its own: `evictionHard.nodefs.available`. */
-export function fieldValues(
-  configuration: KubeletConfiguration,
-  identity: Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>,
-) {
+export function fieldValues(configuration: KubeletConfiguration, identity: Image): Readonly<Record<string, FieldValue>> {
+  const found = known.get(configuration)
+  if (found?.identity === identity) return found.values
+  const values = comparedValues(configuration, identity)
+  known.set(configuration, { identity, values })
+  return values
+}
+
+function comparedValues(configuration: KubeletConfiguration, identity: Image): Record<string, FieldValue> {
   const defaults: KubeletConfiguration = {
     ...configurationDefaults,
     evictionHard: evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),

@@ -8,6 +8,7 @@ import { dependsOnSize, type FieldValue, fieldOf, fieldValues, isCompared, meani
 import { configOf } from '#judge/layer-evidence.ts'
 import { runs, shownRunning } from '#judge/layers.ts'
 import { contextRule, type FactOfGroup } from '#judge/rule.ts'
+import { isOnMost } from '#judge/shares.ts'
 import { bounded, counted } from '#judge/text.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
@@ -125,35 +126,29 @@ function isUndeclared({ owner, amiFamily, group }: Fact, context: NodeContext): 
 
 /** What most nodes of the group have is no edit of one of them, which peer-drift says. */
 function* fromImage(fact: Fact, group: readonly FactOfGroup<Fact>[]) {
-  const own = deviationsFromImage(fact)
-  if (own.length === 0) return
-  const count = (facts: readonly FactOfGroup<Fact>[]) => facts.reduce((sum, { nodes }) => sum + nodes, 0)
-  const deviating = (path: string) => group.filter(other => deviationsFromImage(other.fact).some(deviation => deviation.path === path))
-  const deviations = own.filter(({ path }) => 2 * count(deviating(path)) > count(group))
+  const deviations = imageDeviations(fact).filter(({ path }) =>
+    isOnMost(group, path, other => imageDeviations(other).map(deviation => deviation.path)),
+  )
   if (deviations.length > 0) yield failing('ami', deviations, fact.running)
-}
-
-/** Of a fact that many nodes share once. */
-const known = new WeakMap<Fact, Deviation[]>()
-
-function deviationsFromImage(fact: Fact): Deviation[] {
-  const found = known.get(fact) ?? imageDeviations(fact)
-  known.set(fact, found)
-  return found
 }
 
 function imageDeviations(fact: Fact): Deviation[] {
   const { running, amiFamily, kubeletVersion, operatingSystem } = fact
-  const ofImage = fieldValues(
-    { evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem), ...amiDefaults(amiFamily, kubeletVersion) },
-    fact,
-  )
-  const plain = Object.entries(running)
+  const other = Object.entries(running)
     .filter(([path, value]) => !value.isDefault && !dependsOnSize(path) && isAmiDefaultKnown(amiFamily, fieldOf(path)))
     .filter(
       ([path, { canonical }]) => !(isNewInAmi(path) && canonical === meaningOf(path, writtenSettings({ ...configurationDefaults })[path])),
     )
-    .map(([path]): Deviation => ({ path, expected: ofImage[path]?.shown ?? 'none', value: undefined }))
+    .map(([path]) => path)
+  const presets =
+    other.length === 0
+      ? {}
+      : writtenSettings({
+          ...configurationDefaults,
+          evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
+          ...amiDefaults(amiFamily, kubeletVersion),
+        })
+  const plain = other.map((path): Deviation => ({ path, expected: shownSetting(presets[path]), value: undefined }))
   return [...plain, ...reservationDeviations(fact)]
 }
 

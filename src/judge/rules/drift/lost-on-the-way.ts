@@ -6,6 +6,7 @@ import type { NodeExample } from '#judge/example.ts'
 import { configOf, layerEvidence, told, wayEvidence } from '#judge/layer-evidence.ts'
 import { type Loss, lossesOnDisk, lossOfDeclared, runs, type StartFact, startFact } from '#judge/layers.ts'
 import { contextRule, type FactOfGroup } from '#judge/rule.ts'
+import { isOnMost } from '#judge/shares.ts'
 import { counted } from '#judge/text.ts'
 
 interface Fact {
@@ -113,11 +114,10 @@ const isExplained = ({ path, where, by }: Loss, declaration: Declaration | strin
   (declaration.older !== undefined ||
     declaration.settings.some(setting => setting.path === path && setting.where === where && setting.lostBy !== null))
 
-function runsOnMost({ path, value }: Loss, group: readonly FactOfGroup<Fact>[]): boolean {
-  const meaning = meaningOf(path, value)
-  const count = (facts: readonly FactOfGroup<Fact>[]) => facts.reduce((sum, { nodes }) => sum + nodes, 0)
-  return isCompared(path) && 2 * count(group.filter(({ fact }) => runs(fact.running, path) === meaning)) > count(group)
-}
+const runsOnMost = ({ path, value }: Loss, group: readonly FactOfGroup<Fact>[]): boolean =>
+  isOnMost(group, `${path} ${meaningOf(path, value)}`, fact =>
+    Object.entries(fact.running).map(([own, { canonical }]) => `${own} ${canonical}`),
+  )
 
 /** Of what an older template version or node class said nothing is known: the nodes made from the new one show what it comes to. */
 function lossesOfOlder({ settings, older }: Declaration, { running, release }: Fact, group: readonly FactOfGroup<Fact>[]): Loss[] {

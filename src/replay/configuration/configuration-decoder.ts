@@ -22,8 +22,6 @@ import { goQuote, jsonText } from '#model/go-text.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
-export { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
-
 /** `message` is upstream's text. */
 export class DecodeError extends Error {}
 

@@ -6,7 +6,7 @@ import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { formatDuration } from '#model/duration.ts'
 import type { AmiFamily, NodeOwner } from '#model/node-identity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { isWrittenOut, writtenSettings } from './drift.ts'
+import { isSet, isWrittenOut, writtenSettings } from './drift.ts'
 import { bounded } from './text.ts'
 
 /** What of a node leads to its declaration. */
@@ -92,7 +92,7 @@ function fromConfig(config: RawObject, { where, by, source }: Origin, { kubeletV
       isMisnamed: ignored !== null,
     })
     if (field === null) return [setting(bounded(key, 100), value)]
-    const found = Object.entries(writtenSettings({ [field]: value })).filter(([, entry]) => entry !== null)
+    const found = Object.entries(writtenSettings({ [field]: value })).filter(([, entry]) => isSet(entry))
     return found.map(([path, entry]) => setting(path, entry))
   })
 }

@@ -103,13 +103,16 @@ export const meaningOf = (path: string, value: unknown): string => canonicalValu
 
 export const isCompared = (path: string): boolean => comparisonOf(path) !== undefined
 
-/** False: an expression, or a secret that was cut, of which nobody knows what it comes to. */
+/** False: an expression, or a secret that was cut, of which nobody knows what it comes to; an empty list, which configz does not show. */
 export function isWrittenOut(path: string, value: unknown): boolean {
   const kind = comparisonOf(path)?.kind
-  if (value === '(removed)') return false
+  if (value === '(removed)' || (Array.isArray(value) && value.length === 0)) return false
   const isSized = kind === 'quantities' || kind === 'quantity' || fieldOf(path) === 'maxPods'
   return !isSized || typeof value !== 'string' || /^[\d.+-]+[A-Za-z%]{0,2}([+-]?\d+)?$/.test(value)
 }
+
+/** Upstream's decoder takes null, and defaulting an empty text, for a field that nobody set. */
+export const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== ''
 
 export const shownSetting = (value: unknown): string => (value === undefined || value === null ? 'none' : bounded(shownValue(value), 100))
 

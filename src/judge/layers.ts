@@ -6,7 +6,7 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { AmiFamily, NodeIdentity } from '#model/node-identity.ts'
 import type { SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
 import { type DeclaredSetting, ignoredWords } from './declared-source.ts'
-import { dependsOnSize, type FieldValue, fieldOf, isCompared, meaningOf, writtenSettings } from './drift.ts'
+import { dependsOnSize, type FieldValue, fieldOf, isCompared, isSet, isWrittenOut, meaningOf, writtenSettings } from './drift.ts'
 import type { NodeSubject } from './rule.ts'
 import { bounded } from './text.ts'
 
@@ -98,7 +98,7 @@ export const saidOf = ({ said }: StartFact, path: string): SaidSetting[] => (Obj
 
 function overrider(held: SaidSetting, said: readonly SaidSetting[]): string {
   const later = said.slice(said.indexOf(held) + 1).at(-1)
-  return later === undefined ? 'a file that is merged after it' : later.by === 'flag' ? `the flag ${later.where}` : later.where
+  return later === undefined ? "the kubelet's own default" : later.by === 'flag' ? `the flag ${later.where}` : later.where
 }
 
 interface IgnoredValue {
@@ -134,7 +134,8 @@ export function lossesOnDisk(start: StartFact, running: Running, { amiFamily, ku
   const isPreset = (path: string, value: unknown) => ofImage === null || ofImage.isPreset(path, value)
   const losses: Loss[] = []
   const add = (layer: Layer, { path, value }: { path: string; value: unknown }, by: Loss['by'], where: string, why: string) => {
-    if (value !== null && !isRunning(path, value)) losses.push({ path, layer, value, where, by, why, confidence: 'certain' })
+    if (isSet(value) && isWrittenOut(path, value) && !isRunning(path, value))
+      losses.push({ path, layer, value, where, by, why, confidence: 'certain' })
   }
   for (const [path, said] of Object.entries(start.said)) {
     const final = meaningOf(path, start.comesTo[path])

@@ -109,6 +109,8 @@ describe('a declared setting', () => {
 
   it('that nobody can know is open where all others run', () => {
     expect(judged(declares(says({ maxPods: 'max_pods - 3' })), running(85))).toMatchObject({ state: 'unknown', reason: /maxPods/ })
+    expect(state(declares(says({ ...high(70), enforceNodeAllocatable: [], containerLogMaxSize: '' })), running(70))).toBe('unknown')
+    expect(state(declares(says({ ...high(70), containerLogMaxSize: '' })), running(70))).toBe('pass')
     expect(judged(declares(says({ ...high(70), systemReserved: { memory: '(removed)' } })), running(70)).state).toBe('unknown')
   })
 })
@@ -152,6 +154,10 @@ describe('where it was lost', () => {
 })
 
 describe('what stands on the disk', () => {
+  const empty = {
+    containerLogMaxSize: [{ by: 'drop-in', where: drop, value: '' } as const],
+    enforceNodeAllocatable: [{ by: 'drop-in', where: drop, value: [] } as const],
+  }
   const undeclared: ContextExample = { nodegroups: [nodegroup({ launchTemplate: undefined })] }
 
   it.each<[string, Partial<StartSettings>, string]>([
@@ -166,6 +172,7 @@ describe('what stands on the disk', () => {
     ],
     ['an unread file with what runs anyway', { unread: [{ path: '/d/a.yaml', why: 'name', values: high(70) }] }, 'pass'],
     ['an unread file', { unread: [{ path: '/d/a.yaml', why: 'name', values: high(75) }] }, 'fail'],
+    ['an empty text, an empty list', { said: { ...said(['drop-in', drop, 70]).said, ...empty } }, 'pass'],
     ['what an editor left behind', { unread: [{ path: `${drop}.bak`, why: 'name', values: high(75) }] }, 'pass'],
     [
       'another main file as the image wrote it',

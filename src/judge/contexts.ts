@@ -4,7 +4,7 @@ import type { NodeContext } from './cluster-facts.ts'
 import type { MemberOutcome } from './cohorts.ts'
 import { FactsOfNodes, type Member } from './facts-of-nodes.ts'
 import { fromYields, type Outcome, ruleError } from './outcome.ts'
-import type { ContextRule, NodeSubject } from './rule.ts'
+import type { ContextRule, FactOfGroup, NodeSubject } from './rule.ts'
 
 type ContextOf = (cluster: string, node: string) => Omit<NodeContext, 'at'>
 
@@ -23,17 +23,32 @@ export class Contexts {
   }
 
   *outcomes(contextOf: ContextOf, policy: Policy): Iterable<MemberOutcome> {
-    for (const member of this.#members)
-      yield { subject: member.subject, outcome: member.settled ?? this.#judged(member, contextOf, policy) }
+    const groups = this.#groups()
+    for (const member of this.#members) {
+      const group = groups.get(groupOf(member)) ?? []
+      yield { subject: member.subject, outcome: member.settled ?? this.#judged(member, contextOf, policy, group) }
+    }
   }
 
-  #judged(member: Member, contextOf: ContextOf, policy: Policy): Outcome {
+  #groups(): Map<string, FactOfGroup<unknown>[]> {
+    const known = this.#members.filter(({ fact }) => fact !== null)
+    return new Map(
+      [...Map.groupBy(known, groupOf)].map(([key, members]) => [
+        key,
+        [...Map.groupBy(members, ({ fact }) => fact)].map(([, alike]) => ({ fact: this.#facts.get(alike[0]!), nodes: alike.length })),
+      ]),
+    )
+  }
+
+  #judged(member: Member, contextOf: ContextOf, policy: Policy, group: readonly FactOfGroup<unknown>[]): Outcome {
     const { cluster, identity, at } = member.subject
     try {
-      const yields = [...this.#rule.judge(this.#facts.get(member), { ...contextOf(cluster, identity.name), at }, policy)]
+      const yields = [...this.#rule.judge(this.#facts.get(member), { ...contextOf(cluster, identity.name), at }, policy, group)]
       return fromYields(yields, this.#rule.severity)
     } catch (error) {
       return ruleError(error)
     }
   }
 }
+
+const groupOf = ({ subject: { cluster, identity } }: Member): string => JSON.stringify([cluster, identity.group.kind, identity.group.name])

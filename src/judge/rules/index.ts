@@ -4,7 +4,11 @@ import { invalidKubeletConfiguration } from './configuration/invalid-kubelet-con
 import { containerGcFlagsOffDefault } from './container-gc/container-gc-flags-off-default.ts'
 import { deadContainerPile } from './container-gc/dead-container-pile.ts'
 import { unreadNode } from './coverage/unread-node.ts'
+import { baselineDrift } from './drift/baseline-drift.ts'
+import { changedNotRestarted } from './drift/changed-not-restarted.ts'
+import { lostOnTheWay } from './drift/lost-on-the-way.ts'
 import { peerDrift } from './drift/peer-drift.ts'
+import { versionSkewDrift } from './drift/version-skew-drift.ts'
 import { absoluteThresholdOnMixedDisks } from './eviction/absolute-threshold-on-mixed-disks.ts'
 import { criticalPodAmongFirstVictims } from './eviction/critical-pod-among-first-victims.ts'
 import { evictionDue } from './eviction/eviction-due.ts'
@@ -59,7 +63,9 @@ export const rules: readonly Rule[] = [
   absoluteThresholdOnMixedDisks,
   alertBeforeImageGc,
   allocatableMismatch,
+  baselineDrift,
   cgroupV1,
+  changedNotRestarted,
   containerGcFlagsOffDefault,
   criticalPodAmongFirstVictims,
   deadContainerPile,
@@ -79,6 +85,7 @@ export const rules: readonly Rule[] = [
   logRetentionTooShort,
   logRotationOvershoot,
   lostDefaultThreshold,
+  lostOnTheWay,
   memoryCgroupLeak,
   memoryThresholdTooSmall,
   missingEnforcedCgroup,
@@ -109,5 +116,6 @@ export const rules: readonly Rule[] = [
   unwatchedInodes,
   unwatchedPids,
   uselessEviction,
+  versionSkewDrift,
   zeroMinReclaimThrash,
 ]

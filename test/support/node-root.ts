@@ -26,7 +26,24 @@ export interface Run {
 
 /** What every node has: coreutils, findutils, and the like. */
 const everyday = [
-  ...['awk', 'base64', 'cat', 'date', 'find', 'getconf', 'grep', 'gzip', 'head', 'iconv', 'ionice', 'mkdir', 'mktemp', 'renice', 'rm', 'sed'],
+  ...[
+    'awk',
+    'base64',
+    'cat',
+    'date',
+    'find',
+    'getconf',
+    'grep',
+    'gzip',
+    'head',
+    'iconv',
+    'ionice',
+    'mkdir',
+    'mktemp',
+    'renice',
+    'rm',
+    'sed',
+  ],
   ...['sh', 'sha256sum', 'sleep', 'sort', 'stat', 'timeout', 'tr', 'true', 'wc'],
 ]
 
@@ -44,7 +61,10 @@ export function scriptNamed(name: string): string {
   return scriptOf(document, file => readFileSync(join('src/remediate/scripts', file), 'utf8'))
 }
 
-export function writeRoot({ files, links = {}, folders = [], tools = {}, missing = [] }: NodeRoot, platform: Platform): { root: string; path: string } {
+export function writeRoot(
+  { files, links = {}, folders = [], tools = {}, missing = [] }: NodeRoot,
+  platform: Platform,
+): { root: string; path: string } {
   const folder = temporaryFolder()
   const root = join(folder, 'root')
   const path = join(folder, 'bin')
@@ -100,7 +120,14 @@ export function inspect(document: string, node: NodeRoot, platform: Platform, ou
   writeFileSync(script, scriptNamed(document))
   const [shell = 'sh', ...options] = platform.shell
   const { stdout, stderr, status } = spawnSync(shell, [...options, script], {
-    env: { PATH: path, HIGHWATER_ROOT: root, HIGHWATER_OUTPUT: output, AWS_SSM_INSTANCE_ID: 'i-0123456789abcdef0', TMPDIR: dirname(path), ...node.environment },
+    env: {
+      PATH: path,
+      HIGHWATER_ROOT: root,
+      HIGHWATER_OUTPUT: output,
+      AWS_SSM_INSTANCE_ID: 'i-0123456789abcdef0',
+      TMPDIR: dirname(path),
+      ...node.environment,
+    },
     cwd: dirname(path),
     maxBuffer: 64 * 1024 * 1024,
     timeout: 90_000,

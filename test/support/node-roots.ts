@@ -10,7 +10,7 @@ export const prints = (text: string) => `cat <<'END_OF_TEXT'\n${text}\nEND_OF_TE
 /** Answers by its arguments, and fails for others as the real one does. */
 export const answers = (cases: Record<string, string>) =>
   `case "$*" in\n${Object.entries(cases)
-    .map(([given, script]) => `  ${given.includes('*') ? given : `'${given}'`})\n${script}\n;;`)
+    .map(([given, script]) => `  '${given.replace(/\*$/, '')}'${given.endsWith('*') ? '*' : ''})\n${script}\n;;`)
     .join('\n')}\n  *) echo "unknown: $*" >&2; exit 1 ;;\nesac`
 
 export const pause = '602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10'
@@ -27,7 +27,16 @@ export const cri = {
         spec: { image: '', annotations: { note: secret } },
         pinned: true,
       },
-      { id: `sha256:${hex('c')}`, repoTags: [], repoDigests: [`docker.io/library/shop@sha256:${hex('d')}`], size: '734003200', uid: { value: '0' }, username: '', spec: null, pinned: false },
+      {
+        id: `sha256:${hex('c')}`,
+        repoTags: [],
+        repoDigests: [`docker.io/library/shop@sha256:${hex('d')}`],
+        size: '734003200',
+        uid: { value: '0' },
+        username: '',
+        spec: null,
+        pinned: false,
+      },
     ],
   },
   containers: {
@@ -96,7 +105,8 @@ export const cri = {
 const [kept, other] = cri.images.images
 const [container] = cri.containers.containers
 const [sandbox] = cri.pods.items
-const only = (value: object | undefined, ...names: string[]) => Object.fromEntries(Object.entries(value ?? {}).filter(([name]) => names.includes(name)))
+const only = (value: object | undefined, ...names: string[]) =>
+  Object.fromEntries(Object.entries(value ?? {}).filter(([name]) => names.includes(name)))
 const { team: _, ...labels } = container?.labels ?? { team: '' }
 const { app: __, ...podLabels } = sandbox?.labels ?? { app: '' }
 export const runtime = {
@@ -122,7 +132,9 @@ export const crictl = (changed: Partial<Record<'images' | 'ps' | 'pods' | 'image
   })
 
 const df = answers({
-  '-P -k *': prints('Filesystem     1024-blocks     Used Available Capacity Mounted on\n/dev/nvme0n1p1    20960236 12345678   8614558      59% /'),
+  '-P -k *': prints(
+    'Filesystem     1024-blocks     Used Available Capacity Mounted on\n/dev/nvme0n1p1    20960236 12345678   8614558      59% /',
+  ),
   '-P -i *': prints('Filesystem      Inodes  IUsed   IFree IUse% Mounted on\n/dev/nvme0n1p1 10485760 250000 10235760    3% /'),
 })
 const journal = [
@@ -132,7 +144,11 @@ const journal = [
 ].join('\n')
 
 /** All of the family's common parts. */
-function linux(arguments_: string[], unit: string, systemd: Record<string, string>): Pick<NodeRoot, 'files' | 'folders' | 'links' | 'tools'> & { tools: Record<string, string> } {
+function linux(
+  arguments_: string[],
+  unit: string,
+  systemd: Record<string, string>,
+): Pick<NodeRoot, 'files' | 'folders' | 'links' | 'tools'> & { tools: Record<string, string> } {
   return {
     files: {
       '/proc/stat': 'cpu  1 2 3\nbtime 1763596800\n',
@@ -163,12 +179,19 @@ function linux(arguments_: string[], unit: string, systemd: Record<string, strin
       crictl: crictl(),
       df,
       systemctl: answers(systemd),
-      journalctl: answers({ '--disk-usage': prints('Archived and active journals take up 1.2G in the file system.'), '-u *': prints(journal) }),
+      journalctl: answers({
+        '--disk-usage': prints('Archived and active journals take up 1.2G in the file system.'),
+        '-u *': prints(journal),
+      }),
     },
   }
 }
 
-const timer = { 'show logrotate.timer *': prints('LoadState=loaded\nActiveState=active\nTimersCalendar={ OnCalendar=*-*-* 00:00:00 ; next_elapse=Sun 2026-11-22 00:00:00 UTC }\nLastTriggerUSec=Sat 2026-11-21 00:00:00 UTC') }
+const timer = {
+  'show logrotate.timer *': prints(
+    'LoadState=loaded\nActiveState=active\nTimersCalendar={ OnCalendar=*-*-* 00:00:00 ; next_elapse=Sun 2026-11-22 00:00:00 UTC }\nLastTriggerUSec=Sat 2026-11-21 00:00:00 UTC',
+  ),
+}
 const cgroupV2 = {
   '/sys/fs/cgroup/cgroup.controllers': 'cpuset cpu io memory pids\n',
   '/sys/fs/cgroup/cgroup.stat': 'nr_descendants 220\nnr_subsys_memory 150\nnr_dying_descendants 40\nnr_dying_subsys_memory 33\n',
@@ -176,10 +199,18 @@ const cgroupV2 = {
 
 export function al2023(dropIns: Record<string, string> = {}): NodeRoot & { tools: Record<string, string> } {
   const folder = Object.keys(dropIns).length > 0 ? ['--config-dir=/etc/kubernetes/kubelet/config.json.d'] : []
-  const arguments_ = ['/usr/bin/kubelet', '--config=/etc/kubernetes/kubelet/config.json', '--hostname-override=ip-10-0-0-1.eu-west-1.compute.internal', '--node-ip=10.0.0.1', ...folder]
+  const arguments_ = [
+    '/usr/bin/kubelet',
+    '--config=/etc/kubernetes/kubelet/config.json',
+    '--hostname-override=ip-10-0-0-1.eu-west-1.compute.internal',
+    '--node-ip=10.0.0.1',
+    ...folder,
+  ]
   const node = linux(arguments_, 'kubelet.service', {
     ...timer,
-    'show kubelet.service *': prints('FragmentPath=/etc/systemd/system/kubelet.service\nDropInPaths=\nEnvironmentFiles=/etc/eks/kubelet/environment (ignore_errors=no)'),
+    'show kubelet.service *': prints(
+      'FragmentPath=/etc/systemd/system/kubelet.service\nDropInPaths=\nEnvironmentFiles=/etc/eks/kubelet/environment (ignore_errors=no)',
+    ),
   })
   return {
     ...node,
@@ -210,7 +241,9 @@ export function al2023(dropIns: Record<string, string> = {}): NodeRoot & { tools
 export function al2(): NodeRoot & { tools: Record<string, string> } {
   const arguments_ = ['/usr/bin/kubelet', '--config', '/etc/kubernetes/kubelet/kubelet-config.json', '--v=2', '--max-pods=29']
   const node = linux(arguments_, 'kubelet.service', {
-    'show kubelet.service *': prints('FragmentPath=/etc/systemd/system/kubelet.service\nDropInPaths=/etc/systemd/system/kubelet.service.d/10-kubelet-args.conf /etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf'),
+    'show kubelet.service *': prints(
+      'FragmentPath=/etc/systemd/system/kubelet.service\nDropInPaths=/etc/systemd/system/kubelet.service.d/10-kubelet-args.conf /etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf',
+    ),
     'show logrotate.timer *': prints('LoadState=not-found\nActiveState=inactive'),
   })
   return {
@@ -222,23 +255,35 @@ export function al2(): NodeRoot & { tools: Record<string, string> } {
       '/proc/cgroups': '#subsys_name\thierarchy\tnum_cgroups\tenabled\ncpu\t3\t200\t1\nmemory\t9\t1203\t1\n',
       '/sys/fs/cgroup/memory/memory.limit_in_bytes': '1\n',
       '/sys/fs/cgroup/memory/kubepods/memory.limit_in_bytes': '1\n',
-      '/etc/kubernetes/kubelet/kubelet-config.json': json({ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', maxPods: 29 }),
+      '/etc/kubernetes/kubelet/kubelet-config.json': json({
+        kind: 'KubeletConfiguration',
+        apiVersion: 'kubelet.config.k8s.io/v1beta1',
+        maxPods: 29,
+      }),
       '/etc/systemd/system/kubelet.service.d/10-kubelet-args.conf': `[Service]\nEnvironment='KUBELET_ARGS=--node-ip=10.0.0.1 --v=2' "OTHER=${secret}"\n`,
       '/etc/systemd/system/kubelet.service.d/30-kubelet-extra-args.conf': "[Service]\nEnvironment='KUBELET_EXTRA_ARGS=--max-pods=29'\n",
       '/etc/containerd/config.toml': `version = 2\n[plugins."io.containerd.grpc.v1.cri"]\nsandbox_image = "${pause}"\n[plugins."io.containerd.grpc.v1.cri".containerd]\ndiscard_unpacked_layers = true\nsnapshotter = "overlayfs"\n[plugins."io.containerd.grpc.v1.cri".registry.mirrors."docker.io"]\nendpoint = [\n  "https://mirror.example.com",\n  "https://registry-1.docker.io",\n]\n[plugins."io.containerd.grpc.v1.cri".registry.configs."mirror.example.com".auth]\npassword = "${secret}"\n`,
-      '/etc/logrotate.d/containers': '/var/lib/docker/containers/*/*.log\n"/var/log/pods/*/*/*.log" {\n  size=100M\n  maxsize 1G\n  rotate 2\n  postrotate\n    echo hunter2 }\n  endscript\n}\n/var/log/a.log /var/log/b.log { \n hourly # often\n}\n',
+      '/etc/logrotate.d/containers':
+        '/var/lib/docker/containers/*/*.log\n"/var/log/pods/*/*/*.log" {\n  size=100M\n  maxsize 1G\n  rotate 2\n  postrotate\n    echo hunter2 }\n  endscript\n}\n/var/log/a.log /var/log/b.log { \n hourly # often\n}\n',
       '/etc/cron.d/logs': `MAILTO=${secret}\n*/15 * * * * root PASSWORD=${secret} /usr/sbin/logrotate /etc/logrotate.d/containers\n`,
     },
     tools: {
       ...node.tools,
       // The crictl of that time prints one filesystem.
-      crictl: crictl({ imagefsinfo: prints(json({ status: cri.imagefsinfo.status.imageFilesystems[0] })), info: 'echo "FATA[0000] no info" >&2; exit 1' }),
+      crictl: crictl({
+        imagefsinfo: prints(json({ status: cri.imagefsinfo.status.imageFilesystems[0] })),
+        info: 'echo "FATA[0000] no info" >&2; exit 1',
+      }),
     },
   }
 }
 
 export function ubuntu(): NodeRoot & { tools: Record<string, string> } {
-  const node = linux(['/snap/kubelet-eks/200/kubelet', '--config=/etc/kubernetes/kubelet/kubelet-config.json', '--root-dir=/data/kubelet'], 'snap.kubelet-eks.daemon.service', { ...timer })
+  const node = linux(
+    ['/snap/kubelet-eks/200/kubelet', '--config=/etc/kubernetes/kubelet/kubelet-config.json', '--root-dir=/data/kubelet'],
+    'snap.kubelet-eks.daemon.service',
+    { ...timer },
+  )
   return {
     ...node,
     files: {
@@ -254,14 +299,20 @@ export function ubuntu(): NodeRoot & { tools: Record<string, string> } {
 }
 
 export function hybrid(): NodeRoot & { tools: Record<string, string> } {
-  const node = al2023({ '00-nodeadm.conf': json({ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', maxPods: 42 }) })
+  const node = al2023({
+    '00-nodeadm.conf': json({ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', maxPods: 42 }),
+  })
   return { ...node, environment: { AWS_SSM_INSTANCE_ID: 'mi-0123456789abcdef0' } }
 }
 
 /** What the control container sees. */
 export function bottlerocket(): NodeRoot & { tools: Record<string, string> } {
   return {
-    files: { '/proc/sys/kernel/osrelease': '6.12.58\n', '/proc/cmdline': 'BOOT_IMAGE=(hd0,gpt3)/vmlinuz quiet\n', '/sys/fs/cgroup/cgroup.controllers': 'memory\n' },
+    files: {
+      '/proc/sys/kernel/osrelease': '6.12.58\n',
+      '/proc/cmdline': 'BOOT_IMAGE=(hd0,gpt3)/vmlinuz quiet\n',
+      '/sys/fs/cgroup/cgroup.controllers': 'memory\n',
+    },
     tools: {
       apiclient: answers({
         'get settings.kubernetes': prints(
@@ -281,7 +332,9 @@ export function bottlerocket(): NodeRoot & { tools: Record<string, string> } {
             },
           }),
         ),
-        'get settings.container-runtime': prints(json({ settings: { 'container-runtime': { snapshotter: 'overlayfs', 'max-concurrent-downloads': 3 } } })),
+        'get settings.container-runtime': prints(
+          json({ settings: { 'container-runtime': { snapshotter: 'overlayfs', 'max-concurrent-downloads': 3 } } }),
+        ),
         'get settings.container-registry': prints(
           json({
             settings: {
@@ -292,7 +345,17 @@ export function bottlerocket(): NodeRoot & { tools: Record<string, string> } {
             },
           }),
         ),
-        'get os': prints(json({ os: { pretty_name: 'Bottlerocket OS 1.51.0 (aws-k8s-1.34)', variant_id: 'aws-k8s-1.34', version_id: '1.51.0', build_id: 'abc', arch: 'x86_64' } })),
+        'get os': prints(
+          json({
+            os: {
+              pretty_name: 'Bottlerocket OS 1.51.0 (aws-k8s-1.34)',
+              variant_id: 'aws-k8s-1.34',
+              version_id: '1.51.0',
+              build_id: 'abc',
+              arch: 'x86_64',
+            },
+          }),
+        ),
       }),
     },
   }

@@ -90,7 +90,7 @@ without_yaml_secrets() {
           if (rest !~ /^ *(true|false|[0-9]+) *$/) { skips = 1; depth = indent; next }
         } else if (rest ~ /[{,"\047] *["\047]?[A-Za-z0-9_]*([Tt]oken|[Pp]assw|[Ss]ecret|[Cc]redential|[Pp]rivate|[Hh]eader|staticPodURL)[A-Za-z0-9_]*["\047]? *:/) exit 1
       } else if (line ~ /([Tt]oken|[Pp]assw|[Ss]ecret|[Cc]redential|[Pp]rivate|[Hh]eader|staticPodURL)[A-Za-z0-9_]*["\047]? *:/) exit 1
-      text = text (NR > 1 ? "\n" : "") line
+      text = text (has_text++ ? "\n" : "") line
     }
     END { printf "%s", jstr(text) }'
 }
@@ -426,7 +426,7 @@ done
       printf "%s{\"registry\":%s%s,\"hosts\":[%s]}", (i > 1 ? "," : ""), jstr(name), (name in server ? ",\"server\":" jstr(server[name]) : ""), hosts[name]
     }
     printf "]"
-  }' >"$W/part.containerd.mirrors"
+  }' >"$W/mirrors" && cat "$W/mirrors" >"$W/part.containerd.mirrors"
 if [ ! -s "$W/toml" ] && [ ! -s "$W/info" ]; then rm -f "$W/part.containerd.mirrors"; fi
 members containerd. sandboxImage snapshotter discardUnpackedLayers mirrors >"$W/part.host.containerd"
 
@@ -536,11 +536,11 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
     script { if ($0 ~ /^[ \t]*endscript/) script = 0; next }
     { sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") }
     /^#/ || /^$/ { next }
-    inside && /^}/ { flush(); inside = 0; next }
+    inside && /^[}]/ { flush(); inside = 0; next }
     inside { sub(/[ \t]+#.*$/, ""); directive($0); next }
-    /{$/ {
+    /[{]$/ {
       if (!pending) flush()
-      sub(/[ \t]*{$/, "")
+      sub(/[ \t]*[{]$/, "")
       add($0)
       inside = 1
       pending = 0
@@ -548,7 +548,8 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
     }
     /^[\/"\047~*]/ { if (!pending) flush(); add($0); pending = 1; next }
     { sub(/[ \t]+#.*$/, ""); directive($0) }
-    END { flush() }' >>"$W/lines"
+    END { flush() }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
+  cat "$W/content" >>"$W/lines"
 done
 joined "$W/lines" >"$W/part.host.logrotate"
 

@@ -268,6 +268,9 @@ END {
 }
 '
 
+# holds FILE EXPRESSION: whether a line of it matches.
+holds() { EXPRESSION=$2 awk '$0 ~ ENVIRON["EXPRESSION"] { found = 1; exit } END { exit !found }' "$1" 2>/dev/null; }
+
 # pick NAME ROOT [KEEP]: that part of the JSON in $W/NAME.
 pick() { run 15 awk -v root="$2" -v keep="${3:-$2}" -v hide=0 "$json" "$W/$1" 2>/dev/null; }
 
@@ -333,10 +336,9 @@ finish() {
   whole
   if has iconv && run 5 iconv -f UTF-8 -t UTF-8 <"$W/whole" >/dev/null 2>&1; then :; elif [ "$(tr -d '\000-\177' <"$W/whole" | wc -c)" -eq 0 ]; then :; else
     unread text 'not all of it was UTF-8: each byte beyond ASCII is a question mark'
-    for file in "$W"/part.*; do
-      tr '\200-\377' '?' <"$file" >"$W/ascii" && cat "$W/ascii" >"$file"
+    for file in "$W"/part.* "$W/unread"; do
+      tr '\200-\377' '?' <"$file" >"$W/ascii" && cat "$W/ascii" >"$W/${file##*/}"
     done
-    tr '\200-\377' '?' <"$W/unread" >"$W/ascii" && cat "$W/ascii" >"$W/unread"
     whole
   fi
   run 20 awk -v root= -v keep= -v hide=0 "$json" "$W/whole" >/dev/null 2>&1

@@ -214,7 +214,7 @@ describe('a damaged or hostile node', () => {
         ps: prints(JSON.stringify(cri.containers).slice(0, 200)),
         pods: prints('{"items":[{"id":"a","id":"b"}]}'),
         imagefsinfo: prints('{"status":{"usedBytes":{"value":"1"}}}'),
-        info: prints('{"config":{"sandboxImage":"x"}'),
+        info: prints('{"config":{"sandboxImage":"x","registry":{"mirrors":{"docker.io":{"endpoint":["https://lost.example.com"]}}}}'),
       }),
     })
     const answer = answerOf(onFirst(node))
@@ -224,6 +224,7 @@ describe('a damaged or hostile node', () => {
       'runtime.containers': 'what crictl ps printed is no JSON of the form that is known',
       'runtime.sandboxes': 'what crictl pods printed is no JSON of the form that is known',
       'runtime.imageFs': expect.stringContaining('imagefsinfo'),
+      'crictl info': 'what it printed is no JSON',
       'filesystem imagefs': expect.stringContaining('imagefsinfo'),
     })
     // Its own file still tells it.
@@ -250,6 +251,34 @@ describe('a damaged or hostile node', () => {
     const { stdout, status, root } = onFirst(node)
     expect({ stdout, status }).toEqual({ stdout: '', status: 143 })
     expect(readdirSync(dirname(root)).toSorted()).toEqual(['bin', 'root', 'script.sh'])
+  })
+
+  it('takes no log-rotation file whose form it does not know', generous, () => {
+    const node = withFiles(al2023(), {
+      '/etc/logrotate.d/line': '/var/log/a.log { rotate 2 }\n',
+      '/etc/logrotate.d/open': '/var/log/b.log {\n  rotate 2\n',
+      '/etc/logrotate.d/fine': '/var/log/{c,d}.log{\n}\n',
+    })
+    const answer = answerOf(onFirst(node))
+    for (const name of ['line', 'open'])
+      expect(whyUnread(answer, `logrotate file /etc/logrotate.d/${name}`)).toBe('its text is not of the form that is known')
+    const told = (answer.host.logrotate as { path: string; directives: object }[]).map(({ path, directives }) => [
+      path.replace('/etc/logrotate.', ''),
+      Object.values(directives)[0],
+    ])
+    expect(told).toEqual([
+      ['conf', []],
+      ['d/fine', ['/var/log/{c,d}.log']],
+      ['d/kube-proxy', ['/var/log/kube-proxy.log']],
+    ])
+  })
+
+  it('does not lose a folder of logs to a file that goes while it is read', generous, () => {
+    const find = (last: string) => withTools(al2023(), { find: `/usr/bin/env -i PATH=/usr/bin:/bin find "$@"\necho "${last}" >&2\nexit 1` })
+    expect(answerOf(onFirst(find("stat: cannot stat 'x': No such file or directory"))).host.podLogDirectories).toEqual(['shop_shop-1_uid'])
+    const broken = answerOf(onFirst(find("find: '/x': Input/output error")))
+    expect(broken.host.podLogDirectories).toBeUndefined()
+    expect(whyUnread(broken, 'podLogDirectories')).toContain('Input/output error')
   })
 
   it('says so where no kubelet runs, and takes the file that lies where it usually does', generous, () => {

@@ -31,7 +31,13 @@ bare() {
 for tool in awk tr cat date mktemp rm wc; do
   has "$tool" || { bare "the program $tool is not on this node"; exit 0; }
 done
-W=$(mktemp -d 2>/dev/null) || { bare 'no private folder could be made'; exit 0; }
+# In memory where that goes: the disk may be full, which is what we are here for.
+W=
+for place in /run /dev/shm; do
+  if [ -n "$W" ] || [ -n "$R" ] || [ ! -d "$place" ]; then continue; fi
+  W=$(TMPDIR=$place mktemp -d 2>/dev/null) || W=
+done
+[ -n "$W" ] || W=$(mktemp -d 2>/dev/null) || { bare 'no private folder could be made'; exit 0; }
 trap 'rm -rf "$W"' EXIT
 trap 'exit 143' HUP INT TERM
 
@@ -61,7 +67,14 @@ run() {
   $limit "$seconds" "$@"
 }
 
-# ask NAME SECONDS COMMAND…: its output into $W/NAME; where that fails, $why says so.
+# holds FILE EXPRESSION [BUT]: whether a line of it matches, and not BUT.
+holds() {
+  EXPRESSION=$2 BUT=${3:-} awk '
+    $0 ~ ENVIRON["EXPRESSION"] && (ENVIRON["BUT"] == "" || $0 !~ ENVIRON["BUT"]) { found = 1; exit }
+    END { exit !found }' "$1" 2>/dev/null
+}
+
+# ask NAME SECONDS COMMAND…: its output into $W/NAME; where that fails, $why says so. What goes while `find` walks was not there.
 ask() {
   name=$1
   allowed=$2
@@ -71,6 +84,7 @@ ask() {
   run "$allowed" "$@" >"$W/$name" 2>"$W/error" </dev/null
   code=$?
   [ "$code" -ne 0 ] || return 0
+  if [ "$1,$code" = find,1 ] && [ -s "$W/error" ] && ! holds "$W/error" '' 'No such file or directory'; then return 0; fi
   : >"$W/$name"
   case $code in
     124 | 137 | 143) why="$1 did not answer within $seconds seconds" ;;
@@ -267,9 +281,6 @@ END {
   if (!found) exit 3
 }
 '
-
-# holds FILE EXPRESSION: whether a line of it matches.
-holds() { EXPRESSION=$2 awk '$0 ~ ENVIRON["EXPRESSION"] { found = 1; exit } END { exit !found }' "$1" 2>/dev/null; }
 
 # pick NAME ROOT [KEEP]: that part of the JSON in $W/NAME.
 pick() { run 15 awk -v root="$2" -v keep="${3:-$2}" -v hide=0 "$json" "$W/$1" 2>/dev/null; }

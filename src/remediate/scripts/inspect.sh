@@ -309,6 +309,10 @@ fi
 # ── containerd: what it runs with, by crictl info, else by its files. Of info only these fields: it may hold the registries' credentials. ──
 : >"$W/info"
 if [ -n "$hangs" ]; then unread 'crictl info' 'crictl did not answer before, so it was not asked again'; elif ask info 8 crictl info; then :; else unread 'crictl info' "$why"; fi
+if [ -s "$W/info" ] && ! pick info '' >"$W/whole"; then
+  unread 'crictl info' 'what it printed is no JSON'
+  : >"$W/info"
+fi
 if [ -s "$W/info" ]; then
   part containerd.sandboxImage info /config/sandboxImage
   part containerd.snapshotter info /config/containerd/snapshotter
@@ -535,6 +539,7 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
       else put(name, jstr(substr(value, 1, 200)))
     }
     script { if ($0 ~ /^[ \t]*endscript/) script = 0; next }
+    /[ \t][{][ \t]+[^ \t#]/ || (inside && /[^ \t].*[ \t][}]/) { odd = 1; exit 1 }
     { sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") }
     /^#/ || /^$/ { next }
     inside && /^[}]/ { flush(); inside = 0; next }
@@ -549,7 +554,10 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
     }
     /^[\/"\047~*]/ { if (!pending) flush(); add($0); pending = 1; next }
     { sub(/[ \t]+#.*$/, ""); directive($0) }
-    END { flush() }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
+    END {
+      if (odd || inside || script) exit 1
+      flush()
+    }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
   cat "$W/content" >>"$W/lines"
 done
 joined "$W/lines" >"$W/part.host.logrotate"
@@ -581,14 +589,19 @@ fi
 printf '%s' "${runs:-{\"by\":null\}}" >"$W/part.host.logrotateRuns"
 
 : >"$W/found"
+counted=yes
+has stat || { unread 'log files' 'the program stat is not on this node'; counted=; }
 for place in "$pod_logs" /var/log/containers /var/lib/docker/containers; do
-  [ -d "$R$place" ] || continue
-  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; else unread "log files in $place" "$why"; fi
+  if [ -z "$counted" ] || [ ! -d "$R$place" ]; then continue; fi
+  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; else
+    unread "log files in $place" "$why"
+    counted=
+  fi
 done
 # What the links there lead to, where that is another place.
-if [ -d "$R/var/log/containers" ] && ask some 5 find -L "$R/var/log/containers" -type f ! -path "*$newline*" -exec stat -L -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; fi
+if [ -n "$counted" ] && [ -d "$R/var/log/containers" ] && ask some 5 find -L "$R/var/log/containers" -type f ! -path "*$newline*" -exec stat -L -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; fi
 # The kubelet's own names are N.log, and N.log.DATE-TIME with or without .gz; anything else that looks rotated was made by somebody else.
-run 10 awk -v place="$R" "$lib"'
+[ -z "$counted" ] || run 10 awk -v place="$R" "$lib"'
   $2 !~ /^[0-9]+$/ || $3 !~ /^[0-9]+$/ || seen[$1]++ { next }
   {
     size = $2; age = $3; name = $0
@@ -613,7 +626,9 @@ run 10 awk -v place="$R" "$lib"'
     printf "],\"rotatedByKubelet\":{\"files\":%d,\"bytes\":%.0f},\"rotatedByOthers\":{\"files\":%d,\"bytes\":%.0f,\"sample\":[%s]}}", own, own_bytes, foreign, foreign_bytes, sample
   }' "$W/found" >"$W/part.host.logs" 2>"$W/error" || { rm -f "$W/part.host.logs"; unread 'log files' 'there was no time to count them'; }
 
-if ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*"; then
+if [ ! -d "$R$pod_logs" ]; then
+  unread podLogDirectories "there is no $pod_logs"
+elif ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*"; then
   awk -v place="$R$pod_logs/" "$lib"'NR <= 2000 { print jstr(substr($0, length(place) + 1, 400)) }' "$W/names" >"$W/lines"
   joined "$W/lines" >"$W/part.host.podLogDirectories"
   [ "$(wc -l <"$W/names")" -le 2000 ] || { rm -f "$W/part.host.podLogDirectories"; unread podLogDirectories 'there are more than 2,000'; }

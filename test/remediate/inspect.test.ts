@@ -41,6 +41,8 @@ describe('the documents', () => {
   it.each(documents)('$name fits into a document, takes one word of two, and has the hash that the sender pins', async document => {
     const content = contentOf(document, readFile)
     expect(Buffer.byteLength(content)).toBeLessThan(documentMaxBytes)
+    // Whoever stores it cannot mistake its encoding.
+    expect(content).toMatch(/^[\x20-\x7e]+$/)
     // A parameter is put in as text wherever its braces stand.
     expect(content.match(/\{\{.*?\}\}/g)).toEqual(['{{ Output }}'])
     expect(JSON.parse(content)).toMatchObject({
@@ -251,6 +253,37 @@ describe('a damaged or hostile node', () => {
     const { stdout, status, root } = onFirst(node)
     expect({ stdout, status }).toEqual({ stdout: '', status: 143 })
     expect(readdirSync(dirname(root)).toSorted()).toEqual(['bin', 'root', 'script.sh'])
+  })
+
+  it.each([
+    [
+      'a header, its list at the key’s own depth',
+      'staticPodURLHeader:\n  Authorization:\n  - hunter2\n  - hunter2\nmaxPods: 5',
+      { maxPods: 5 },
+    ],
+    ['a block of text', 'apiToken: |\n  hunter2\n\n  hunter2\nmaxPods: 5', { maxPods: 5 }],
+    ['a quoted key', `'bootstrap-token': hunter2\nmaxPods: 5`, { maxPods: 5 }],
+    ['a list of maps', 'x:\n- password: hunter2\n  name: a\nmaxPods: 5', expect.objectContaining({ maxPods: 5 })],
+    ['an address', 'staticPodPath: https://u:hunter2@x/y\nmaxPods: 5', { staticPodPath: 'https://x/y', maxPods: 5 }],
+    ['an escaped key in JSON', '{"\\u0074oken":"hunter2","maxPods":5}', expect.objectContaining({ maxPods: 5 })],
+    ['a map in one line', 'a: {password: hunter2}\nmaxPods: 5', null],
+    ['a map in one line, all of it', '{staticPodURLHeader: {a: [hunter2]}, maxPods: 5}', null],
+    ['a complex key', '? staticPodURLHeader\n: {Authorization: [hunter2]}\nmaxPods: 5', null],
+    ['a tagged key', '!!str token: hunter2\nmaxPods: 5', null],
+  ])('keeps %s of a configuration to itself', generous, (_, content, expected) => {
+    const arguments_ = ['kubelet', '--config=/c.yaml', '--token', secret, '--api-token=hunter2', '--v=2']
+    const { stdout } = onFirst(withFiles(al2023(), { '/c.yaml': content, '/proc/900/cmdline': `${arguments_.join('\0')}\0` }))
+    expect(stdout).not.toContain(secret)
+    const answer = answerOf({ stdout })
+    expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toEqual(expected)
+    expect((answer.host.kubelet as { commandLine: string[] }).commandLine.slice(2)).toEqual([
+      '--token',
+      '(removed)',
+      '--api-token=(removed)',
+      '--v=2',
+    ])
+    if (expected === null)
+      expect(whyUnread(answer, 'kubelet file /c.yaml')).toBe('it is no JSON and may hold a secret, so its text stays here')
   })
 
   it('takes no log-rotation file whose form it does not know', generous, () => {

@@ -57,13 +57,13 @@ export const which = (name: string): string | null =>
     .find(path => existsSync(path)) ?? null
 
 /** The scripts as the documents have them. */
-export function scriptNamed(name: string): string {
+function scriptNamed(name: string): string {
   const document = documents.find(known => known.name === name)
   if (document === undefined) throw new Error(`there is no document ${name}`)
   return scriptOf(document, file => readFileSync(join('src/remediate/scripts', file), 'utf8'))
 }
 
-export function writeRoot(
+function writeRoot(
   { files, links = {}, folders = [], tools = {}, missing = [] }: NodeRoot,
   platform: Platform,
 ): { root: string; path: string } {

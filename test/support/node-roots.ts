@@ -13,7 +13,7 @@ export const answers = (cases: Record<string, string>) =>
     .map(([given, script]) => `  '${given.replace(/\*$/, '')}'${given.endsWith('*') ? '*' : ''})\n${script}\n;;`)
     .join('\n')}\n  *) echo "unknown: $*" >&2; exit 1 ;;\nesac`
 
-export const pause = '602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10'
+const pause = '602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10'
 export const cri = {
   images: {
     images: [

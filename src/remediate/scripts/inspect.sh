@@ -79,6 +79,7 @@ without_yaml_secrets() {
       if (skips && ($0 ~ /^[ \t]*$/ || indent > depth || (indent == depth && substr($0, indent + 1, 2) == "- "))) next
       skips = 0
       if ($0 ~ /^[ \t]*#/) next
+      if ($0 ~ /^[- ]*[?]/) exit 1
       line = $0
       gsub(/:\/\/[^\/@ ]*@/, "://", line)
       key = line

@@ -112,7 +112,7 @@ describe.each(here)('under $name', platform => {
     expect(run.stdout).not.toContain(secret)
     const { at, ...answer } = answerOf(run, asked)
     expect(Date.parse(at ?? '')).toBeGreaterThan(0)
-    // What it expects was written by hand once, and is read again with every difference.
+    // Read each difference before it is accepted.
     await expect(`${JSON.stringify(answer, null, 1)}\n`).toMatchFileSnapshot(`../fixtures/node-roots/${family}.json`)
     const pruned = prune({
       kind: 'Node',

@@ -75,48 +75,72 @@ export class ClusterFacts implements ClusterContext {
 
   of(node: string): Omit<NodeContext, 'at'> {
     const { eks, nodegroups, launchTemplates } = this
-    const events = [...(this.#events.get(node)?.values() ?? [])].toSorted(byTime)
     return {
       eks,
       nodegroups,
       launchTemplates,
-      events: this.#hasEvents ? events : null,
+      events: this.#hasEvents ? together([...(this.#events.get(node)?.values() ?? [])]) : null,
       objects: resource => this.objects(resource),
       why: what => this.why(what),
     }
   }
 
+  /** The same event may come twice, on two pages or in both of its forms: it counts once, as it was last. */
   #takeEvent(item: RawObject): void {
     const found = nodeEvent(item)
     if (found === null) return
-    const { node, event } = found
-    const { reason, pod, message } = event
-    const key = JSON.stringify([reason, pod, message])
+    const { node, uid, event } = found
     const events = this.#events.get(node) ?? new Map<string, NodeEvent>()
-    const same = events.get(key)
-    events.set(key, same === undefined ? event : together(same, event))
+    const key = uid || JSON.stringify(event)
+    const known = events.get(key)
+    if (known === undefined || isLater(event, known)) events.set(key, event)
     this.#events.set(node, events)
   }
 }
 
+const isLater = (a: NodeEvent, b: NodeEvent): boolean =>
+  (a.count - b.count || byText(a.lastTime ?? '', b.lastTime ?? '') || byText(JSON.stringify(a), JSON.stringify(b))) > 0
+
+/** Events that say the same of the same object are one, from the first to the last time. */
+function together(events: NodeEvent[]): NodeEvent[] {
+  const alike = Map.groupBy(events, ({ reason, pod, message }) => JSON.stringify([reason, pod, message]))
+  const merged = [...alike.values()].map(group => {
+    const times = group.flatMap(({ firstTime, lastTime }) => [firstTime, lastTime]).filter(time => time !== null)
+    const sorted = times.toSorted(byText)
+    return {
+      ...group[0]!,
+      count: group.reduce((sum, { count }) => sum + count, 0),
+      firstTime: sorted[0] ?? null,
+      lastTime: sorted.at(-1) ?? null,
+    }
+  })
+  return merged.toSorted(byTime)
+}
+
 /** Upstream: core/v1 and events.k8s.io/v1 Event; the kubelet names itself as the source's host or as the reporting instance. */
-function nodeEvent(item: RawObject): { node: string; event: NodeEvent } | null {
+function nodeEvent(item: RawObject): { node: string; uid: string; event: NodeEvent } | null {
   const subject = objectOf(item.involvedObject ?? item.regarding)
-  const host = textOf(objectOf(item.source).host) || textOf(item.reportingInstance)
+  const host = textOf(objectOf(item.source ?? item.deprecatedSource).host) || textOf(item.reportingInstance)
   const isOfNode = subject.kind === 'Node'
   const node = isOfNode ? textOf(subject.name) : subject.kind === 'Pod' ? host : ''
   if (node === '') return null
   const { count, lastObservedTime } = objectOf(item.series)
-  const times = [item.firstTimestamp, item.eventTime, item.lastTimestamp, lastObservedTime].map(textOf).filter(isTime).toSorted(byText)
+  const times = [
+    ...[item.firstTimestamp, item.deprecatedFirstTimestamp, item.eventTime],
+    ...[item.lastTimestamp, item.deprecatedLastTimestamp, lastObservedTime],
+  ]
+    .map(textOf)
+    .filter(isTime)
+    .toSorted(byText)
   const event: NodeEvent = {
     reason: bounded(textOf(item.reason), 100),
     pod: isOfNode ? null : podOf(subject),
     message: bounded(textOf(item.message ?? item.note), messageLength),
-    count: Math.max(1, ...[count, item.count].filter(number => Number.isSafeInteger(number)).map(Number)),
+    count: Math.max(1, ...[count, item.count, item.deprecatedCount].filter(number => Number.isSafeInteger(number)).map(Number)),
     firstTime: times[0] ?? null,
     lastTime: times.at(-1) ?? null,
   }
-  return { node, event }
+  return { node, uid: textOf(objectOf(item.metadata).uid), event }
 }
 
 const podOf = ({ namespace, name, uid }: RawObject) => ({
@@ -128,11 +152,6 @@ const podOf = ({ namespace, name, uid }: RawObject) => ({
 const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 const isTime = (text: string): boolean => text !== '' && !Number.isNaN(Date.parse(text))
-
-function together(a: NodeEvent, b: NodeEvent): NodeEvent {
-  const times = [a.firstTime, a.lastTime, b.firstTime, b.lastTime].filter(time => time !== null).toSorted(byText)
-  return { ...a, count: a.count + b.count, firstTime: times[0] ?? null, lastTime: times.at(-1) ?? null }
-}
 
 const byTime = (a: NodeEvent, b: NodeEvent): number =>
   byText(a.lastTime ?? '', b.lastTime ?? '') || byText(a.reason, b.reason) || byText(JSON.stringify(a), JSON.stringify(b))

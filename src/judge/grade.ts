@@ -20,8 +20,13 @@ export interface OpenFinding {
 
 type Judged = Pick<OutcomeCounts, 'pass' | 'fail' | 'unknown' | 'error'>
 
-/** Null where nothing was read, no rule applied to what was, or too little was decided for a grade better than D. Waived findings are not `open` and do not count; coverage stands beside the grade, not in it. */
-export function gradeOf(open: readonly OpenFinding[], coverage: Coverage, { pass, fail, unknown, error }: Judged): Grade | null {
+/** Null where nothing was read, no rule applied to what was, or too little was decided for a grade better than D: also where nobody knows how many nodes there are (`isListCut`). Waived findings are not `open` and do not count; coverage stands beside the grade, not in it. */
+export function gradeOf(
+  open: readonly OpenFinding[],
+  coverage: Coverage,
+  { pass, fail, unknown, error }: Judged,
+  isListCut = false,
+): Grade | null {
   const decided = pass + fail
   if (coverage.read + coverage.partlyRead === 0 || decided === 0) return null
   const concerned = new Set<string>()
@@ -38,6 +43,6 @@ export function gradeOf(open: readonly OpenFinding[], coverage: Coverage, { pass
     const isSmall = !isWhole && concerned.size < smallShare * coverage.nodes
     if (found.length > 0) cost = Math.max(cost, isSmall && step > 1 ? step - 1 : step)
   }
-  const isDecided = decided >= leastDecided * (decided + unknown + error)
+  const isDecided = !isListCut && decided >= leastDecided * (decided + unknown + error)
   return isDecided || cost >= steps.indexOf('D') ? (steps[cost] ?? null) : null
 }

@@ -65,7 +65,7 @@ interface JudgedGroup {
   proposals: Proposal[]
 }
 
-type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts }
+type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isListCut: boolean }
 
 export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes = false }: JudgementOptions = {}): Judgement {
   const clusters = new Map<string, ClusterState>()
@@ -81,7 +81,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const known = clusters.get(name)
     if (known) return known
     const coverage = { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }
-    const state = { name, coverage, outcomes: noOutcomes(), facts: new ClusterFacts() }
+    const state = { name, coverage, outcomes: noOutcomes(), facts: new ClusterFacts(), isListCut: false }
     clusters.set(name, state)
     return state
   }
@@ -111,7 +111,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   /** A cluster may come twice: before its nodes, and again when their list broke off. */
   function takeCluster(record: ClusterRecord): void {
     const { cluster, eks, errors } = record
-    clusterState(cluster).facts.takeCluster(record)
+    const state = clusterState(cluster)
+    state.facts.takeCluster(record)
+    state.isListCut ||= errors?.some(({ what }) => what === 'nodes') === true
     for (const { what, message } of errors ?? []) leaveOut(cluster, null, `${what}: ${message}`)
     const status = eks?.status
     if (!errors?.length && typeof status === 'string' && status !== 'ACTIVE')
@@ -165,9 +167,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     return {
       clusters: [...clusters.values()]
         .toSorted((a, b) => byText(a.name, b.name))
-        .map(({ name, coverage, outcomes }) => {
+        .map(({ name, coverage, outcomes, isListCut }) => {
           const own = open.filter(({ cluster }) => cluster === name).map(({ finding, nodes }) => ({ severity: finding.severity, nodes }))
-          return { name: bounded(name), grade: gradeOf(own, coverage, outcomes), coverage, outcomes }
+          return { name: bounded(name), grade: gradeOf(own, coverage, outcomes, isListCut), coverage, outcomes }
         }),
       findings: open.map(({ finding }) => finding),
       waived: all.filter(({ finding }) => finding.waived !== null).map(({ finding }) => finding),

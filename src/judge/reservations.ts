@@ -1,5 +1,6 @@
 /** What rules ask of reservations: what is kept for the node's daemons, and what they use. */
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { EvictionPrediction } from '#model/prediction.ts'
 import { parseQuantity, type Quantity, quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -74,6 +75,30 @@ export function memoryThreshold(eviction: EvictionPrediction | null, only: 'hard
   const watching = (eviction?.thresholds ?? []).filter(threshold => threshold.signal === 'memory.available' && canBeMet(threshold))
   const resolved = watching.filter(({ hard }) => hard || only === 'any').map(threshold => threshold.resolved)
   return resolved.includes(null) ? null : Math.max(0, ...resolved.map(Number))
+}
+
+/**
+ * The fix, if pods then keep at least half of the node's memory: a kubelet whose reservations and threshold leave nothing does not start, and on one so small
+ * another number of pods or another instance type is what is wrong. Upstream: pkg/kubelet/cm/node_container_manager_linux.go validateNodeAllocatable.
+ */
+export function whereItFits(
+  fix: { config: KubeletConfiguration },
+  configuration: KubeletConfiguration,
+  { status }: KubernetesNode,
+  thresholdBytes: number,
+): { config: Record<string, unknown> } | undefined {
+  const capacity = memoryBytes(status?.capacity?.memory)
+  const reserved = reservedOf({ ...configuration, ...fix.config }, 'memory')
+  if (reserved === null || (capacity !== null && reserved.total + thresholdBytes > capacity / 2)) return undefined
+  return { config: { ...fix.config } }
+}
+
+function memoryBytes(text: string | undefined): number | null {
+  try {
+    return text === undefined ? null : quantityNumber(parseQuantity(text))
+  } catch {
+    return null
+  }
 }
 
 /** For the system what the daemons use and eviction keeps free beyond what is reserved for Kubernetes: the sizing of the Kubernetes documentation. */

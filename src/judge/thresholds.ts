@@ -4,7 +4,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
 import { isWatched } from '#model/watched-signals.ts'
 import type { NodeSubject, Satisfied } from './rule.ts'
 import { bounded, bytes, exactBytes } from './text.ts'
@@ -35,8 +35,8 @@ export function lostDefaults({ identity, configuration, eviction, filesystems }:
   if (featuresOf(identity.kubeletVersion).minor === null) return null
   const present = configuration.evictionHard ?? {}
   const absent = Object.entries(evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)).filter(
-    // A key that is there but off (0%, 100%) was switched off on purpose.
-    ([signal]) => !Object.hasOwn(present, signal),
+    // A key that is there but off (0%, 100%) was switched off on purpose; where there is no count of inodes, none can run out.
+    ([signal]) => !Object.hasOwn(present, signal) && !(signal.endsWith('.inodesFree') && inodesOf(signal, filesystems) === 0),
   )
   const isSeen = (signal: string) => isWatched(signal, eviction.thresholds, filesystems.layout)
   return {
@@ -44,6 +44,8 @@ export function lostDefaults({ identity, configuration, eviction, filesystems }:
     open: absent.filter(([signal]) => isSeen(signal) === null).map(([signal]) => signal),
   }
 }
+
+const inodesOf = (signal: string, { nodefs, imagefs }: Filesystems) => (signal.startsWith('imagefs.') ? imagefs : nodefs)?.inodes
 
 /** What the policy takes a filesystem of that capacity, in bytes or inodes, to grow by within `ms`. */
 export const assumedGrowth = (ms: number, capacity: number, { assumedGrowthPercent }: Policy): number =>

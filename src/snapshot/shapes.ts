@@ -312,6 +312,10 @@ const eventShape: Shape = {
   eventTime: 'text',
   series: { count: true, lastObservedTime: 'text' },
   source: { component: 'text', host: 'text' },
+  deprecatedCount: true,
+  deprecatedFirstTimestamp: 'text',
+  deprecatedLastTimestamp: 'text',
+  deprecatedSource: { component: 'text', host: 'text' },
   reportingComponent: 'text',
   reportingInstance: 'text',
 }

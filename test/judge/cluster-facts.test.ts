@@ -62,6 +62,24 @@ describe('events of a node', () => {
     ])
   })
 
+  it('count once however often they come, in both of their forms', () => {
+    const time = '2026-11-20T23:50:00Z'
+    const one = ofNode('full', time, { metadata: { uid: 'u1' }, count: 2 })
+    const later = { ...one, count: 3, lastTimestamp: takenAt }
+    const form = {
+      metadata: { uid: 'u1' },
+      regarding: { kind: 'Node', name: 'a' },
+      reason: 'ImageGCFailed',
+      note: 'full',
+      deprecatedCount: 3,
+      deprecatedFirstTimestamp: time,
+      deprecatedLastTimestamp: takenAt,
+    }
+    const expected = [{ reason: 'ImageGCFailed', pod: null, message: 'full', count: 3, firstTime: time, lastTime: takenAt }]
+    expect(eventsOf('a', one, later, form)).toEqual(expected)
+    expect(eventsOf('a', form, later, one, one)).toEqual(expected)
+  })
+
   it('are unknown where none were read, and none where an empty list was', () => {
     expect(new ClusterFacts().of('a').events).toBeNull()
     expect(eventsOf('a')).toEqual([])

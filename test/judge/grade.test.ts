@@ -55,3 +55,8 @@ it.each<[string | null, Severity, number, number]>([
 ])('is %s for a %s finding with 10 outcomes decided, %d unknown and %d in error', (grade, severity, unknown, error) => {
   expect(gradeOf([finding(severity, 100)], coverage, { pass: 8, fail: 2, unknown, error })).toBe(grade)
 })
+
+it('gives no good grade where the list of nodes broke off', () => {
+  expect(gradeOf([], coverage, judged, true)).toBeNull()
+  expect(gradeOf([finding('high', 100)], coverage, judged, true)).toBe('D')
+})

@@ -117,11 +117,22 @@ describe('eviction-before-image-gc', () => {
   })
 })
 
+describe('eviction-before-image-gc by a soft threshold', () => {
+  it.each([
+    ['behind the trigger, its grace longer than two rounds of image GC', 15, 600_000, 'pass'],
+    ['behind the trigger, without much of a grace', 15, 30_000, 'fail'],
+    ['before the trigger, however long it waits', 17, 3_600_000, 'fail'],
+  ])('%s', (_, gib, gracePeriodMs, expected) => {
+    expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [soft('nodefs.available', gib, gracePeriodMs)] })).toBe(expected)
+  })
+})
+
 describe('alert-before-image-gc', () => {
   it.each([
     [79, 'pass'],
     [80, 'pass'],
-    [81, 'fail'],
+    [81, 'pass'],
+    [82, 'fail'],
     [85, 'fail'],
     [100, 'fail'],
   ])('with an alert at 80 and a high threshold of %i: %s', (high, expected) => {
@@ -129,8 +140,8 @@ describe('alert-before-image-gc', () => {
   })
 
   it('takes the alert from the policy', () => {
-    expect(state(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 85 })).toBe('pass')
-    expect(failingOf(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 84 }).evidence[0]?.value).toBe('84')
+    expect(state(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 84 })).toBe('pass')
+    expect(failingOf(alertBeforeImageGc, { imageGC: gc(85) }, { ...defaultPolicy, alertPercent: 83.5 }).evidence[0]?.value).toBe('83.5')
   })
 
   it('proposes percentages that are sound beside eviction, too', () => {

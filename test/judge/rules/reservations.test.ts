@@ -239,3 +239,16 @@ describe('oom-before-eviction', () => {
     expect(state(oomBeforeEviction, waiting)).toBe('fail')
   })
 })
+
+describe('a reservation that would leave pods less than half of the memory', () => {
+  const node = (memory: string) => ({ status: { capacity: { memory, cpu: '2' } } })
+
+  it.each([
+    ['2930Mi', { kubeReserved: { memory: '1465Mi' } }],
+    ['2929Mi', undefined],
+  ])('is not proposed: of %s', (memory, config) => {
+    expect(failingOf(missingSystemReserved, { configuration: { maxPods: 110 }, node: node(memory), thresholds: [] }).fix?.config).toEqual(
+      config,
+    )
+  })
+})

@@ -22,7 +22,8 @@ export const alertBeforeImageGc = nodeRule({
 
   *judge({ imageGC, eviction, filesystems }, policy) {
     const high = imageGC.highThresholdPercent
-    if (policy.alertPercent >= high) return
+    // Used is 100 − floor(available %): image GC starts just above high − 1.
+    if (policy.alertPercent >= high - 1) return
     const capacity = filesystems.imagefs?.capacityBytes
     const resolved = eviction?.thresholds.filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
     const evictionBytes = Math.max(0, ...(resolved ?? []).map(threshold => threshold.resolved ?? 0))

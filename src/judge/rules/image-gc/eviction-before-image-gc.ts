@@ -2,7 +2,7 @@ import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/peri
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
-import { configuredAt, imageGcTriggerBytes, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
+import { assumedGrowth, configuredAt, imageGcTriggerBytes, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -59,13 +59,20 @@ const unobserved = ({ signal, resolved }: EvaluatedThreshold) =>
   resolved === null ? `the bytes of ${signal}` : 'the capacity of the image filesystem'
 
 /** Null: the bytes are not known. With the loop stopped any threshold comes first. */
-function isTooClose({ value, resolved }: EvaluatedThreshold, { imageGC, filesystems }: Subject, policy: Policy): boolean | null {
+function isTooClose(
+  { value, resolved, gracePeriodMs }: EvaluatedThreshold,
+  { imageGC, filesystems }: Subject,
+  policy: Policy,
+): boolean | null {
   if (!imageGC.enabled) return true
   const capacity = filesystems.imagefs?.capacityBytes
   if (!capacity || resolved === null) return null
   // The kubelet keeps percentages as float32, up to that much beside what was written: 14% is 64 bytes more of 100 GiB, and not closer for it.
   const rounding = value.endsWith('%') ? resolved * 2 ** -23 + 1 : 0
-  return imageGcTriggerBytes(capacity, imageGC.highThresholdPercent) - resolved + rounding < (policy.assumedGrowthPercent / 100) * capacity
+  const margin = imageGcTriggerBytes(capacity, imageGC.highThresholdPercent) - resolved + rounding
+  // Met before the trigger it acts first, however long it waits: the disk may stay there. Behind it, what grows while it waits is margin, too.
+  const waited = margin > 0 ? assumedGrowth(gracePeriodMs, capacity, policy) : 0
+  return margin + waited < assumedGrowth(imageGcPeriodMs, capacity, policy)
 }
 
 function failing(

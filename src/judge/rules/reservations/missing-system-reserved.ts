@@ -9,6 +9,7 @@ import {
   sizedFor,
   unmeasured,
   unreadableReservation,
+  whereItFits,
 } from '#judge/reservations.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes } from '#judge/text.ts'
@@ -39,6 +40,8 @@ export const missingSystemReserved = nodeRule({
     if (reserved === null) yield unreadableReservation
     if (reserved === null || reserved.system > 0) return
     const daemons = daemonsOf(summary)
+    const threshold = memoryThreshold(eviction) ?? 0
+    const fitting = (fix: Parameters<typeof whereItFits>[0]) => whereItFits(fix, configuration, node, threshold)
     const evidence = [...reservationEvidence(configuration), ...daemonEvidence(daemons)]
     if (reserved.total === 0) {
       const pods = configuration.maxPods ?? configurationDefaults.maxPods ?? 110
@@ -46,14 +49,14 @@ export const missingSystemReserved = nodeRule({
       yield {
         consequence: `Nothing is kept for kubelet, runtime and system: pods are scheduled, and may grow, into all memory but the eviction threshold (allocatable ${allocatable}).${daemons.bytes > 0 ? ` The daemons use ${bytes(daemons.bytes)} of it now.` : ''}`,
         evidence,
-        fix: { config: { kubeReserved: { ...configuration.kubeReserved, memory: `${eksReservedMemoryMiB(pods)}Mi` } } },
+        fix: fitting({ config: { kubeReserved: { ...configuration.kubeReserved, memory: `${eksReservedMemoryMiB(pods)}Mi` } } }),
       }
     } else if (daemons.bytes > reserved.kube)
       yield {
         confidence: 'likely',
         consequence: `The daemons use ${bytes(daemons.bytes)}, kubeReserved holds ${bytes(reserved.kube)}, and nothing is reserved for the system: ${bytes(daemons.bytes - reserved.kube)} come out of what pods were promised.`,
         evidence,
-        fix: sizedFor(daemons.bytes, memoryThreshold(eviction) ?? 0, reserved, configuration),
+        fix: fitting(sizedFor(daemons.bytes, threshold, reserved, configuration)),
       }
     else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
   },

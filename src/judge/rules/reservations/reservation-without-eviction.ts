@@ -8,6 +8,7 @@ import {
   sizedFor,
   unmeasured,
   unreadableReservation,
+  whereItFits,
 } from '#judge/reservations.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
@@ -37,7 +38,7 @@ export const reservationWithoutEviction = nodeRule({
   appliesTo: ({ identity, configuration }) =>
     identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
 
-  *judge({ configuration, eviction, summary }) {
+  *judge({ configuration, eviction, summary, node }) {
     const reserved = reservedOf(configuration, 'memory')
     const [threshold, kept] = [memoryThreshold(eviction), memoryThreshold(eviction, 'hard')]
     if (reserved === null) yield unreadableReservation
@@ -58,7 +59,7 @@ export const reservationWithoutEviction = nodeRule({
           { what: 'memory.available is met below', value: exactBytes(threshold) },
           { what: 'daemons and threshold', value: exactBytes(wanted) },
         ],
-        fix: sizedFor(daemons.bytes, threshold, reserved, configuration),
+        fix: whereItFits(sizedFor(daemons.bytes, threshold, reserved, configuration), configuration, node, threshold),
       }
     }
   },

@@ -1,6 +1,6 @@
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
-import { reservedOf, unreadableReservation } from '#judge/reservations.ts'
+import { reservedOf, unreadableReservation, whereItFits } from '#judge/reservations.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { milliValue } from '#model/quantity.ts'
@@ -65,7 +65,7 @@ export const reservedBelowEksFormula = nodeRule({
           { what: `EKS reserves ${name}`, value: wanted },
         ]),
       ],
-      fix: { config: { kubeReserved: { ...configuration.kubeReserved, ...lacking } } },
+      fix: whereItFits({ config: { kubeReserved: { ...configuration.kubeReserved, ...lacking } } }, configuration, node, 0),
     }
   },
 })

@@ -7,6 +7,7 @@ import {
   sizedFor,
   unmeasured,
   unreadableReservation,
+  whereItFits,
 } from '#judge/reservations.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bytes, exactBytes } from '#judge/text.ts'
@@ -38,8 +39,9 @@ export const reservedBelowRealUsage = nodeRule({
   appliesTo: ({ identity, configuration }) =>
     identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.system !== 0),
 
-  *judge({ configuration, summary, eviction }) {
+  *judge({ configuration, summary, eviction, node }) {
     const reserved = reservedOf(configuration, 'memory')
+    const threshold = memoryThreshold(eviction) ?? 0
     const daemons = daemonsOf(summary)
     if (reserved === null) yield unreadableReservation
     else if (daemons.bytes > reserved.total)
@@ -51,7 +53,7 @@ export const reservedBelowRealUsage = nodeRule({
           ...daemonEvidence(daemons),
           { what: 'used beyond the reservation', value: exactBytes(daemons.bytes - reserved.total) },
         ],
-        fix: sizedFor(daemons.bytes, memoryThreshold(eviction) ?? 0, reserved, configuration),
+        fix: whereItFits(sizedFor(daemons.bytes, threshold, reserved, configuration), configuration, node, threshold),
       }
     else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
   },

@@ -12,7 +12,7 @@ import { describedInstancesMax, ssmPageMax } from '#facts/aws/limits.ts'
 import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import type { RequestFailure } from './failure.ts'
-import { Pace, type PaceLimits } from './pace.ts'
+import { Pace, type PaceLimits, sleep } from './pace.ts'
 
 /** What this file calls, for the function's role. */
 export const ssmPermissions = [
@@ -176,7 +176,8 @@ export class SsmApi {
       } catch (error) {
         signal.throwIfAborted()
         if (attempt === maxAttempts || !isWorthATry(error)) throw ssmFailure(error, what, this.region)
-        this.pace.complained(retryAfterMs(attempt))
+        if (isThrottling(error)) this.pace.complained(retryAfterMs(attempt))
+        else await sleep(retryAfterMs(attempt), signal)
       }
     }
   }

@@ -14,6 +14,7 @@ import type { NodeContext, NodeEvent } from './cluster-facts.ts'
 import type { Need, NodeSubject, Source } from './rule.ts'
 
 export interface NodeExample {
+  at?: string
   identity?: Partial<NodeIdentity>
   conditions?: Record<string, string>
   configuration?: KubeletConfiguration
@@ -111,10 +112,12 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
   const eviction: EvictionPrediction = { ...calmEviction, thresholds: thresholds ?? defaultThresholds, ...example.eviction }
   return {
     cluster: 'prod',
+    at: example.at ?? '2026-11-21T00:00:00Z',
     identity: {
       name,
       group: { kind: 'Nodegroup', namespace: null, name: 'workers' },
       owner: 'managed-nodegroup',
+      isEksctl: false,
       amiFamily: 'AL2023',
       operatingSystem: 'linux',
       instanceType: 'm5.xlarge',

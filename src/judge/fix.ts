@@ -1,22 +1,8 @@
-/** Where a fix can go, EKS Auto Mode: nowhere but the disk's size; and how fixes on one group agree. */
+/** How fixes on one group agree, where they go so that they last, and how to see that they have arrived. */
+import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import type { Family, Finding, Fix } from '#model/finding.ts'
-import type { Failing } from './rule.ts'
-
-/** Only `spec.ephemeralStorage` of the NodeClass is the user's on EKS Auto Mode (aws/containers-roadmap#2876). */
-const autoModeSnippet = `# EKS Auto Mode fixes the kubelet's configuration; the disk's size is all that can be changed.
-apiVersion: eks.amazonaws.com/v1
-kind: NodeClass
-spec:
-  ephemeralStorage:
-    size: # larger than now, for example 160Gi
-`
-
-/** No configuration: nothing could apply it. A failing that no configuration ends has no fix here either. */
-export const autoModeFix = (failing: Failing): Fix => ({
-  config: {},
-  durable: failing.fix ? [{ target: 'auto-mode', snippet: autoModeSnippet }] : [],
-  commands: [],
-})
+import { durableFixes, type Proposal } from './durable/durable.ts'
+import { durableTargets } from './durable/index.ts'
 
 type Config = Fix['config']
 
@@ -45,3 +31,19 @@ export function agreeOnImageGc(findings: readonly Finding[]): void {
     for (const { fix, family } of group) fix.config = withGentlestImageGc(fix.config, configs, family)
   }
 }
+
+/**
+ * The finding's fix with its texts for where the nodes came from, and a look at one of them. Call it when fixes have agreed.
+ * @param proposals what the finding's rule proposes, those of most nodes first
+ */
+export function makeLasting({ fix, family, subject, nodes }: Finding, proposals: readonly Proposal[]): void {
+  const [main] = proposals
+  if (main === undefined || Object.keys(main.config).length === 0) return
+  const agreed = proposals.map(({ origin, config }) => ({ origin, config: withGentlestImageGc(config, [fix.config], family) }))
+  fix.durable = durableFixes(durableTargets, subject, agreed)
+  if (Object.keys(fix.config).length > 0) fix.commands = nodes.sample.filter(isDnsName).slice(0, 1).map(showConfigz)
+}
+
+const isDnsName = (name: string): boolean =>
+  name.length <= 253 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/.test(name)
+const showConfigz = (node: string): string => `kubectl get --raw ${kubeletPath.configz(node)}`

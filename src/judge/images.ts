@@ -2,13 +2,30 @@
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 
-/** The host of a reference; without one it is Docker Hub. Upstream: distribution/reference normalize.go splitDockerDomain. */
-export function registryOf(image: string): string {
+/** A reference by its host, which is Docker Hub's where it has none, and the rest. Upstream: distribution/reference normalize.go splitDockerDomain. */
+function splitReference(image: string): { registry: string; path: string } {
   const slash = image.indexOf('/')
   const host = slash < 0 ? '' : image.slice(0, slash)
   const isHost = host.includes('.') || host.includes(':') || host === 'localhost' || host.toLowerCase() !== host
-  return !isHost || dockerHubHosts.has(host) ? 'docker.io' : host
+  return { registry: !isHost || dockerHubHosts.has(host) ? 'docker.io' : host, path: isHost ? image.slice(slash + 1) : image }
 }
+
+export const registryOf = (image: string): string => splitReference(image).registry
+
+/** As the runtime names it: `nginx` is `docker.io/library/nginx:latest`, and beside a digest a tag does not count. Upstream: containerd ParseDockerRef. */
+export function canonicalName(image: string): string {
+  const { registry, path } = splitReference(image)
+  const at = path.indexOf('@')
+  const named = at < 0 ? path : path.slice(0, at)
+  const repository = registry === 'docker.io' && !named.includes('/') ? `library/${named}` : named
+  const colon = repository.lastIndexOf(':')
+  const hasTag = colon > repository.lastIndexOf('/')
+  if (at >= 0) return `${registry}/${hasTag ? repository.slice(0, colon) : repository}${path.slice(at)}`
+  return `${registry}/${repository}${hasTag ? '' : ':latest'}`
+}
+
+/** As people write it: without Docker Hub's host and its `library/`. */
+export const familiarName = (image: string): string => canonicalName(image).replace(/^docker\.io\/(library\/)?/, '')
 
 export interface UsedImage {
   image: string

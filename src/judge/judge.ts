@@ -5,11 +5,13 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
-import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
+import type { AuditedNode } from '#model/report.ts'
+import { openAuditedPredictions } from './audited-prediction.ts'
 import { ClusterFacts } from './cluster-facts.ts'
 import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
-import { agreeOnImageGc } from './fix.ts'
+import type { Proposal } from './durable/durable.ts'
+import { agreeOnImageGc, makeLasting } from './fix.ts'
 import { gradeOf } from './grade.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
@@ -56,6 +58,13 @@ export interface JudgementOptions {
   allNodes?: boolean
 }
 
+interface JudgedGroup {
+  cluster: string
+  finding: Finding
+  nodes: string[]
+  proposals: Proposal[]
+}
+
 type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts }
 
 export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes = false }: JudgementOptions = {}): Judgement {
@@ -64,6 +73,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   const notAudited: NotAudited[] = []
   const ruleErrors: RuleError[] = []
   const emptyReasons = new Map<string, string>()
+  const auditedPrediction = openAuditedPredictions()
   const cohorts = new Map(rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]))
   const contexts = new Map(rules.filter(rule => rule.kind === 'context').map(rule => [rule, new Contexts(rule)]))
 
@@ -87,8 +97,8 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
 
   function count(rule: Rule, { cluster, identity }: Pick<NodeSubject, 'cluster' | 'identity'>, outcome: Outcome): void {
     clusterState(cluster).outcomes[outcome.state]++
-    const { name, group, owner }: NodeIdentity = identity
-    if (outcome.state === 'fail') tally(rule, cluster, group).fail(name, asCertainAsFacts(rule, identity, outcome.failing), owner)
+    const { name, group }: NodeIdentity = identity
+    if (outcome.state === 'fail') tally(rule, cluster, group).fail(asCertainAsFacts(rule, identity, outcome.failing), identity)
     if (outcome.state === 'unknown') tally(rule, cluster, group).unknown(name, outcome.reason)
     if (outcome.state === 'error')
       ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: bounded(name, nameLength), message: outcome.message })
@@ -131,7 +141,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       at: record.at ?? prediction.at,
       coverage,
       errors: record.errors ?? [],
-      prediction: shownOf(prediction),
+      prediction: auditedPrediction(subject, prediction),
     }
   }
 
@@ -150,6 +160,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     )
     const all = groups.flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
     agreeOnImageGc(all.map(({ finding }) => finding))
+    for (const { finding, proposals } of all) makeLasting(finding, proposals)
     const open = all.filter(({ finding }) => finding.waived === null)
     return {
       clusters: [...clusters.values()]
@@ -172,7 +183,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   }
 
   /** The finding of a tally with the policy's severity and waiver. */
-  function judged(group: Tally, day: string): { cluster: string; finding: Finding; nodes: string[] } | null {
+  function judged(group: Tally, day: string): JudgedGroup | null {
     const finding = group.finding(allNodes)
     if (!finding) return null
     const { cluster, rule, subject } = group
@@ -184,7 +195,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
         finding.evidence = [...finding.evidence, { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) }]
       else finding.waived = { until, reason }
     }
-    return { cluster, finding, nodes: group.failingNodes() }
+    return { cluster, finding, nodes: group.failingNodes(), proposals: group.proposals() }
   }
 
   return { takeCluster, takeObjects, take, close }
@@ -203,12 +214,3 @@ const reasonOf = (unread: NodeSubject['unread']): string =>
     .filter(source => unread[source] !== undefined)
     .map(source => `${source}: ${unread[source]}`)
     .join('; ')
-
-function shownOf({ filesystems, imageGC, eviction }: NodePrediction): AuditedPrediction {
-  const { deletions: _deletions, kept: _kept, ...shownImageGc } = imageGC ?? {}
-  return {
-    filesystems,
-    imageGC: imageGC && (shownImageGc as AuditedPrediction['imageGC']),
-    eviction: eviction && { signals: eviction.signals, thresholds: eviction.thresholds, error: eviction.error },
-  }
-}

@@ -3,9 +3,9 @@ import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { EvictionPrediction } from '#model/prediction.ts'
 import { parseQuantity, type Quantity, quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 import type { Failing } from './rule.ts'
 import { bounded, exactBytes } from './text.ts'
-import { canBeMet } from './thresholds.ts'
 
 const mebibyte = 1024 ** 2
 

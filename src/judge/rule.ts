@@ -25,6 +25,8 @@ export type Source = (typeof promisedSources)[number]
 /** One node as the rules see it. Null: not known, and `missing` says why. */
 export interface NodeSubject {
   cluster: string
+  /** RFC 3339: the node's own "now". */
+  at: string
   identity: NodeIdentity
   /** What the node itself reports, `DiskPressure` → `True`. */
   conditions: Record<string, string>

@@ -20,6 +20,7 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
     bounded(messages(record.errors, source) || 'only the node itself knows it, and it was not asked (mode proxy)')
   return {
     cluster: record.cluster,
+    at: prediction.at,
     identity: nodeIdentity(record.node),
     conditions: reportedConditions(record),
     configuration,

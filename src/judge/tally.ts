@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto'
 import type { Confidence, Evidence, Family, Finding, Fix, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import { autoModeFix, withGentlestImageGc } from './fix.ts'
+import { type Origin, originOf, type Proposal } from './durable/durable.ts'
+import { withGentlestImageGc } from './fix.ts'
 import { severityRank, worst } from './outcome.ts'
 import type { Failing, Rule } from './rule.ts'
 import { bounded, byText, counted, nameLength } from './text.ts'
@@ -19,7 +20,7 @@ const fixLength = 4000
 
 interface NodeFailing {
   failing: Failing
-  owner: NodeIdentity['owner']
+  origin: Origin
 }
 
 export class Tally {
@@ -35,8 +36,8 @@ export class Tally {
     this.subject = subject
   }
 
-  fail(node: string, failing: Failing, owner: NodeIdentity['owner']): void {
-    add(this.#failings, node, { failing: boundedFailing(failing), owner })
+  fail(failing: Failing, identity: NodeIdentity): void {
+    add(this.#failings, identity.name, { failing: boundedFailing(failing), origin: originOf(identity) })
   }
 
   unknown(node: string, reason: string): void {
@@ -52,6 +53,11 @@ export class Tally {
   /** Every node that the finding is about. */
   failingNodes(): string[] {
     return [...this.#failings.values()].flatMap(({ nodes }) => nodes)
+  }
+
+  /** What each kind of failing node should run with, that of most nodes first. */
+  proposals(): Proposal[] {
+    return largestFirst(this.#failings).map(({ value }) => ({ origin: value.origin, config: value.failing.fix?.config ?? {} }))
   }
 
   finding(allNodes: boolean): Finding | null {
@@ -116,11 +122,11 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
   return [...main.value.failing.evidence, ...differing, ...rest]
 }
 
-/** The fix of most nodes, with image-GC percentages that are sound for all. */
-function fixOf({ failing, owner }: NodeFailing, all: Failing[], family: Family): Fix {
-  if (owner === 'auto-mode') return autoModeFix(failing)
+/** The fix of most nodes, with image-GC percentages that are sound for all. On EKS Auto Mode nothing could apply a configuration. */
+function fixOf({ failing, origin }: NodeFailing, all: Failing[], family: Family): Fix {
+  const own = origin.owner === 'auto-mode' ? {} : (failing.fix?.config ?? {})
   const configs = all.map(({ fix }) => fix?.config ?? {})
-  return { config: withGentlestImageGc(failing.fix?.config ?? {}, configs, family), durable: [], commands: [] }
+  return { config: withGentlestImageGc(own, configs, family), durable: [], commands: [] }
 }
 
 const certainty: Confidence[] = ['possible', 'likely', 'certain']

@@ -33,6 +33,12 @@ export const exactBytes = (count: number): string => (Math.abs(count) < 1024 ? b
 /** Percent with at most two digits after the point, without trailing zeros. */
 export const percent = (value: number): string => `${Number(value.toFixed(2))} %`
 
+/** A length of time in words: `45 s`, `12.5 min`, `30 h`. */
+export function span(ms: number): string {
+  if (ms < 120_000) return `${Number((ms / 1000).toFixed(1))} s`
+  return ms < 120 * 60_000 ? `${Number((ms / 60_000).toFixed(1))} min` : `${Number((ms / 3_600_000).toFixed(1))} h`
+}
+
 /** `1 node`, `2 nodes`. */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 

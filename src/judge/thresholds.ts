@@ -1,18 +1,19 @@
 /** What rules ask of eviction thresholds: what watches what, and how far image GC stands from them. */
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Policy } from '#model/policy.ts'
-import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
-import type { NodeSubject } from './rule.ts'
-import { bounded } from './text.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import { isWatched } from '#model/watched-signals.ts'
+import type { NodeSubject, Satisfied } from './rule.ts'
+import { bounded, bytes, exactBytes } from './text.ts'
 
 /** Upstream: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
 export function conditionOf(signal: Signal): 'MemoryPressure' | 'DiskPressure' | 'PIDPressure' {
   if (signal === 'memory.available' || signal === 'allocatableMemory.available') return 'MemoryPressure'
   return signal === 'pid.available' ? 'PIDPressure' : 'DiskPressure'
 }
-
-/** A threshold of 0 (`0.0%`) parses but is never met. */
-export const canBeMet = ({ resolved }: EvaluatedThreshold): boolean => resolved !== 0
 
 /** Where the threshold stands: `configz evictionHard.imagefs.available`. A soft one with grace 0 acts as hard; some the kubelet adds by itself. */
 export function configuredAt({ signal, value, hard }: EvaluatedThreshold, configuration: KubeletConfiguration | null): string {
@@ -22,22 +23,43 @@ export function configuredAt({ signal, value, hard }: EvaluatedThreshold, config
   return `${hard ? 'hard' : 'soft'} threshold ${signal}`
 }
 
-/** Signals of nodefs and imagefs that watch the same thing where both are one filesystem. */
-const sisters: Record<string, Signal> = {
-  'nodefs.available': 'imagefs.available',
-  'nodefs.inodesFree': 'imagefs.inodesFree',
-  'imagefs.available': 'nodefs.available',
-  'imagefs.inodesFree': 'nodefs.inodesFree',
+interface Defaults {
+  /** Of this kubelet that its `evictionHard` leaves out, by signal: nothing watches in their place. */
+  lost: [signal: string, value: string][]
+  /** Left out as well; whether something watches in their place depends on the layout, which is not known. */
+  open: string[]
 }
 
-/** Whether a threshold, hard or soft, watches what `signal` would; null: it depends on the layout, which is not known. */
-export function isWatched(signal: string, thresholds: EvaluatedThreshold[], layout: Filesystems['layout']): boolean | null {
-  const watchedSignals = new Set<string>(thresholds.filter(canBeMet).map(threshold => threshold.signal))
-  if (watchedSignals.has(signal)) return true
-  const sister = sisters[signal]
-  if (sister === undefined || !watchedSignals.has(sister)) return false
-  return layout === null ? null : layout === 'shared'
+/** Null: of which kubelet they would be is not known. */
+export function lostDefaults({ identity, configuration, eviction, filesystems }: Satisfied<'configuration' | 'eviction'>): Defaults | null {
+  if (featuresOf(identity.kubeletVersion).minor === null) return null
+  const present = configuration.evictionHard ?? {}
+  const absent = Object.entries(evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)).filter(
+    // A key that is there but off (0%, 100%) was switched off on purpose.
+    ([signal]) => !Object.hasOwn(present, signal),
+  )
+  const isSeen = (signal: string) => isWatched(signal, eviction.thresholds, filesystems.layout)
+  return {
+    lost: absent.filter(([signal]) => isSeen(signal) === false),
+    open: absent.filter(([signal]) => isSeen(signal) === null).map(([signal]) => signal),
+  }
 }
+
+/** What the policy takes a filesystem of that capacity, in bytes or inodes, to grow by within `ms`. */
+export const assumedGrowth = (ms: number, capacity: number, { assumedGrowthPercent }: Policy): number =>
+  (assumedGrowthPercent * capacity * ms) / (100 * imageGcPeriodMs)
+
+/** How long that growth takes to fill `amount`; infinite where nothing grows. */
+export const fillMs = (amount: number, capacity: number, policy: Policy): number => amount / assumedGrowth(1, capacity, policy)
+
+/** Inodes and pids, of which bytes would be said in other words. */
+const isCount = ({ signal }: { signal: Signal }): boolean => signal.endsWith('.inodesFree') || signal === 'pid.available'
+
+/** For sentences. */
+export const shownAmount = (of: { signal: Signal }, amount: number): string => (isCount(of) ? `${Math.round(amount)}` : bytes(amount))
+
+/** For evidence. */
+export const exactAmount = (of: { signal: Signal }, amount: number): string => (isCount(of) ? String(amount) : exactBytes(amount))
 
 /** Why something of the summary is not known. */
 export const whyUnobserved = ({ unread }: Pick<NodeSubject, 'unread'>, what: string): string =>

@@ -46,7 +46,7 @@ const configurationFields = new Set(
 const ownFlags = new Set(
   `cgroups-per-qos container-log-max-files container-log-max-size cpu-manager-policy enforce-node-allocatable event-qps eviction-hard
    eviction-max-pod-grace-period eviction-minimum-reclaim eviction-pressure-transition-period eviction-soft eviction-soft-grace-period
-   fail-swap-on image-gc-high-threshold image-gc-low-threshold kernel-memcg-notification kube-reserved kube-reserved-cgroup
+   fail-cgroupv1 fail-swap-on image-gc-high-threshold image-gc-low-threshold kernel-memcg-notification kube-reserved kube-reserved-cgroup
    local-storage-capacity-isolation max-pods maximum-dead-containers maximum-dead-containers-per-container memory-manager-policy
    minimum-container-ttl-duration minimum-image-ttl-duration node-status-max-images pod-infra-container-image pod-max-pids pods-per-core
    protect-kernel-defaults registry-burst registry-qps reserved-cpus reserved-memory seccomp-default serialize-image-pulls

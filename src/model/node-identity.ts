@@ -13,6 +13,8 @@ export interface NodeIdentity {
   /** The nodegroup or nodepool, else the node itself. */
   group: Subject
   owner: NodeOwner
+  /** Made by eksctl, managed nodegroups included: their launch template is eksctl's own. */
+  isEksctl: boolean
   amiFamily: AmiFamily
   operatingSystem: 'linux' | 'windows'
   instanceType: string | null

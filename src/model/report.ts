@@ -1,7 +1,7 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { FindingsDocument } from './finding.ts'
 import type { NodeIdentity } from './node-identity.ts'
-import type { EvictionPrediction, Filesystems, ImageGcPrediction } from './prediction.ts'
+import type { EvictionPrediction, Filesystems, ImageGcPrediction, ThresholdOrigin } from './prediction.ts'
 import type { ReadError } from './record.ts'
 
 export type CoverageState = 'read' | 'partlyRead' | 'notRead'
@@ -19,7 +19,45 @@ export interface AuditedNode {
 export interface AuditedPrediction {
   filesystems: Filesystems
   imageGC: Omit<ImageGcPrediction, 'deletions' | 'kept'> | null
-  eviction: Pick<EvictionPrediction, 'signals' | 'thresholds' | 'error'> | null
+  eviction: Pick<EvictionPrediction, 'signals' | 'thresholds' | 'lost' | 'error'> | null
+  settings: AuditedSettings
+}
+
+export const imageGcFields = [
+  'imageGCHighThresholdPercent',
+  'imageGCLowThresholdPercent',
+  'imageMinimumGCAge',
+  'imageMaximumGCAge',
+] as const
+
+export interface ImageGcSetting {
+  field: (typeof imageGcFields)[number]
+  /** As configured; null: this kubelet has no such setting. */
+  value: string | null
+  preset: string
+  origin: ThresholdOrigin
+}
+
+/** A threshold that is written down and does not run (`0%`). */
+export interface OffThreshold {
+  signal: string
+  hard: boolean
+  value: string
+}
+
+/** What a node is set to, beside its thresholds. Nodes that are set alike share one object. */
+export interface AuditedSettings {
+  /** `1.34`; null: not known. */
+  kubeletMinor: string | null
+  /** The minor whose defaults these are, where the kubelet's own are not known. */
+  borrowedMinor: string | null
+  /** The hard thresholds that such a kubelet gives itself, by signal; null: its minor is not known. */
+  hardDefaults: Record<string, string> | null
+  off: OffThreshold[]
+  /** In the order of `imageGcFields`; null: not known. */
+  imageGC: ImageGcSetting[] | null
+  /** Why one of the two is not known. */
+  missing: { eviction?: string; imageGC?: string }
 }
 
 export interface AuditReport {

@@ -1,5 +1,6 @@
 /** All replays of one node: what its kubelet would do with what was read of it. */
 import { amiFamily } from '#facts/eks/node-identity.ts'
+import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
 import type {
   AllocatablePrediction,
@@ -20,7 +21,6 @@ import { predictNextStart } from './configuration/next-start.ts'
 import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
 import { type ContainerGcPrediction, deadContainers, predictContainerGc } from './container-gc.ts'
 import type { EvictionConfig } from './eviction/config.ts'
-import type { ReclaimKind } from './eviction/node-reclaim.ts'
 import { type Collectable, evictionConfigOf, type PredictedPass, predictEviction, rankingsOf, unparsed } from './eviction/prediction.ts'
 import type { RemovedContainers } from './image-gc/bounds.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from './image-gc/policy.ts'

@@ -8,6 +8,8 @@
  *
  * An assumption stands where nothing can be known: the disk gets back what the kubelet counts, and whoever fills it is no pod of the node.
  */
+
+import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Observation, PodName, Signal, TimelineEvent } from '#model/prediction.ts'
 import { quantityNumber } from '#model/quantity.ts'
@@ -15,7 +17,6 @@ import type { FilesystemName, Fill } from '#model/what-if.ts'
 import { type EvictionState, startEviction } from './eviction/bookkeeping.ts'
 import type { EvictionConfig } from './eviction/config.ts'
 import { type DiskLayout, placementOf } from './eviction/layout.ts'
-import type { ReclaimKind } from './eviction/node-reclaim.ts'
 import type { Observations } from './eviction/observations.ts'
 import { isCriticalPod } from './eviction/protected.ts'
 import type { NodeCondition } from './eviction/signals.ts'

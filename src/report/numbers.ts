@@ -27,6 +27,14 @@ export function formatCount(count: number | null): string {
   return isNumber(count) ? counts.format(count) : unknown
 }
 
+/** From the least to the greatest, the unit once where it is one: `10.0–40.0 GiB`. Alike as shown reads as one. */
+export function formatRange(low: number, high: number, format: (value: number) => string): string {
+  const [from, to] = [format(low), format(high)]
+  if (from === to) return from
+  const [number = from, unit] = from.split(noBreak)
+  return `${unit !== undefined && unit === to.split(noBreak)[1] ? number : from}–${to}`
+}
+
 /** `1 node`, `412 nodes`. */
 export function counted(count: number, noun: string, plural = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : plural}`

@@ -2,13 +2,17 @@
 import type {
   EvaluatedThreshold,
   EvictionPrediction,
+  Filesystems,
   ImageDeletion,
   ImageGcPrediction,
+  LostThreshold,
   NodePrediction,
   Signal,
   TimelineEvent,
 } from '#model/prediction.ts'
+import { isWatched } from '#model/watched-signals.ts'
 import { counted, formatBytes, formatCount, formatDuration, formatPercent, formatUtc } from './numbers.ts'
+import { loserText, originText } from './origins.ts'
 import { foldedLine, wrapText } from './text.ts'
 
 const columns = 80
@@ -35,7 +39,7 @@ export function storyOf(prediction: NodePrediction, before: NodePrediction | nul
     ['Disk', diskLines(prediction)],
     ['Refused', refusedLines(prediction)],
     ['Image GC', imageGcLines(prediction.imageGC)],
-    ['Eviction', evictionLines(prediction.eviction)],
+    ['Eviction', evictionLines(prediction)],
     ['Limits', limitLines(prediction)],
     ['Container GC', containerLines(prediction)],
     // With another configuration it differs for that reason alone.
@@ -113,11 +117,11 @@ function deletionLines(deletions: ImageDeletion[] | null): string[] {
 
 const more = (count: number, shown: number) => (count > shown ? [`  … and ${formatCount(count - shown)} more`] : [])
 
-function evictionLines(eviction: EvictionPrediction | null): string[] {
+function evictionLines({ eviction, filesystems: { layout } }: NodePrediction): string[] {
   if (eviction === null) return ['not known, see below']
   if (eviction.error !== null) return [`the running thresholds do not parse: ${foldedLine(eviction.error, 400)}`]
   const { thresholds, conditions, actsOn, nodeReclaim, victims, rankings } = eviction
-  const lines = thresholds.map(thresholdLine)
+  const lines = [...thresholds.map(thresholdLine), ...lostLines(eviction, layout)]
   if (thresholds.length === 0) lines.push('there is no threshold: nothing is ever evicted for pressure')
   if (conditions.length > 0) lines.push(`reports ${conditions.join(', ')}: the node is tainted and refuses pods`)
   if (actsOn.length > 0) lines.push(`acts on ${actsOn.length === 1 ? actsOn[0] : `any one of ${actsOn.join(', ')}`}`)
@@ -147,13 +151,27 @@ function evictionLines(eviction: EvictionPrediction | null): string[] {
 const isCount = (signal: Signal) => signal.endsWith('inodesFree') || signal === 'pid.available'
 const amount = (signal: Signal, count: number | null) => (isCount(signal) ? formatCount(count) : formatBytes(count))
 
-function thresholdLine({ signal, value, resolved, hard, gracePeriodMs, met, margin }: EvaluatedThreshold): string {
+function thresholdLine({ signal, value, resolved, hard, gracePeriodMs, met, margin, origin }: EvaluatedThreshold): string {
   const kind = hard ? '' : ` for ${formatDuration(gracePeriodMs)}`
   const written = foldedLine(value, 40)
   const limit = isCount(signal) || written.endsWith('%') ? `${written} = ${amount(signal, resolved)}` : written
   const head = `${met === true ? 'MET  ' : met === false ? 'calm ' : '?    '}${signal} < ${limit}${kind}`
-  if (resolved === null || margin === null) return `${head}: not observed`
-  return `${head}: ${amount(signal, resolved + margin)} left`
+  const from = origin === undefined ? '' : ` (${originText(origin)})`
+  if (resolved === null || margin === null) return `${head}: not observed${from}`
+  return `${head}: ${amount(signal, resolved + margin)} left${from}`
+}
+
+/** A line for all that were lost alike. */
+function lostLines({ lost, thresholds }: EvictionPrediction, layout: Filesystems['layout']): string[] {
+  const inItsPlace = ({ signal }: LostThreshold) => {
+    const isStillWatched = isWatched(signal, thresholds, layout)
+    return isStillWatched === null ? '' : isStillWatched ? '; another threshold watches in its place' : '; nothing watches in its place'
+  }
+  const alike = Map.groupBy(lost, one => `lost ${loserText(one.by)}${inItsPlace(one)}`)
+  return [...alike].map(([how, ones]) => {
+    const named = ones.map(({ signal, value }) => `${foldedLine(signal, nameLimit)} (default ${foldedLine(value, 40)})`)
+    return `none ${named.join(', ')}: ${how}`
+  })
 }
 
 const limitLines = ({ localStorageEvictions }: NodePrediction): string[] =>

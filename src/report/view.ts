@@ -1,8 +1,9 @@
 /** Everything that the page shows, computed: the templates only put it in its place. */
 import type { AuditReport } from '#model/report.ts'
-import { type FindingsView, findingsView, type WaivedView, waivedView, worstFirst } from '#report/views/findings.ts'
+import { type FindingsView, findingsView, type RuleView, rulesOf, type WaivedView, waivedView, worstFirst } from '#report/views/findings.ts'
 import { type FleetView, fleetView } from '#report/views/fleet.ts'
 import { type RemainderView, type Rows, remainderView } from '#report/views/remainder.ts'
+import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
 import { counted, formatCount, formatUtc } from './numbers.ts'
 
@@ -12,9 +13,11 @@ export interface PageView {
   verdict: VerdictView
   findings: FindingsView
   findingsCount: string
+  thresholds: ThresholdsView
   fleet: FleetView
   nodesCount: string
   waived: Rows<WaivedView>
+  waivedRules: RuleView[]
   waivedCount: string
   unknownsCount: string
   notAuditedCount: string
@@ -33,12 +36,14 @@ export function pageView(report: AuditReport): PageView {
     verdict,
     findings: findingsView(document.findings),
     findingsCount: formatCount(document.findings.length),
+    thresholds: thresholdsView(nodes),
     fleet: fleetView(report),
     nodesCount: formatCount(nodes.length),
     waived: {
       rows: waived.slice(0, shownWaived).map(waivedView),
       leftOut: waived.length > shownWaived ? `${formatCount(waived.length - shownWaived)} more in findings.json.` : null,
     },
+    waivedRules: rulesOf(waived.slice(0, shownWaived)),
     waivedCount: formatCount(waived.length),
     unknownsCount: formatCount(document.unknowns.length),
     notAuditedCount: formatCount(document.notAudited.length),

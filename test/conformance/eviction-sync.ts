@@ -1,8 +1,8 @@
 /** One eviction manager over time, with everything that upstream may do where a map's order decides. */
+import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { admit } from '#replay/eviction/admission.ts'
 import { type EvictionState, startEviction } from '#replay/eviction/bookkeeping.ts'
 import { type EvictionConfiguration, parseEvictionConfig } from '#replay/eviction/config.ts'
-import type { ReclaimKind } from '#replay/eviction/node-reclaim.ts'
 import { makeSignalObservations } from '#replay/eviction/observations.ts'
 import { type Eviction, type Outcome, type Pass, synchronizeAlternatives } from '#replay/eviction/synchronize.ts'
 import { isHardThreshold } from '#replay/eviction/thresholds.ts'

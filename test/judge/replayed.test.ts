@@ -72,6 +72,38 @@ describe('an image filesystem without a size', () => {
   })
 })
 
+describe('a nodefs of its own', () => {
+  const capacityBytes = 2 * (stats.fs as { capacityBytes: number }).capacityBytes
+  const filled = (left: number) => ({ fs: { ...(stats.fs as RawObject), capacityBytes, availableBytes: capacityBytes * left } })
+
+  it('has eviction before any collection, and nothing to give back that is not of pods', () => {
+    expect(withStats(filled(0.15))).toMatchObject({ 'image-gc-never-first': 'fail' })
+    expect(withStats(filled(0.15))['useless-eviction']).toBeUndefined()
+    expect(withStats(filled(0.05))).toMatchObject({ 'eviction-due': 'fail', 'useless-eviction': 'fail' })
+    expect(withStats(filled(0.05))['image-gc-never-first']).toBeUndefined()
+    expect(withStats(filled(0.5))).not.toHaveProperty('image-gc-never-first')
+  })
+})
+
+describe('the log of a container', () => {
+  const running = { name: 'web', image: 'web:1', restartCount: 0, state: { running: {} } }
+  const metadata = { namespace: 'shop', name: 'web-0', uid: 'u-1' }
+  const judgedAt = (at: string) =>
+    judged({
+      at,
+      pods: [{ metadata, status: { phase: 'Running', containerStatuses: [running] } }],
+      summary: {
+        ...summary,
+        pods: [{ podRef: metadata, containers: [{ name: 'web', startTime: '2026-11-21T00:00:00Z', logs: { usedBytes: 40 * 1024 ** 2 } }] }],
+      },
+    })['log-retention-too-short']
+
+  it("is measured by the record's own time", () => {
+    expect(judgedAt('2026-11-21T00:10:00Z')).toBe('fail')
+    expect(judgedAt('2026-11-21T02:00:00Z')).toBeUndefined()
+  })
+})
+
 describe("the files on the node's disk", () => {
   const main = { path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: { featureGates: { SomethingNew: true } } }
   const host = (files: object[], unread: object[] = []): RawObject => ({ kubelet: { files }, unread })

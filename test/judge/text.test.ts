@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bounded, bytes, exactBytes, percent } from '#judge/text.ts'
+import { bounded, bytes, exactBytes, percent, span } from '#judge/text.ts'
 
 describe('bounded', () => {
   it.each([
@@ -31,4 +31,17 @@ it.each([
   [-5, '-5 %'],
 ])('writes %d percent as %s', (value, text) => {
   expect(percent(value)).toBe(text)
+})
+
+describe('span', () => {
+  it.each([
+    [0, '0 s'],
+    [119_949, '119.9 s'],
+    [120_000, '2 min'],
+    [750_000, '12.5 min'],
+    [7_199_000, '120 min'],
+    [7_200_000, '2 h'],
+  ])('%d ms are %s', (ms, words) => {
+    expect(span(ms)).toBe(words)
+  })
 })

@@ -111,7 +111,7 @@ it('warns where the kubelet itself would fail', () => {
   const [disk] = gaugesWith({
     ...prediction,
     imageGC: { ...prediction.imageGC!, triggered: null, error: 'invalid capacity 0 on image filesystem' },
-    eviction: { signals: {}, thresholds: [], error: 'unknown eviction signal' },
+    eviction: { signals: {}, thresholds: [], lost: [], error: 'unknown eviction signal' },
   })
   expect(disk!.warnings).toEqual([
     'Image GC fails: invalid capacity 0 on image filesystem',
@@ -128,6 +128,7 @@ describe('what is not known', () => {
     prediction.eviction = {
       signals: {},
       thresholds: [threshold('nodefs.available', '10%', undefined), threshold('nodefs.inodesFree', '5%', undefined)],
+      lost: [],
       error: null,
     }
     const [disk, inodes] = gaugesWith(prediction)

@@ -212,6 +212,7 @@ describe('the sections', () => {
   it('come in the order in which they are asked for', () => {
     expect([...html.matchAll(/<section id="([^"]+)"/g)].map(([, id]) => id)).toEqual([
       'findings',
+      'thresholds',
       'nodes',
       'waived',
       'unknowns',
@@ -255,10 +256,30 @@ describe('the sections', () => {
       'and 17 more',
       'configz imageGCHighThresholdPercent 85',
       'imageGCHighThresholdPercent: 70 imageGCLowThresholdPercent: 50',
-      'nodeadm',
+      'So that new nodes have it: NodeConfig (nodeadm)',
+      'So that new nodes have it: eksctl ClusterConfig',
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
     ])
       expect(shown).toContain(part)
+  })
+  it.each([
+    ['certain', undefined],
+    ['likely', 'Likely: it rests on something that was not read'],
+    ['possible', 'Possible: whether it is so depends on what was not read.'],
+  ] as const)('say of a %s finding what is open', (confidence, doubt) => {
+    const [card] = page(quietReport([], { findings: [finding('high', { confidence })] })).match(
+      /<article class="finding [\s\S]*?<\/article>/g,
+    )!
+    expect(card).toContain(`<span>${confidence}</span>`)
+    expect(/<p class="doubt">([^<]*)/.exec(card)?.[1]?.slice(0, doubt?.length)).toBe(doubt)
+    expect(text(card)).toContain('What Eviction comes before image GC Why Because. Fix Lower it. Family image-gc Sources pkg/kubelet/')
+  })
+  it('show confidence and rule of what is waived, and the rule once', () => {
+    const waived = (name: string) =>
+      finding('low', { subject: nodegroup(name), confidence: 'possible', waived: { until: '2026-12-31', reason: 'r' } })
+    const shown = page(quietReport([], { waived: [waived('a'), waived('b')] }))
+    expect(shown.match(/<td data-label="Confidence">possible<\/td><td data-label="Rule">eviction-before-image-gc<\/td>/g)).toHaveLength(2)
+    expect(text(shown).split('The rule: eviction-before-image-gc')).toHaveLength(2)
   })
   it('name every cluster, waiver, question and node that was left out', () => {
     const shown = text(html)
@@ -306,10 +327,11 @@ describe('the picture of a node', () => {
       filesystems: { ...prediction.filesystems, nodefs: unseen, imagefs: unseen },
       imageGC: { ...prediction.imageGC!, triggered: null, usagePercent: null, bytesUntilTrigger: null, bytesToFree: null },
       eviction: {
+        ...prediction.eviction!,
         signals: {},
         thresholds: prediction.eviction!.thresholds.map(threshold => ({ ...threshold, resolved: null, met: null, margin: null })),
-        error: null,
       },
+      settings: prediction.settings,
     })
     const card = /<article class="node">[\s\S]*?<\/article>/.exec(page(quietReport([node])))![0]
     expect(text(card)).toContain('unknown: not observed')
@@ -374,6 +396,17 @@ describe('a fleet', () => {
       auditedNode(`n${index}`, sharedDisk(50), { identity: { group: nodegroup('one') } }),
     )
     expect(text(page(quietReport(many)))).toContain('97 nodes neither drawn nor listed')
+  })
+  it('names confidence and rule of a finding that has no card, and tells of a rule that no card tells of', () => {
+    const docs = { title: 'What it is', why: 'Why it is wrong.', fix: 'How to end it.', sources: ['pkg/kubelet/x.go'] }
+    const rows = [finding('low', { rule: 'only-in-a-row', confidence: 'likely', docs }), finding('low', { rule: 'peer-drift' })]
+    const crowded = page(
+      quietReport([], { findings: [...Array.from({ length: 100 }, () => finding('high', { rule: 'peer-drift' })), ...rows] }),
+    )
+    expect(crowded).toContain('<td data-label="Confidence">likely</td><td data-label="Rule">only-in-a-row</td>')
+    const told = 'The rule: only-in-a-row What What it is Why Why it is wrong. Fix How to end it. Family image-gc Sources pkg/kubelet/x.go'
+    expect(text(crowded).split(told)).toHaveLength(2)
+    expect(text(crowded).split('The rule: peer-drift')).toHaveLength(101) // on the cards, and not once more
   })
   it('counts findings beyond what a page can hold, by severity', () => {
     const many = [...Array.from({ length: 1150 }, () => finding('high')), ...Array.from({ length: 50 }, () => finding('low'))]

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { counted, formatBytes, formatCount, formatDuration, formatPercent, formatUtc } from '#report/numbers.ts'
+import { counted, formatBytes, formatCount, formatDuration, formatPercent, formatRange, formatUtc } from '#report/numbers.ts'
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 
@@ -55,4 +55,16 @@ describe('formatUtc', () => {
 
 it('counts in singular and plural', () => {
   expect([counted(1, 'node'), counted(0, 'node'), counted(5000, 'node')]).toEqual(['1 node', '0 nodes', '5,000 nodes'])
+})
+
+describe('formatRange', () => {
+  const GiB = 1024 ** 3
+  it.each([
+    [10 * GiB, 40 * GiB, '10.0–40.0 GiB'],
+    [10 * GiB, 10 * GiB + 1, '10.0 GiB'], // alike as shown
+    [512 * 1024 ** 2, 2 * GiB, '512.0 MiB–2.0 GiB'],
+    [0, 2 * GiB, '0 B–2.0 GiB'],
+  ])('%d to %d bytes read %s', (low, high, text) => expect(plain(formatRange(low, high, formatBytes))).toBe(text))
+
+  it('has no unit where there is none', () => expect(formatRange(1, 2000, formatCount)).toBe('1–2,000'))
 })

@@ -109,6 +109,27 @@ describe('storyOf', () => {
       expect(text).toContain(said)
   })
 
+  it('tells where a threshold comes from, and which defaults are lost to what', () => {
+    const by = { source: 'drop-in', certainty: 'certain', path: '/etc/d/90-x.conf' }
+    const text = told(
+      story({
+        eviction: eviction({
+          thresholds: [{ ...hard('nodefs.available', 10), origin: by }],
+          lost: [
+            { signal: 'memory.available', value: '100Mi', by },
+            { signal: 'nodefs.inodesFree', value: '5%', by },
+            { signal: 'imagefs.available', value: '15%', by },
+          ],
+        }),
+      }),
+    )
+    expect(text).toContain('calm nodefs.available < 10Gi: 60.0 GiB left (drop-in /etc/d/90-x.conf)')
+    expect(text).toContain(
+      'none memory.available (default 100Mi), nodefs.inodesFree (default 5%): lost by the drop-in /etc/d/90-x.conf; nothing watches in its place ' +
+        'none imagefs.available (default 15%): lost by the drop-in /etc/d/90-x.conf; another threshold watches in its place',
+    )
+  })
+
   it('tells what another configuration changes, and nothing where it changes nothing', () => {
     const before = buildNode().prediction
     expect(told(story({ imageGC: imageGC({ triggered: true, bytesToFree: 2 ** 30 }) }, before))).toContain(

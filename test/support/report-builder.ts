@@ -1,9 +1,9 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
 import type { ClusterResult, Finding, FindingsDocument, Severity, Subject } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { EvaluatedThreshold, FilesystemState, NodePrediction, Observation, Signal } from '#model/prediction.ts'
+import type { EvaluatedThreshold, FilesystemState, NodePrediction, Observation, Signal, ThresholdOrigin } from '#model/prediction.ts'
 import type { ReadError } from '#model/record.ts'
-import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { AuditedNode, AuditedSettings, AuditReport } from '#model/report.ts'
 
 export const GiB = 1024 ** 3
 const MiB = 1024 ** 2
@@ -44,6 +44,7 @@ function identity(name: string, overrides: Partial<NodeIdentity> = {}): NodeIden
     name,
     group: nodegroup('general'),
     owner: 'managed-nodegroup',
+    isEksctl: false,
     amiFamily: 'AL2023',
     operatingSystem: 'linux',
     instanceType: 'm6i.2xlarge',
@@ -62,7 +63,54 @@ export const noFilesystems: NodePrediction['filesystems'] = {
   layoutCertainty: null,
 }
 
-export const nothingPredicted: AuditedNode['prediction'] = { filesystems: noFilesystems, imageGC: null, eviction: null }
+const hardDefaults = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+}
+
+/** What a kubelet 1.34 is set to, image GC but for the percentages at its defaults. */
+export function settings(
+  highThresholdPercent: number,
+  lowThresholdPercent: number,
+  overrides: Partial<AuditedSettings> = {},
+): AuditedSettings {
+  const setting = (field: NonNullable<AuditedSettings['imageGC']>[number]['field'], value: string, preset: string) => ({
+    field,
+    value,
+    preset,
+    origin: { ...fromUpstream, ...(value === preset ? {} : { source: 'configured' as const, certainty: 'certain' as const }) },
+  })
+  return {
+    kubeletMinor: '1.34',
+    borrowedMinor: null,
+    hardDefaults,
+    off: [],
+    imageGC: [
+      setting('imageGCHighThresholdPercent', String(highThresholdPercent), '85'),
+      setting('imageGCLowThresholdPercent', String(lowThresholdPercent), '80'),
+      setting('imageMinimumGCAge', '2m0s', '2m0s'),
+      setting('imageMaximumGCAge', '0s', '0s'),
+    ],
+    missing: {},
+    ...overrides,
+  }
+}
+
+const fromUpstream: ThresholdOrigin = { source: 'upstream default', certainty: 'likely', path: null }
+const byConfiguration: ThresholdOrigin = { source: 'configured', certainty: 'likely', path: null }
+
+export const nothingPredicted: AuditedNode['prediction'] = {
+  filesystems: noFilesystems,
+  imageGC: null,
+  eviction: null,
+  settings: settings(85, 80, {
+    imageGC: null,
+    missing: { eviction: 'configz: not in the snapshot', imageGC: 'configz: not in the snapshot' },
+  }),
+}
 
 interface DiskOptions {
   capacityBytes?: number
@@ -103,7 +151,7 @@ function watchedBy(
   nodefs: FilesystemState,
   imagefs: FilesystemState,
   options: DiskOptions,
-): Pick<AuditedNode['prediction'], 'imageGC' | 'eviction'> {
+): Pick<AuditedNode['prediction'], 'imageGC' | 'eviction' | 'settings'> {
   const {
     highThresholdPercent = 85,
     lowThresholdPercent = 80,
@@ -119,7 +167,10 @@ function watchedBy(
     'imagefs.inodesFree': observation(imagefs.inodesFree!, imagefs.inodes!),
   }
   const thresholds = (of: Partial<Record<Signal, string>>, thresholdOptions: ThresholdOptions) =>
-    (Object.entries(of) as [Signal, string][]).map(([signal, value]) => threshold(signal, value, observed[signal], thresholdOptions))
+    (Object.entries(of) as [Signal, string][]).map(([signal, value]) => ({
+      ...threshold(signal, value, observed[signal], thresholdOptions),
+      origin: byConfiguration,
+    }))
   const capacity = imagefs.capacityBytes!
   const available = imagefs.availableBytes!
   const usagePercent = imagefs.usedPercent!
@@ -146,8 +197,12 @@ function watchedBy(
         ]),
       ),
       thresholds: [...thresholds(evictionHard, {}), ...thresholds(evictionSoft, { hard: false, gracePeriodMs: 90_000 })],
+      lost: Object.entries(hardDefaults)
+        .filter(([signal]) => !Object.hasOwn(evictionHard, signal))
+        .map(([signal, value]) => ({ signal, value, by: byConfiguration })),
       error: null,
     },
+    settings: settings(highThresholdPercent, lowThresholdPercent),
   }
 }
 
@@ -169,7 +224,10 @@ export function auditedNode(
 }
 
 export function unreadNode(name: string, errors: ReadError[], overrides: Parameters<typeof auditedNode>[2] = {}): AuditedNode {
-  return auditedNode(name, nothingPredicted, { coverage: 'notRead', errors, ...overrides })
+  const reason = errors.map(({ what, message }) => `${what}: ${message}`).join('; ')
+  const missing = { eviction: reason, imageGC: reason }
+  const prediction = { ...nothingPredicted, settings: { ...nothingPredicted.settings, missing } }
+  return auditedNode(name, prediction, { coverage: 'notRead', errors, ...overrides })
 }
 
 let serial = 0

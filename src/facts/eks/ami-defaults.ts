@@ -18,3 +18,15 @@ export function amiDefaults(family: AmiFamily): KubeletConfiguration {
   if (family === 'AL2' || family === 'AL2023') return amazonLinux
   return family === 'Bottlerocket' ? { kubeReservedCgroup: '/runtime' } : {}
 }
+
+/** Fields that bootstrap.sh of AL2 writes into the kubelet's file each time it runs, over what was there: only a flag outlives it. */
+export const al2BootstrapFields: ReadonlySet<string> = new Set([
+  'cgroupDriver',
+  'clusterDNS',
+  'evictionHard',
+  'kubeReserved',
+  'kubeReservedCgroup',
+  'maxPods',
+  'providerID',
+  'systemReservedCgroup',
+])

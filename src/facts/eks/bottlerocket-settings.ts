@@ -40,3 +40,25 @@ export const bottlerocketSettings: Readonly<Record<string, readonly [field: stri
   'topology-manager-policy': ['topologyManagerPolicy', 'text'],
   'topology-manager-scope': ['topologyManagerScope', 'text'],
 }
+
+/** Numbers that Bottlerocket takes as text only. Source: bottlerocket-settings-sdk, IntegerPercent */
+export const bottlerocketTexts: ReadonlySet<string> = new Set(['image-gc-high-threshold-percent', 'image-gc-low-threshold-percent'])
+
+/** The first Bottlerocket release that has a setting; one that is not here is in every release that still runs. */
+export const bottlerocketSince: Readonly<Record<string, string>> = {
+  'container-log-max-workers': '1.39',
+  'container-log-monitor-interval': '1.39',
+  'single-process-oom-kill': '1.39',
+}
+
+const signals = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree', 'pid.available']
+const resources = ['cpu', 'memory', 'ephemeral-storage']
+
+/** Keys that a map may have. Source: bottlerocket-settings-sdk, KubernetesEvictionKey, KubernetesReservedResourceKey */
+export const bottlerocketKeys: Readonly<Record<string, readonly string[]>> = {
+  'eviction-hard': signals,
+  'eviction-soft': signals,
+  'eviction-soft-grace-period': signals,
+  'kube-reserved': resources,
+  'system-reserved': resources,
+}

@@ -9,6 +9,7 @@ import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/node-identity.ts
 
 const providerInstance = /^aws:\/\/\/[^/]+\/(i-[0-9a-f]{8,17})$/
 const providerHybrid = /^eks-hybrid:\/\/\//
+const eksctlNodegroup = 'alpha.eksctl.io/nodegroup-name'
 const providerFargate = /^aws:\/\/\/[^/]+\/[^/]+\/fargate-/
 
 export function nodeIdentity(node: KubernetesNode): NodeIdentity {
@@ -19,7 +20,7 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
   const operatingSystem = node.status?.nodeInfo?.operatingSystem ?? labels['kubernetes.io/os']
   const owner = nodeOwner(labels, providerId)
   const nodePool = labels['karpenter.sh/nodepool']
-  const nodegroup = labels['eks.amazonaws.com/nodegroup'] ?? labels['alpha.eksctl.io/nodegroup-name']
+  const nodegroup = labels['eks.amazonaws.com/nodegroup'] ?? labels[eksctlNodegroup]
   const ready = node.status?.conditions?.find(condition => condition.type === 'Ready')?.status
   return {
     name,
@@ -30,6 +31,7 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
           ? { kind: 'Nodegroup', namespace: null, name: nodegroup }
           : { kind: 'Node', namespace: null, name },
     owner,
+    isEksctl: eksctlNodegroup in labels,
     amiFamily: amiFamily(osImage),
     operatingSystem: operatingSystem === 'windows' ? 'windows' : 'linux',
     instanceType: labels['node.kubernetes.io/instance-type'] ?? null,
@@ -46,7 +48,7 @@ function nodeOwner(labels: Record<string, string | undefined>, providerId: strin
   if (computeType === 'auto') return 'auto-mode'
   if ('karpenter.sh/nodepool' in labels) return 'karpenter'
   if ('eks.amazonaws.com/nodegroup' in labels) return 'managed-nodegroup'
-  if ('alpha.eksctl.io/nodegroup-name' in labels) return 'eksctl'
+  if (eksctlNodegroup in labels) return 'eksctl'
   return 'self-managed'
 }
 

@@ -8,6 +8,7 @@ import { peerDrift } from './drift/peer-drift.ts'
 import { absoluteThresholdOnMixedDisks } from './eviction/absolute-threshold-on-mixed-disks.ts'
 import { criticalPodAmongFirstVictims } from './eviction/critical-pod-among-first-victims.ts'
 import { evictionDue } from './eviction/eviction-due.ts'
+import { graceLongerThanFillTime } from './eviction/grace-longer-than-fill-time.ts'
 import { localStorageLimitExceeded } from './eviction/local-storage-limit-exceeded.ts'
 import { lostDefaultThreshold } from './eviction/lost-default-threshold.ts'
 import { memoryThresholdTooSmall } from './eviction/memory-threshold-too-small.ts'
@@ -19,6 +20,7 @@ import { unreachableSoftThreshold } from './eviction/unreachable-soft-threshold.
 import { unwatchedImagefs } from './eviction/unwatched-imagefs.ts'
 import { unwatchedInodes } from './eviction/unwatched-inodes.ts'
 import { unwatchedPids } from './eviction/unwatched-pids.ts'
+import { uselessEviction } from './eviction/useless-eviction.ts'
 import { zeroMinReclaimThrash } from './eviction/zero-min-reclaim-thrash.ts'
 import { alertBeforeImageGc } from './image-gc/alert-before-image-gc.ts'
 import { evictionBeforeImageGc } from './image-gc/eviction-before-image-gc.ts'
@@ -26,7 +28,9 @@ import { imageAgeGcChurn } from './image-gc/image-age-gc-churn.ts'
 import { imageGcDead } from './image-gc/image-gc-dead.ts'
 import { imageGcDisabled } from './image-gc/image-gc-disabled.ts'
 import { imageGcDue } from './image-gc/image-gc-due.ts'
+import { imageGcNeverFirst } from './image-gc/image-gc-never-first.ts'
 import { narrowGcBand } from './image-gc/narrow-gc-band.ts'
+import { requiredImageAtRisk } from './image-gc/required-image-at-risk.ts'
 import { strandedDisk } from './image-gc/stranded-disk.ts'
 import { truncatedImageList } from './image-gc/truncated-image-list.ts'
 import { unpinnedSandboxImage } from './image-gc/unpinned-sandbox-image.ts'
@@ -39,6 +43,7 @@ import { cgroupV1 } from './kernel/cgroup-v1.ts'
 import { memoryCgroupLeak } from './kernel/memory-cgroup-leak.ts'
 import { unsupportedVersion } from './kernel/unsupported-version.ts'
 import { invalidLogSize } from './logs/invalid-log-size.ts'
+import { logRetentionTooShort } from './logs/log-retention-too-short.ts'
 import { logRotationOvershoot } from './logs/log-rotation-overshoot.ts'
 import { allocatableMismatch } from './reservations/allocatable-mismatch.ts'
 import { missingEnforcedCgroup } from './reservations/missing-enforced-cgroup.ts'
@@ -60,13 +65,16 @@ export const rules: readonly Rule[] = [
   deadRegistry,
   evictionBeforeImageGc,
   evictionDue,
+  graceLongerThanFillTime,
   imageAgeGcChurn,
   imageGcDead,
   imageGcDisabled,
   imageGcDue,
+  imageGcNeverFirst,
   invalidKubeletConfiguration,
   invalidLogSize,
   localStorageLimitExceeded,
+  logRetentionTooShort,
   logRotationOvershoot,
   lostDefaultThreshold,
   memoryCgroupLeak,
@@ -79,6 +87,7 @@ export const rules: readonly Rule[] = [
   podsWithoutEphemeralRequestsFirst,
   pullFailingNow,
   rateLimitedRegistry,
+  requiredImageAtRisk,
   reservationWithoutEviction,
   reservedBelowEksFormula,
   reservedBelowRealUsage,
@@ -97,5 +106,6 @@ export const rules: readonly Rule[] = [
   unwatchedImagefs,
   unwatchedInodes,
   unwatchedPids,
+  uselessEviction,
   zeroMinReclaimThrash,
 ]

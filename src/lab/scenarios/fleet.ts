@@ -85,7 +85,7 @@ const groups: readonly Group[] = [
     instanceType: 'r6i.2xlarge',
     diskGiB: 20,
     imagefsGiB: 200,
-    rules: ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs', 'unwatched-inodes'],
+    rules: ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs'],
     watchesImagefs: false,
   },
 ]

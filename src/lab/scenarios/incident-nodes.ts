@@ -104,7 +104,6 @@ const dataDisk: Told[] = ['10.0.1.51', '10.0.1.52'].map((ip, index) =>
     'alert-before-image-gc',
     'lost-default-threshold',
     'unwatched-imagefs',
-    'unwatched-inodes',
   ]),
 )
 

@@ -33,7 +33,7 @@ export const recorded: Scenario = {
       {
         cluster: 'recorded',
         node: splitDisk,
-        rules: ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs', 'unwatched-inodes'],
+        rules: ['alert-before-image-gc', 'lost-default-threshold', 'unwatched-imagefs'],
       },
     ],
     notAudited: [],

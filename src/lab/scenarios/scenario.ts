@@ -96,7 +96,6 @@ export type ExpectedRule =
   | 'unreachable-gc-low-threshold'
   | 'unread-node'
   | 'unwatched-imagefs'
-  | 'unwatched-inodes'
   | 'zero-min-reclaim-thrash'
 
 /** Policy defaults hold; of the rules above exactly these fire, none on a node that is not named. */

@@ -4,21 +4,12 @@
  * Replays       pkg/kubelet/eviction/helpers.go  buildSignalToNodeReclaimFuncs
  * Read at       1.24 to 1.37; split filesystems since 1.29; pressure on containerfs collects since 1.32 only
  */
-import type { FilesystemLayout, Signal } from '#model/prediction.ts'
+import { nodeReclaimKinds as kinds, type ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
+import type { Signal } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { type DiskLayout, isRefusedLayout, placementOf } from './layout.ts'
 
-/** `containers`: all dead ones. `images`: all that no container uses. */
-export type ReclaimKind = 'containers' | 'images'
-
 const nothing: readonly ReclaimKind[] = []
-const everything: readonly ReclaimKind[] = ['containers', 'images']
-
-const kinds: Record<FilesystemLayout, { nodefs: readonly ReclaimKind[]; imagefs: readonly ReclaimKind[] }> = {
-  shared: { nodefs: everything, imagefs: everything },
-  imagefs: { nodefs: nothing, imagefs: everything },
-  split: { nodefs: ['containers'], imagefs: ['images'] },
-}
 
 /** In upstream's order; empty: pressure on this signal evicts at once. */
 export function nodeReclaim(signal: Signal, layout: DiskLayout, kubelet: Kubelet): readonly ReclaimKind[] {

@@ -10,6 +10,8 @@
  * Not observable, and so bounded: since when a threshold is met, whether the pass before acted on it (minimum reclaim), when a condition was last
  * seen, what collecting garbage gives back, and which of several thresholds upstream's map yields first.
  */
+
+import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Certainty, Signal, Threshold, Unknown, Victim } from '#model/prediction.ts'
 import type { TimeBounds } from '#replay/image-gc/known-times.ts'
@@ -17,7 +19,7 @@ import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { nodeConditions, nodeConditionsObservedSince } from './conditions.ts'
 import { type DiskLayout, isRefusedLayout } from './layout.ts'
-import { nodeReclaim, type ReclaimKind } from './node-reclaim.ts'
+import { nodeReclaim } from './node-reclaim.ts'
 import type { Observations } from './observations.ts'
 import { protectionOf } from './protected.ts'
 import type { PodRank } from './ranking.ts'

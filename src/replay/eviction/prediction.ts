@@ -1,4 +1,6 @@
 /** The contract's `eviction` of one node: its thresholds against what is observed, and one pass by them. */
+
+import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { EvaluatedThreshold, EvictionPrediction, ImageDeletion, Observation, Ranking, Threshold, Unknown } from '#model/prediction.ts'
@@ -8,7 +10,6 @@ import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { type EvictionConfig, parseEvictionConfig } from './config.ts'
 import { updateContainerFsThresholds } from './containerfs-thresholds.ts'
 import { isRefusedLayout } from './layout.ts'
-import type { ReclaimKind } from './node-reclaim.ts'
 import type { Observations } from './observations.ts'
 import { evictionPass } from './pass.ts'
 import { getThresholdQuantity, isHardThreshold, isThresholdMet } from './thresholds.ts'

@@ -12,6 +12,8 @@
  * `synchronizeAlternatives` each in turn. Among pods that rank alike, `victims`, the first in the order given goes. What is remembered afterwards
  * is the same in every case.
  */
+
+import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import type { Signal, Threshold } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
@@ -22,7 +24,7 @@ import { calculateEffectiveGracePeriod, gracePeriodOverride, killTimeoutMs } fro
 import { type DiskLayout, isRefusedLayout } from './layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './local-storage.ts'
 import { evictionMessage, evictionThresholdMetMessage } from './messages.ts'
-import { nodeReclaim, type ReclaimKind } from './node-reclaim.ts'
+import { nodeReclaim } from './node-reclaim.ts'
 import type { Observations } from './observations.ts'
 import { isCriticalPod } from './protected.ts'
 import { type PodRank, rankPods } from './ranking.ts'

@@ -1,13 +1,24 @@
 /** Findings as cards, worst first; what the page cannot hold becomes a row, what not even that is counted. */
 import { stringify } from 'yaml'
-import { type Finding, type NodeSample, type Severity, type Subject, severities } from '#model/finding.ts'
+import { type Confidence, type DurableFix, type Finding, type NodeSample, type Severity, type Subject, severities } from '#model/finding.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 import { compareText, shownBlock, shownLine } from '#report/text.ts'
 import { nameLimit } from './node.ts'
 
-const findingLimits = { cards: 100, rows: 1000, names: 20, evidence: 24, snippets: 8, commands: 12, sources: 12 }
+const findingLimits = { cards: 100, rows: 1000, names: 20, evidence: 24, snippets: 8, commands: 12, sources: 12, rules: 60 }
 
 export const severityWords: Record<Severity, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' }
+
+/** Where a durable fix goes, for the line that a reader unfolds. */
+const targetWords: Record<DurableFix['target'], string> = {
+  nodeadm: 'NodeConfig (nodeadm)',
+  'launch-template': 'user data of the launch template',
+  bottlerocket: 'Bottlerocket settings (TOML user data)',
+  karpenter: 'Karpenter EC2NodeClass',
+  eksctl: 'eksctl ClusterConfig',
+  terraform: 'Terraform',
+  'auto-mode': 'NodeClass of EKS Auto Mode',
+}
 
 export interface FindingRow {
   severity: Severity
@@ -17,12 +28,19 @@ export interface FindingRow {
   subject: string
   nodeCount: string
   rule: string
+  confidence: string
 }
 
-interface FindingView extends FindingRow {
-  anchor: string
-  confidence: string
+/** What a rule is about, to be believed or looked up. */
+export interface RuleView {
+  rule: string
   family: string
+  docs: { title: string; why: string; fix: string; sources: string[] }
+}
+
+interface FindingView extends FindingRow, RuleView {
+  anchor: string
+  doubt: string | null
   since: string | null
   /** Two names or one, where that is all of them; else null, and the list is folded. */
   fewNames: string | null
@@ -35,7 +53,6 @@ interface FindingView extends FindingRow {
   durable: { target: string; snippet: string }[]
   commands: string[]
   hasFix: boolean
-  docs: { title: string; why: string; fix: string; sources: string[] }
 }
 
 export interface WaivedView extends FindingRow {
@@ -46,16 +63,21 @@ export interface WaivedView extends FindingRow {
 export interface FindingsView {
   cards: FindingView[]
   rows: FindingRow[]
+  /** Rules of the rows that no card tells of. */
+  rules: RuleView[]
   leftOut: string | null
 }
 
 export function findingsView(findings: Finding[]): FindingsView {
   const { cards, rows } = findingLimits
   const sorted = findings.toSorted(worstFirst)
+  const onCards = sorted.slice(0, cards)
+  const inRows = sorted.slice(cards, cards + rows)
   const leftOut = sorted.slice(cards + rows)
   return {
-    cards: sorted.slice(0, cards).map(findingView),
-    rows: sorted.slice(cards, cards + rows).map(findingRow),
+    cards: onCards.map(findingView),
+    rows: inRows.map(findingRow),
+    rules: rulesOf(inRows, onCards),
     leftOut:
       leftOut.length === 0
         ? null
@@ -63,6 +85,16 @@ export function findingsView(findings: Finding[]): FindingsView {
             .map(({ count, word }) => `${count} ${word.toLowerCase()}`)
             .join(', ')}) in findings.json only: the page would be too heavy with them.`,
   }
+}
+
+/** Each rule once, without those that are told of already. */
+export function rulesOf(findings: Finding[], told: Finding[] = []): RuleView[] {
+  const known = new Set(told.map(({ rule }) => rule))
+  const byRule = new Map(findings.filter(({ rule }) => !known.has(rule)).map(finding => [finding.rule, finding]))
+  return [...byRule.values()]
+    .toSorted((a, b) => compareText(a.rule, b.rule))
+    .slice(0, findingLimits.rules)
+    .map(ruleView)
 }
 
 /** How many of each severity, worst first, without those that do not occur. */
@@ -85,6 +117,13 @@ export const waivedView = (finding: Finding): WaivedView => ({
 
 const confidences = ['certain', 'likely', 'possible']
 
+/** Null: it follows from what was read, and `certain` says so. */
+const doubts: Record<Confidence, string | null> = {
+  certain: null,
+  likely: 'Likely: it rests on something that was not read, and that is so on nearly every such node.',
+  possible: 'Possible: whether it is so depends on what was not read.',
+}
+
 export function worstFirst(a: Finding, b: Finding): number {
   const text = ({ cluster, rule, subject, id }: Finding) =>
     JSON.stringify([cluster, rule, subject.kind, subject.namespace, subject.name, id])
@@ -102,7 +141,7 @@ export function subjectText({ kind, namespace, name }: Subject): string {
 
 export const nodeCountText = ({ count }: NodeSample) => counted(count, 'node')
 
-function findingRow({ severity, title, cluster, subject, nodes, rule }: Finding): FindingRow {
+function findingRow({ severity, title, cluster, subject, nodes, rule, confidence }: Finding): FindingRow {
   return {
     severity,
     severityWord: severityWords[severity],
@@ -111,23 +150,35 @@ function findingRow({ severity, title, cluster, subject, nodes, rule }: Finding)
     subject: subjectText(subject),
     nodeCount: nodeCountText(nodes),
     rule: shownLine(rule, 80),
+    confidence: shownLine(confidence, 40),
   }
 }
 
+const ruleView = ({ rule, family, docs }: Finding): RuleView => ({
+  rule: shownLine(rule, 80),
+  family: shownLine(family, 40),
+  docs: {
+    title: shownLine(docs.title, 240),
+    why: shownBlock(docs.why, 2000),
+    fix: shownBlock(docs.fix, 2000),
+    sources: docs.sources.slice(0, findingLimits.sources).map(source => shownLine(source, 300)),
+  },
+})
+
 function findingView(finding: Finding, index: number): FindingView {
-  const { fix, docs, evidence, nodes } = finding
+  const { fix, evidence, nodes } = finding
   const names = nodes.sample.slice(0, findingLimits.names).map(name => shownLine(name, nameLimit))
   const config = Object.keys(fix.config).length === 0 ? null : shownBlock(stringify(fix.config).trimEnd(), 4000)
   const durable = fix.durable
     .slice(0, findingLimits.snippets)
-    .map(({ target, snippet }) => ({ target: shownLine(target, 40), snippet: shownBlock(snippet.trimEnd(), 4000) }))
+    .map(({ target, snippet }) => ({ target: targetWords[target], snippet: shownBlock(snippet.trimEnd(), 4000) }))
   const commands = fix.commands.slice(0, findingLimits.commands).map(command => shownBlock(command, 1000))
   const leftOut = evidence.length - findingLimits.evidence
   return {
     ...findingRow(finding),
+    ...ruleView(finding),
     anchor: `finding-${index + 1}`,
-    confidence: finding.confidence,
-    family: shownLine(finding.family, 40),
+    doubt: doubts[finding.confidence],
     since: finding.since === null ? null : shownLine(finding.since, 40),
     fewNames: names.length > 0 && names.length <= 2 && names.length >= nodes.count ? names.join(', ') : null,
     nodeNames: names,
@@ -141,11 +192,5 @@ function findingView(finding: Finding, index: number): FindingView {
     durable,
     commands,
     hasFix: config !== null || durable.length > 0 || commands.length > 0,
-    docs: {
-      title: shownLine(docs.title, 240),
-      why: shownBlock(docs.why, 2000),
-      fix: shownBlock(docs.fix, 2000),
-      sources: docs.sources.slice(0, findingLimits.sources).map(source => shownLine(source, 300)),
-    },
   }
 }

@@ -95,6 +95,7 @@ describe('short-transition-period', () => {
 describe('unwatched-inodes', () => {
   const nodefs = hard('nodefs.inodesFree', 5)
   const imagefs = hard('imagefs.inodesFree', 5)
+  const off = (signal: string) => ({ configuration: { evictionHard: { [signal]: '0%' } } })
   const uncounted = { capacityBytes: 1, availableBytes: 1, usedPercent: 0, inodes: 0, inodesFree: 0 }
 
   it.each<[string, NodeExample, string]>([
@@ -102,7 +103,13 @@ describe('unwatched-inodes', () => {
     ['one disk, imagefs watched', { thresholds: [imagefs] }, 'pass'],
     ['switched off', { thresholds: [hard('nodefs.inodesFree', 0)] }, 'fail'],
     ['two disks, both watched', { thresholds: [nodefs, imagefs], filesystems: { layout: 'imagefs' } }, 'pass'],
-    ['two disks, one watched', { thresholds: [nodefs], filesystems: { layout: 'split' } }, 'fail'],
+    ['two disks, one watched by default: a lost one is said elsewhere', { thresholds: [nodefs], filesystems: { layout: 'split' } }, 'pass'],
+    ['two disks, one switched off', { ...off('imagefs.inodesFree'), thresholds: [nodefs], filesystems: { layout: 'split' } }, 'fail'],
+    [
+      'two disks, no default in that version',
+      { identity: { kubeletVersion: 'v1.28.15' }, thresholds: [nodefs], filesystems: { layout: 'split' } },
+      'fail',
+    ],
     ['no layout known', { thresholds: [nodefs], filesystems: { layout: null } }, 'unknown'],
     ['no layout and nothing watched', { thresholds: [], filesystems: { layout: null } }, 'fail'],
     ['a filesystem that counts none', { thresholds: [], filesystems: { nodefs: uncounted } }, 'pass'],

@@ -3,6 +3,7 @@ import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-
 import { exampleSubject, hard, type NodeExample, soft } from '#judge/example.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
+import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
 import { allocatableMismatch } from '#judge/rules/reservations/allocatable-mismatch.ts'
 import { missingEnforcedCgroup } from '#judge/rules/reservations/missing-enforced-cgroup.ts'
 import { missingSystemReserved } from '#judge/rules/reservations/missing-system-reserved.ts'
@@ -132,7 +133,13 @@ describe('reserved-below-real-usage', () => {
   })
 
   it('is unknown without statistics', () => {
-    expect(state(reservedBelowRealUsage, reserving('256Mi'))).toBe('unknown')
+    expect(state(reservedBelowRealUsage, reserving('256Mi', '144Mi'))).toBe('unknown')
+  })
+
+  it('leaves a node that reserves nothing for the system to missing-system-reserved', () => {
+    const node = { ...reserving('256Mi'), summary: both(2 ** 30) }
+    expect(state(reservedBelowRealUsage, node)).toBe('notApplicable')
+    expect(state(missingSystemReserved, node)).toBe('fail')
   })
 })
 
@@ -218,9 +225,18 @@ describe('oom-before-eviction', () => {
   })
 
   it('proposes the default beside what is there', () => {
-    const example = { thresholds: [], configuration: { evictionHard: { 'nodefs.available': '10%' } } }
+    const example = { thresholds: [], configuration: { evictionHard: { 'nodefs.available': '10%', 'memory.available': '0%' } } }
     expect(failingOf(oomBeforeEviction, example).fix?.config).toEqual({
       evictionHard: { 'nodefs.available': '10%', 'memory.available': '100Mi' },
     })
+  })
+
+  it('leaves a default that the map took away to lost-default-threshold, unless a soft one hides it there', () => {
+    const configuration = { evictionHard: { 'nodefs.available': '10%' } }
+    const lost = { configuration, thresholds: [hard('nodefs.available', 10)] }
+    expect(state(oomBeforeEviction, lost)).toBe('pass')
+    expect(state(lostDefaultThreshold, lost)).toBe('fail')
+    const waiting = { configuration, thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)] }
+    expect(state(oomBeforeEviction, waiting)).toBe('fail')
   })
 })

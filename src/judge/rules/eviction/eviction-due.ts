@@ -1,8 +1,7 @@
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { bytes, exactBytes } from '#judge/text.ts'
-import { conditionOf, configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { conditionOf, configuredAt, exactAmount, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
@@ -38,12 +37,12 @@ export const evictionDue = nodeRule({
           { what: configuredAt(threshold, configuration), value: threshold.value },
           ...(threshold.resolved === null
             ? []
-            : [{ what: `${threshold.signal} is met below`, value: amount(threshold, threshold.resolved) }]),
+            : [{ what: `${threshold.signal} is met below`, value: exactAmount(threshold, threshold.resolved) }]),
           ...(threshold.resolved === null || threshold.margin === null
             ? []
             : [
-                { what: `${threshold.signal} now`, value: amount(threshold, threshold.resolved + threshold.margin) },
-                { what: `${threshold.signal} margin`, value: amount(threshold, threshold.margin) },
+                { what: `${threshold.signal} now`, value: exactAmount(threshold, threshold.resolved + threshold.margin) },
+                { what: `${threshold.signal} margin`, value: exactAmount(threshold, threshold.margin) },
               ]),
         ]),
         ...reported.map(condition => ({ what: `node condition ${condition}`, value: conditions[condition] ?? 'not reported' })),
@@ -52,13 +51,9 @@ export const evictionDue = nodeRule({
   },
 })
 
-const isCount = ({ signal }: EvaluatedThreshold) => signal.endsWith('.inodesFree') || signal === 'pid.available'
-
-const amount = (threshold: EvaluatedThreshold, count: number) => (isCount(threshold) ? String(count) : exactBytes(count))
-
 function consequenceOf(threshold: EvaluatedThreshold): string {
   const { signal, hard, gracePeriodMs, resolved, margin, value } = threshold
-  const shown = (count: number) => (isCount(threshold) ? String(count) : bytes(count))
+  const shown = (count: number) => shownAmount(threshold, count)
   const below = resolved === null || margin === null ? `below ${value}` : `${shown(resolved + margin)}, below ${shown(resolved)}`
   return hard
     ? `${signal} is ${below}: within ${evictionSeconds} s the kubelet reports ${conditionOf(signal)} and evicts, one pod a pass.`

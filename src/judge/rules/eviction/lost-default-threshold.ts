@@ -1,8 +1,6 @@
-import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { imageGcBeside, isWatched, whyUnobserved } from '#judge/thresholds.ts'
+import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 
 export const lostDefaultThreshold = nodeRule({
   id: 'lost-default-threshold',
@@ -30,20 +28,16 @@ export const lostDefaultThreshold = nodeRule({
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject, policy) {
-    const { identity, configuration, eviction, filesystems } = subject
-    if (featuresOf(identity.kubeletVersion).minor === null) {
+    const { configuration, filesystems } = subject
+    const defaults = lostDefaults(subject)
+    if (defaults === null) {
       yield { unknown: 'node: its status names no kubelet version that is known, so the defaults of that version are not known' }
       return
     }
+    const { lost, open } = defaults
+    for (const signal of open)
+      yield { unknown: `whether another threshold watches for ${signal}: ${whyUnobserved(subject, 'the layout of the filesystems')}` }
     const present = configuration.evictionHard ?? {}
-    const absent = Object.entries(evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)).filter(
-      // A key that is there but off (0%, 100%) was switched off on purpose.
-      ([signal]) => !Object.hasOwn(present, signal),
-    )
-    const lost = absent.filter(([signal]) => isWatched(signal, eviction.thresholds, filesystems.layout) === false)
-    for (const [signal] of absent)
-      if (isWatched(signal, eviction.thresholds, filesystems.layout) === null)
-        yield { unknown: `whether another threshold watches for ${signal}: ${whyUnobserved(subject, 'the layout of the filesystems')}` }
     if (lost.length === 0) return
     const added = Object.fromEntries(lost)
     const imagefs = added['imagefs.available']

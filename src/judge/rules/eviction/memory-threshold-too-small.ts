@@ -3,8 +3,9 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes } from '#judge/text.ts'
-import { canBeMet, configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, withEntries } from '#judge/values.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 

@@ -1,8 +1,8 @@
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { canBeMet } from '#judge/thresholds.ts'
 import { durationMs, withEntries } from '#judge/values.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 const soundGracePeriod = '90s'
 const bad = {

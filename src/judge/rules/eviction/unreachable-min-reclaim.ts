@@ -1,8 +1,9 @@
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { canBeMet, configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { amountOf, withEntries } from '#judge/values.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 const gibibyte = 1024 ** 3
 const reclaim = (value: string) => ({

@@ -1,7 +1,8 @@
 import { hard, soft } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { canBeMet, configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 export const unreachableSoftThreshold = nodeRule({
   id: 'unreachable-soft-threshold',

@@ -2,7 +2,8 @@ import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { exactBytes } from '#judge/text.ts'
-import { canBeMet, imageGcBeside, whyUnobserved } from '#judge/thresholds.ts'
+import { imageGcBeside, whyUnobserved } from '#judge/thresholds.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 export const unwatchedImagefs = nodeRule({
   id: 'unwatched-imagefs',

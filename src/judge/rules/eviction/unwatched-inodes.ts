@@ -1,8 +1,9 @@
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { isWatched, whyUnobserved } from '#judge/thresholds.ts'
+import { lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
+import { isWatched } from '#model/watched-signals.ts'
 
 export const unwatchedInodes = nodeRule({
   id: 'unwatched-inodes',
@@ -16,7 +17,10 @@ export const unwatchedInodes = nodeRule({
     sources: ['pkg/kubelet/eviction/helpers.go makeSignalObservations', 'pkg/kubelet/eviction/defaults_linux.go DefaultEvictionHard'],
   },
   examples: {
-    bad: { thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)] },
+    bad: {
+      configuration: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '0%' } },
+      thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)],
+    },
     good: { thresholds: [hard('nodefs.available', 10), hard('nodefs.inodesFree', 5)] },
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
@@ -24,13 +28,15 @@ export const unwatchedInodes = nodeRule({
   *judge(subject) {
     const { configuration, eviction, filesystems } = subject
     const { layout, layoutCertainty } = filesystems
+    const isLost = (signal: string) => lostDefaults(subject)?.lost.some(([lost]) => lost === signal) ?? false
     const unwatched: ('nodefs' | 'imagefs')[] = []
     for (const filesystem of ['nodefs', 'imagefs'] as const) {
       // On one disk nodefs stands for both.
       if (filesystem === 'imagefs' && layout === 'shared') continue
       const isSeen = isWatched(`${filesystem}.inodesFree`, eviction.thresholds, layout)
       const inodes = filesystems[filesystem]?.inodes ?? null
-      if (isSeen === true || inodes === 0) continue
+      // A default that evictionHard took away is lost-default-threshold's; what is left here was switched off, or never had one.
+      if (isSeen === true || inodes === 0 || isLost(`${filesystem}.inodesFree`)) continue
       if (isSeen === null || inodes === null || (filesystem === 'imagefs' && layout === null))
         yield { unknown: whyUnobserved(subject, `whether the inodes of ${filesystem} are counted and watched`) }
       else unwatched.push(filesystem)

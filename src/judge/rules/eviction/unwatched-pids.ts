@@ -1,7 +1,8 @@
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, percent } from '#judge/text.ts'
-import { canBeMet, whyUnobserved } from '#judge/thresholds.ts'
+import { whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 /** No kubelet and no AMI watches pids by default, and most nodes are right without: it counts where they become few. */
 const scarcePercent = 20

@@ -1,12 +1,16 @@
-import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard } from '#judge/example.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { bounded, bytes, exactBytes } from '#judge/text.ts'
-import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
-import { amountOf, withEntries } from '#judge/values.ts'
+import { type Failing, nodeRule } from '#judge/rule.ts'
+import { bounded, percent, span } from '#judge/text.ts'
+import { assumedGrowth, conditionOf, configuredAt, exactAmount, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
+import { amountOf, durationMs, withEntries } from '#judge/values.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
+const gcMinutes = imageGcPeriodMs / 60_000
 /** Those of containerfs follow these, and cannot be set. */
 const diskSignals: readonly Signal[] = ['nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree']
 const reclaim = '5%'
@@ -18,44 +22,80 @@ export const zeroMinReclaimThrash = nodeRule({
   needs: ['configuration', 'eviction'],
   docs: {
     title: 'Eviction on a full disk stops right at the threshold, and starts again',
-    why: 'A disk threshold is met, and its signal has no minimum reclaim. The kubelet frees just enough to be above it; the next writes meet it again, and one pod after the other goes for a few bytes each.',
+    why: 'A disk threshold is met, or was met so lately that DiskPressure still stands, and its signal has no minimum reclaim. The kubelet frees just enough to be above it; the next writes meet it again, and one pod after the other goes for a few bytes each.',
     fix: 'Give the signal an entry in evictionMinimumReclaim, a few percent of the disk.',
-    sources: ['pkg/kubelet/eviction/helpers.go thresholdsMet', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
+    sources: [
+      'pkg/kubelet/eviction/helpers.go thresholdsMet',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+      'pkg/kubelet/eviction/helpers.go nodeConditionsObservedSince',
+    ],
   },
   examples: {
     bad: { thresholds: [hard('nodefs.available', 10, 9)] },
     good: { thresholds: [{ ...hard('nodefs.available', 10, 9), minReclaim: '5Gi' }] },
   },
 
-  *judge(subject) {
-    const { configuration, eviction } = subject
+  *judge(subject, policy) {
+    const { configuration, eviction, conditions } = subject
     const bare = eviction.thresholds.filter(({ signal, minReclaim }) => diskSignals.includes(signal) && isZero(minReclaim))
     const unobserved = bare.filter(({ met }) => met === null).map(({ signal }) => signal)
     if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     const met = bare.filter(threshold => threshold.met === true)
-    if (met.length === 0) return
-    const signals = [...new Set(met.map(({ signal }) => signal))]
+    if (met.length > 0) yield failing(met, configuration, freesTooLittle(met))
+    // Only what is left of a pressure that is over; of one that is there the other threshold tells.
+    const isOver = conditions.DiskPressure === 'True' && !eviction.thresholds.some(isMetOnDisk)
+    if (!isOver || bare.length === 0) return
+    const periodMs = durationMs(configuration.evictionPressureTransitionPeriod ?? configurationDefaults.evictionPressureTransitionPeriod)
+    if (periodMs === null) {
+      yield { unknown: 'configz: evictionPressureTransitionPeriod is no duration' }
+      return
+    }
+    const near: EvaluatedThreshold[] = []
+    for (const threshold of bare.filter(threshold => threshold.met === false && canBeMet(threshold))) {
+      const capacity = eviction.signals[threshold.signal]?.capacityBytes
+      if (!capacity || threshold.margin === null) yield { unknown: whyUnobserved(subject, `the capacity of ${threshold.signal}`) }
+      else if (threshold.margin < assumedGrowth(periodMs, capacity, policy)) near.push(threshold)
+    }
+    if (near.length === 0) return
+    const margins = near.map(threshold => `${shownAmount(threshold, threshold.margin ?? 0)} of ${threshold.signal}`)
     yield {
-      consequence: `The kubelet frees of ${signals.join(' and ')} no more than what is missing${missing(met[0])}, looks again every ${evictionSeconds} s, and evicts again as soon as that is written.`,
-      evidence: met.flatMap(threshold => [
-        { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
-        {
-          what: `configz evictionMinimumReclaim.${threshold.signal}`,
-          value: bounded(configuration.evictionMinimumReclaim?.[threshold.signal] ?? 'absent'),
-        },
-        ...(threshold.margin === null
-          ? []
-          : [{ what: `${threshold.signal} margin`, value: isCount(threshold) ? String(threshold.margin) : exactBytes(threshold.margin) }]),
-      ]),
-      fix: { config: withEntries('evictionMinimumReclaim', configuration, Object.fromEntries(signals.map(signal => [signal, reclaim]))) },
+      ...failing(
+        near,
+        configuration,
+        `The node still reports DiskPressure, and only ${margins.join(' and ')} are left above the threshold: at ${percent(policy.assumedGrowthPercent)} of the disk in ${gcMinutes} min it is met again before the ${span(periodMs)} of its transition period are over, and pods are evicted for a few bytes again.`,
+      ),
+      // The growth is assumed, and what was met is not seen any more.
+      confidence: 'likely',
+      title: 'Eviction stopped right at the threshold, and is about to start again',
     }
   },
 })
 
+function failing(thresholds: EvaluatedThreshold[], configuration: KubeletConfiguration, consequence: string): Failing {
+  const signals = [...new Set(thresholds.map(({ signal }) => signal))]
+  return {
+    consequence,
+    evidence: thresholds.flatMap(threshold => [
+      { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
+      {
+        what: `configz evictionMinimumReclaim.${threshold.signal}`,
+        value: bounded(configuration.evictionMinimumReclaim?.[threshold.signal] ?? 'absent'),
+      },
+      ...(threshold.margin === null ? [] : [{ what: `${threshold.signal} margin`, value: exactAmount(threshold, threshold.margin) }]),
+    ]),
+    fix: { config: withEntries('evictionMinimumReclaim', configuration, Object.fromEntries(signals.map(signal => [signal, reclaim]))) },
+  }
+}
+
+function freesTooLittle(met: EvaluatedThreshold[]): string {
+  const signals = [...new Set(met.map(({ signal }) => signal))]
+  return `The kubelet frees of ${signals.join(' and ')} no more than what is missing${missing(met[0])}, looks again every ${evictionSeconds} s, and evicts again as soon as that is written.`
+}
+
+const isMetOnDisk = ({ signal, met }: EvaluatedThreshold) => met !== false && conditionOf(signal) === 'DiskPressure'
+
 /** Of any capacity: what is not 0 of this one is not 0. */
 const isZero = (minReclaim: string) => amountOf(minReclaim, Number.MAX_SAFE_INTEGER) === 0
 
-const isCount = ({ signal }: EvaluatedThreshold) => signal.endsWith('.inodesFree')
-
 const missing = (threshold: EvaluatedThreshold | undefined) =>
-  threshold?.margin ? ` (${isCount(threshold) ? -threshold.margin : bytes(-threshold.margin)} now)` : ''
+  threshold?.margin ? ` (${shownAmount(threshold, -threshold.margin)} now)` : ''

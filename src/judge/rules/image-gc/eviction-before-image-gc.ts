@@ -2,9 +2,10 @@ import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/peri
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
-import { canBeMet, configuredAt, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 type Subject = Satisfied<'imageGC' | 'eviction'>
 

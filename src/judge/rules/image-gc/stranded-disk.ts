@@ -1,9 +1,10 @@
 import { hard } from '#judge/example.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes, percent } from '#judge/text.ts'
-import { canBeMet, configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
 import { withEntries } from '#judge/values.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 const gibibyte = 1024 ** 3
 /** Of a disk as large as this rule asks for still more than one image GC period fills. */

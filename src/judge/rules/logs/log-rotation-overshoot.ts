@@ -1,10 +1,8 @@
-import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
-import { logUse } from '#judge/logs.ts'
+import { logGrowth, logMonitorMs, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { bounded, bytes, exactBytes } from '#judge/text.ts'
+import { bounded, bytes, exactBytes, span } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
-import { asInt64, parseQuantity } from '#model/quantity.ts'
 
 /** Below this part of the disk it is not the logs that fill it. */
 const leastShare = 0.1
@@ -20,7 +18,12 @@ export const logRotationOvershoot = nodeRule({
     title: 'Rotated container logs may take more than the disk has left',
     why: `Each running container may keep containerLogMaxFiles files of containerLogMaxSize. The size is no hard limit either: a log is looked at every ${containerLogMonitorPeriodMs / 1000} s and grows meanwhile, longer where few workers have many logs to rotate. What the files may take beyond the room before eviction ends in DiskPressure.`,
     fix: 'Lower containerLogMaxSize or containerLogMaxFiles, or give the node a larger disk; more containerLogMaxWorkers (kubelet 1.30 and later) keep logs near their size.',
-    sources: ['pkg/kubelet/logs/container_log_manager.go rotateLogs, rotateLog', 'kubernetes#110630', 'kubernetes#134287'],
+    sources: [
+      'pkg/kubelet/logs/container_log_manager.go rotateLogs, rotateLog',
+      'pkg/kubelet/stats/host_stats_provider.go getPodContainerLogStats',
+      'kubernetes#110630',
+      'kubernetes#134287',
+    ],
   },
   examples: {
     bad: { configuration: { containerLogMaxSize: '10Gi', containerLogMaxFiles: 5 }, pods: [pod] },
@@ -29,37 +32,48 @@ export const logRotationOvershoot = nodeRule({
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
-    const { configuration, eviction, pods, summary, filesystems } = subject
-    const { containerLogMaxSize = '10Mi', containerLogMaxFiles: files = configurationDefaults.containerLogMaxFiles ?? 5 } = configuration
-    const perContainer = Number(sizeOf(containerLogMaxSize) ?? -1) * files
+    const { configuration, pods, summary, filesystems, at } = subject
+    const rotation = logRotationOf(configuration)
     // What the kubelet refuses, and rotation that is off, are invalid-log-size's.
-    if (perContainer < 0) return
-    const { availableBytes: available = null, capacityBytes: capacity = null } = filesystems.nodefs ?? {}
-    const threshold = Math.max(
-      0,
-      ...eviction.thresholds.filter(({ signal }) => signal === 'nodefs.available').map(({ resolved }) => resolved ?? 0),
-    )
-    const { containers, growthBytes } = logUse(pods, summary, perContainer)
-    if (available === null || capacity === null) yield { unknown: whyUnobserved(subject, 'what nodefs has left') }
-    else if (containers * perContainer >= capacity * leastShare && available > threshold && growthBytes > available - threshold)
+    if (rotation === null) return
+    const { maxSize, files, perContainerBytes } = rotation
+    const room = roomForLogs(subject)
+    const capacity = filesystems.nodefs?.capacityBytes ?? null
+    if (room === null || capacity === null) {
+      yield { unknown: whyUnobserved(subject, 'what nodefs has left') }
+      return
+    }
+    // Evicting already is eviction-due's.
+    if (room === 0) return
+    const logs = runningLogs(pods, summary)
+    const evidence = [
+      { what: 'configz containerLogMaxSize', value: bounded(maxSize) },
+      { what: 'configz containerLogMaxFiles', value: String(files) },
+      { what: 'running containers', value: String(logs.length) },
+      { what: 'nodefs has left before eviction', value: exactBytes(room) },
+    ]
+    const monitorMs = logMonitorMs(subject)
+    const bytesPerMs = logRates(logs, at).reduce((sum, rate) => sum + rate.bytesPerMs, 0)
+    // How long a pass takes nothing tells, so this is the least: what comes between two looks at idle workers.
+    const overshootBytes = Math.trunc(bytesPerMs * monitorMs)
+    if (overshootBytes > room) {
       yield {
-        confidence: 'possible',
-        consequence: `The logs of ${containers} running containers may grow by ${bytes(growthBytes)} before rotation holds them; after ${bytes(available - threshold)} more on nodefs pods are evicted.`,
+        confidence: 'likely',
+        consequence: `The logs grow by ${bytes(bytesPerMs * 1000)} a second or more. Rotation looks every ${span(monitorMs)}: they pass containerLogMaxSize by ${bytes(overshootBytes)} before it can act, and after ${bytes(room)} more on nodefs pods are evicted.`,
         evidence: [
-          { what: 'configz containerLogMaxSize', value: bounded(containerLogMaxSize) },
-          { what: 'configz containerLogMaxFiles', value: String(files) },
-          { what: 'running containers', value: String(containers) },
-          { what: 'logs may grow by', value: exactBytes(growthBytes) },
-          { what: 'nodefs has left before eviction', value: exactBytes(available - threshold) },
+          ...evidence,
+          { what: 'logs were written a second, at least', value: exactBytes(Math.round(bytesPerMs * 1000)) },
+          { what: 'written between two looks, at least', value: exactBytes(overshootBytes) },
         ],
       }
+      return
+    }
+    const growthBytes = logGrowth(logs, perContainerBytes)
+    if (logs.length * perContainerBytes < capacity * leastShare || growthBytes <= room) return
+    yield {
+      confidence: 'possible',
+      consequence: `The logs of ${logs.length} running containers may grow by ${bytes(growthBytes)} before rotation holds them; after ${bytes(room)} more on nodefs pods are evicted.`,
+      evidence: [...evidence, { what: 'logs may grow by', value: exactBytes(growthBytes) }],
+    }
   },
 })
-
-function sizeOf(text: string): bigint | null {
-  try {
-    return asInt64(parseQuantity(text))
-  } catch {
-    return null
-  }
-}

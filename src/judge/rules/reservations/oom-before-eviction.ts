@@ -3,7 +3,8 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard, soft } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { canBeMet } from '#judge/thresholds.ts'
+import { lostDefaults } from '#judge/thresholds.ts'
+import { canBeMet } from '#model/watched-signals.ts'
 
 const everySeconds = evictionMonitoringPeriodMs / 1000
 
@@ -24,10 +25,13 @@ export const oomBeforeEviction = nodeRule({
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
-  *judge({ identity, configuration, eviction }) {
+  *judge(subject) {
+    const { identity, configuration, eviction } = subject
     const watching = eviction.thresholds.filter(threshold => threshold.signal === 'memory.available' && canBeMet(threshold))
     // A soft threshold whose grace period is over by the next pass is as good as a hard one.
     if (watching.some(({ gracePeriodMs }) => gracePeriodMs <= evictionMonitoringPeriodMs)) return
+    // A default that evictionHard took away is lost-default-threshold's.
+    if (lostDefaults(subject)?.lost.some(([signal]) => signal === 'memory.available')) return
     const waits = watching.map(({ gracePeriodMs }) => gracePeriodMs / 1000)
     const byDefault = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)['memory.available'] ?? '100Mi'
     yield {

@@ -31,12 +31,12 @@ export const reservedBelowRealUsage = nodeRule({
     ],
   },
   examples: {
-    bad: { configuration: { kubeReserved: { memory: '400Mi' } }, summary: using(600) },
-    good: { configuration: { kubeReserved: { memory: '400Mi' } }, summary: using(300) },
+    bad: { configuration: { kubeReserved: { memory: '400Mi' }, systemReserved: { memory: '100Mi' } }, summary: using(600) },
+    good: { configuration: { kubeReserved: { memory: '400Mi' }, systemReserved: { memory: '100Mi' } }, summary: using(300) },
   },
-  // With nothing reserved at all missing-system-reserved says it.
+  // With nothing reserved for the system missing-system-reserved says it.
   appliesTo: ({ identity, configuration }) =>
-    identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
+    identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.system !== 0),
 
   *judge({ configuration, summary, eviction }) {
     const reserved = reservedOf(configuration, 'memory')

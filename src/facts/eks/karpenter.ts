@@ -1,0 +1,27 @@
+/**
+ * What `spec.kubelet` of Karpenter's EC2NodeClass takes, to v1.14: typed fields, and in maps only these keys. Later releases take any field.
+ * Source: karpenter-provider-aws pkg/apis/v1 KubeletConfiguration; pkg/providers/amifamily/bootstrap/bottlerocket.go (what becomes settings there).
+ */
+const signals = ['memory.available', 'nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree', 'pid.available']
+const resources = ['cpu', 'memory', 'ephemeral-storage', 'pid']
+
+interface NodeClassField {
+  /** Keys that the map may have; undefined: it is no map. */
+  keys?: readonly string[]
+  isIgnoredOnBottlerocket?: true
+}
+
+export const nodeClassKubeletFields: Readonly<Record<string, NodeClassField>> = {
+  clusterDNS: {},
+  cpuCFSQuota: {},
+  evictionHard: { keys: signals },
+  evictionMaxPodGracePeriod: {},
+  evictionSoft: { keys: signals },
+  evictionSoftGracePeriod: { keys: signals },
+  imageGCHighThresholdPercent: {},
+  imageGCLowThresholdPercent: {},
+  kubeReserved: { keys: resources },
+  maxPods: {},
+  podsPerCore: { isIgnoredOnBottlerocket: true },
+  systemReserved: { keys: resources },
+}

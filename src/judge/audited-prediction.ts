@@ -1,0 +1,79 @@
+/** What stays of a prediction for the report. Settings and origins are the same on most nodes of a fleet: each is kept once. */
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { EvaluatedThreshold, ImageGcPrediction, NodePrediction, ThresholdOrigin } from '#model/prediction.ts'
+import { type AuditedPrediction, type AuditedSettings, type ImageGcSetting, imageGcFields, type OffThreshold } from '#model/report.ts'
+import type { NodeSubject } from './rule.ts'
+import { fargateReason } from './subject.ts'
+
+/** For the nodes of one audit. */
+export function openAuditedPredictions(): (subject: NodeSubject, prediction: NodePrediction) => AuditedPrediction {
+  const kept = new Map<string, unknown>()
+  // Equal JSON is an equal value: all of these are plain data, made with their keys in one order.
+  const once = <Value>(value: Value): Value => {
+    const key = JSON.stringify(value)
+    const known = kept.get(key)
+    if (known === undefined) kept.set(key, value)
+    return (known as Value | undefined) ?? value
+  }
+  return (subject, { filesystems, imageGC, eviction }) => {
+    return {
+      filesystems,
+      imageGC: imageGC && withoutImages(imageGC),
+      eviction: eviction && {
+        signals: eviction.signals,
+        thresholds: eviction.thresholds.map(threshold => (threshold.origin ? { ...threshold, origin: once(threshold.origin) } : threshold)),
+        lost: once(eviction.lost),
+        error: eviction.error,
+      },
+      settings: once(settingsOf(subject)),
+    }
+  }
+}
+
+const withoutImages = ({ deletions: _deletions, kept: _kept, ...shown }: ImageGcPrediction): AuditedPrediction['imageGC'] => shown
+
+function settingsOf({ identity, configuration, imageGC, eviction, missing }: NodeSubject): AuditedSettings {
+  const { minor, rulesOfMinor, exact } = featuresOf(identity.kubeletVersion)
+  const isFargate = identity.owner === 'fargate'
+  return {
+    kubeletMinor: minor === null ? null : `1.${minor}`,
+    borrowedMinor: exact ? null : `1.${rulesOfMinor}`,
+    hardDefaults: minor === null ? null : evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
+    off: eviction && configuration ? offThresholds(configuration, eviction.thresholds) : [],
+    imageGC: imageGC && configuration && imageGcFields.map(field => imageGcSetting(field, configuration, identity.kubeletVersion)),
+    missing: {
+      ...(eviction === null && { eviction: isFargate ? fargateReason : missing.eviction }),
+      ...(imageGC === null && { imageGC: isFargate ? fargateReason : missing.imageGC }),
+    },
+  }
+}
+
+/** Of containerfs the kubelet takes none: it has those of the filesystem it lies on. */
+function offThresholds({ evictionHard = {}, evictionSoft = {} }: KubeletConfiguration, thresholds: EvaluatedThreshold[]): OffThreshold[] {
+  const isOff = ([signal, value]: [string, string]) =>
+    !signal.startsWith('containerfs.') && !thresholds.some(threshold => threshold.signal === signal && threshold.value === value)
+  const offIn = (map: Record<string, string>, hard: boolean) =>
+    Object.entries(map)
+      .filter(isOff)
+      .map(([signal, value]) => ({ signal, hard, value }))
+  return [...offIn(evictionHard, true), ...offIn(evictionSoft, false)]
+}
+
+/** No image sets these, and which file did is not read: whoever runs with the default has most likely set nothing. */
+function imageGcSetting(
+  field: ImageGcSetting['field'],
+  configuration: KubeletConfiguration,
+  kubeletVersion: NodeSubject['identity']['kubeletVersion'],
+): ImageGcSetting {
+  const preset = String(configurationDefaults[field])
+  const hasField = field !== 'imageMaximumGCAge' || featuresOf(kubeletVersion).has('imageMaximumGCAge')
+  const value = String(configuration[field] ?? preset)
+  const origin: ThresholdOrigin =
+    value === preset
+      ? { source: 'upstream default', certainty: 'likely', path: null }
+      : { source: 'configured', certainty: 'certain', path: null }
+  return { field, value: hasField ? value : null, preset, origin }
+}

@@ -1,0 +1,65 @@
+/**
+ * Karpenter's EC2NodeClass. What its typed fields do not hold goes into user data, where the image reads settings there.
+ * Source: karpenter-provider-aws pkg/apis/v1, pkg/providers/amifamily/bootstrap
+ */
+import { nodeClassKubeletFields } from '#facts/eks/karpenter.ts'
+import type { RawObject } from '#model/record.ts'
+import { bottlerocketTerms, bottlerocketToml } from './bottlerocket.ts'
+import type { DurableRequest, DurableTarget, Origin } from './durable.ts'
+import { nodeConfig } from './nodeadm.ts'
+import { comments, indented, isEmpty, quotedName, settable, yaml } from './writing.ts'
+
+export const karpenter: DurableTarget = {
+  target: 'karpenter',
+  isFor: ({ owner }) => owner === 'karpenter',
+
+  snippet(request) {
+    const { origin, group, config } = request
+    const isTyped = ([field]: [string, unknown]) => isTypedOn(origin, field)
+    const typed = settable(
+      { ...request, config: Object.fromEntries(Object.entries(config).filter(isTyped)) },
+      { keys: field => nodeClassKubeletFields[field]?.keys },
+    )
+    const rest = inUserData({ ...request, config: Object.fromEntries(Object.entries(config).filter(entry => !isTyped(entry))) })
+    const notes = [...typed.leftOut, ...rest.notes]
+    if (isEmpty(typed.config) && rest.userData === '') return comments(['An EC2NodeClass can hold nothing of this fix.', ...notes])
+    const pool = quotedName(group.name, 'of these nodes')
+    return [
+      comments([
+        `The EC2NodeClass of NodePool ${pool}, ${origin.amiFamily} nodes. A change of the class replaces all its nodes, within the disruption budgets.`,
+        ...(origin.amiFamily === 'other' ? ['With amiFamily Custom Karpenter passes none of it on: the user data has to.'] : []),
+        ...(rest.userData === ''
+          ? []
+          : ['Join userData with what is there. Karpenter later than v1.14 takes its fields in spec.kubelet, too.']),
+        ...notes,
+      ]),
+      'apiVersion: karpenter.k8s.aws/v1\nkind: EC2NodeClass\nspec:\n',
+      isEmpty(typed.config) ? '' : `  kubelet:\n${indented(yaml(typed.config), 4)}`,
+      rest.userData === '' ? '' : `  userData: |\n${indented(rest.userData, 4)}`,
+    ].join('')
+  },
+}
+
+function isTypedOn({ amiFamily }: Origin, field: string): boolean {
+  const facts = Object.hasOwn(nodeClassKubeletFields, field) ? nodeClassKubeletFields[field] : undefined
+  return facts !== undefined && !(amiFamily === 'Bottlerocket' && facts.isIgnoredOnBottlerocket)
+}
+
+interface UserData {
+  /** Empty: none. */
+  userData: string
+  notes: string[]
+}
+
+function inUserData(request: DurableRequest): UserData {
+  if (request.origin.amiFamily === 'Bottlerocket') {
+    const { settings, notes } = bottlerocketTerms(request)
+    return { userData: bottlerocketToml(settings), notes }
+  }
+  const isNodeadm = request.origin.amiFamily === 'AL2023'
+  const { config, leftOut } = settable(request, isNodeadm ? {} : { refusal: () => later })
+  return { userData: asNodeConfig(config), notes: leftOut }
+}
+
+const later = 'to be set in spec.kubelet by Karpenter later than v1.14'
+const asNodeConfig = (config: RawObject): string => (isEmpty(config) ? '' : nodeConfig(config))

@@ -1,0 +1,96 @@
+/**
+ * User data of AL2 and of Windows, whose bootstrap scripts take settings of the kubelet as flags.
+ * Source: amazon-eks-ami templates/al2/runtime/bootstrap.sh; EKS user guide, Windows bootstrap script
+ */
+import { al2BootstrapFields } from '#facts/eks/ami-defaults.ts'
+import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import type { DurableRequest, DurableTarget } from './durable.ts'
+import { comments, isEmpty, settable } from './writing.ts'
+
+export const launchTemplate: DurableTarget = {
+  target: 'launch-template',
+  isFor: ({ amiFamily }) => amiFamily === 'AL2' || amiFamily === 'Windows',
+
+  snippet(request) {
+    if (request.origin.amiFamily === 'Windows') return windowsUserData(request)
+    const { script, leftOut } = al2Script(request, inUserData)
+    return script === '' ? comments(['AL2 can be told nothing of this fix.', ...leftOut]) : script
+  },
+}
+
+const inUserData = [
+  'User data of the launch template, before anything calls /etc/eks/bootstrap.sh. Nodes have it when they are replaced.',
+  'With terraform-aws-modules/eks it is pre_bootstrap_user_data. AL2 gets no more releases: better move to AL2023.',
+]
+
+const flagOf = new Map(Object.entries(configurationFlags).map(([flag, { field, form }]) => [field, { flag, form }]))
+
+const withoutFlag = (field: string): string | null => (flagOf.has(field) ? null : 'the kubelet has no flag for it')
+
+/** Flags for a command line; nothing in them needs quotes but `<`. */
+function flags(config: RawObject): string {
+  return Object.entries(config)
+    .map(([field, value]) => {
+      const { flag, form } = flagOf.get(field) ?? { flag: field }
+      const pairs = isRawObject(value) ? Object.entries(value) : []
+      if (form === 'one-pair') return pairs.map(([key, entry]) => `--${flag}=${key}=${entry}`).join(' ')
+      const separator = form === 'less-than' ? '<' : '='
+      return `--${flag}=${isRawObject(value) ? pairs.map(([key, entry]) => `${key}${separator}${entry}`).join(',') : String(value)}`
+    })
+    .join(' ')
+}
+
+interface Al2Script {
+  /** With what was left out in its comments; empty: nothing can be set. */
+  script: string
+  leftOut: string[]
+}
+
+/** What bootstrap.sh writes itself goes by flag, the rest into the file that it goes on from. */
+export function al2Script(request: DurableRequest, where: readonly string[]): Al2Script {
+  const { config, leftOut } = settable(request, {
+    refusal: field => (al2BootstrapFields.has(field) ? withoutFlag(field) : null),
+  })
+  const part = (isFlag: boolean) => Object.fromEntries(Object.entries(config).filter(([field]) => al2BootstrapFields.has(field) === isFlag))
+  const [byFile, byFlag] = [part(false), part(true)]
+  const steps = [isEmpty(byFile) ? '' : intoFile(byFile), isEmpty(byFlag) ? '' : intoBootstrap(byFlag)].join('')
+  return { script: steps === '' ? '' : `#!/bin/bash\n${comments([...where, ...leftOut])}set -e\n${steps}`, leftOut }
+}
+
+const intoFile = (config: RawObject): string => `file=/etc/kubernetes/kubelet/kubelet-config.json
+cat >"$file.fix" <<'HIGHWATER'
+${JSON.stringify({ kind: 'KubeletConfiguration', ...config }, null, 2)}
+HIGHWATER
+jq -s '.[0] * .[1]' "$file" "$file.fix" >"$file.new"
+cat "$file.new" >"$file"
+rm "$file.fix" "$file.new"
+`
+
+/** bootstrap.sh sets KUBELET_EXTRA_ARGS once for good, after its arguments: what is read there is added to them. */
+const intoBootstrap = (
+  config: RawObject,
+): string => `# bootstrap.sh writes ${Object.keys(config).join(', ')} anew; a flag wins over what it writes.
+cat >/etc/eks/highwater-kubelet-args <<'HIGHWATER'
+KUBELET_EXTRA_ARGS="$KUBELET_EXTRA_ARGS ${flags(config)}"
+HIGHWATER
+sed -i '/^KUBELET_EXTRA_ARGS=/r /etc/eks/highwater-kubelet-args' /etc/eks/bootstrap.sh
+`
+
+function windowsUserData(request: DurableRequest): string {
+  const { config, leftOut } = settable(request, { refusal: withoutFlag })
+  const eksctl = request.origin.isEksctl
+    ? ['eksctl passes no flags to Windows kubelets: the nodegroup needs a launch template of your own.']
+    : []
+  if (isEmpty(config)) return comments(['Windows nodes can be told nothing of this fix.', ...leftOut])
+  return `<powershell>
+${comments([...inWindows, ...eksctl, ...leftOut])}[string]$EKSBootstrapScriptFile = "$env:ProgramFiles\\Amazon\\EKS\\Start-EKSBootstrap.ps1"
+& $EKSBootstrapScriptFile -EKSClusterName 'my-cluster' -KubeletExtraArgs '${flags(config)}' 3>&1 4>&1 5>&1 6>&1
+</powershell>
+`
+}
+
+const inWindows = [
+  'User data of the launch template. In the call that is there keep its arguments, and add these to -KubeletExtraArgs.',
+  'Nodes have it when they are replaced.',
+]

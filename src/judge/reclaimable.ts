@@ -1,0 +1,93 @@
+/** What rules ask of an eviction that takes everything: how many bytes it gives back at most, of one filesystem. */
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
+import type { FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { logRotationOf } from './logs.ts'
+import type { Satisfied } from './rule.ts'
+
+export interface Reclaimable {
+  /** Images with their content store, and the writable layers of containers that lie beside them. */
+  imageBytes: number
+  /** What pods that may be evicted have there. */
+  podBytes: number
+  pods: RankedPod[]
+  /** Logs of containers that are dead, as much as rotation lets them have. */
+  deadLogBytes: number
+  bytes: number
+}
+
+type Subject = Satisfied<'eviction' | 'configuration'>
+
+/** Never less than the truth: what is counted twice, or stays after all, makes it more. Text: why there is no such bound. */
+export function reclaimableAtMost(signal: Signal, layout: FilesystemLayout, subject: Subject): Reclaimable | string {
+  const filesystem = filesystemOf(signal, layout)
+  const kinds = nodeReclaimKinds[layout][filesystem]
+  const imageBytes = kinds.includes('images') ? imagesAtMost(subject) : 0
+  if (imageBytes === null) return 'stats/summary does not tell what images take'
+  // On a split disk the writable layers of dead containers lie apart from images.
+  const layerBytes = layout === 'split' && filesystem === 'nodefs' ? usedOf(subject.summary, 'containerFs') : 0
+  if (layerBytes === null) return 'stats/summary does not tell what the layers of containers take'
+  const pods = evictable(signal, subject)
+  if (pods === null) return 'pods, or their statistics, were not read'
+  const unmeasured = pods.filter(({ usage }) => usage === null)
+  if (unmeasured.length > 0) return `what ${unmeasured.length} pods without statistics hold is not known`
+  const deadLogBytes = filesystem === 'nodefs' || layout === 'shared' ? deadLogsAtMost(subject) : 0
+  if (deadLogBytes === null) return 'what dead containers hold in logs is not known'
+  const podBytes = pods.reduce((sum, { usage }) => sum + (usage ?? 0), 0)
+  return {
+    imageBytes: imageBytes + layerBytes,
+    podBytes,
+    pods,
+    deadLogBytes,
+    bytes: imageBytes + layerBytes + podBytes + deadLogBytes,
+  }
+}
+
+function filesystemOf(signal: Signal, layout: FilesystemLayout): 'nodefs' | 'imagefs' {
+  if (signal.startsWith('containerfs.')) return layout === 'split' ? 'nodefs' : 'imagefs'
+  return signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs'
+}
+
+const valueAt = (parent: unknown, key: string): unknown => (isRawObject(parent) ? parent[key] : undefined)
+
+function usedOf(summary: RawObject | null, filesystem: 'imageFs' | 'containerFs'): number | null {
+  const usedBytes = valueAt(valueAt(valueAt(valueAt(summary, 'node'), 'runtime'), filesystem), 'usedBytes')
+  return typeof usedBytes === 'number' && usedBytes >= 0 ? usedBytes : null
+}
+
+/**
+ * What the runtime counts as used are unpacked images and writable layers; the packed content beside them is as large as the sizes it tells
+ * of its images, and smaller than what was unpacked of it. In use or not: without their pods all images can go.
+ */
+function imagesAtMost(subject: Subject): number | null {
+  const used = usedOf(subject.summary, 'imageFs')
+  return used === null ? null : used + Math.min(used, packedBytes(subject))
+}
+
+/** Infinite where there may be images that are not listed, or whose sizes are not told. */
+function packedBytes({ runtime, node, configuration }: Subject): number {
+  const ofRuntime = Array.isArray(runtime?.images) ? runtime.images.map(image => Number(valueAt(image, 'size') ?? Number.NaN)) : null
+  const ofStatus = (node.status?.images ?? []).map(({ sizeBytes }) => sizeBytes ?? Number.NaN)
+  const most = configuration.nodeStatusMaxImages ?? configurationDefaults.nodeStatusMaxImages ?? 50
+  if (ofRuntime === null && (ofStatus.length === 0 || (most >= 0 && ofStatus.length >= most))) return Number.POSITIVE_INFINITY
+  const sum = (ofRuntime ?? ofStatus).reduce((total, size) => total + size, 0)
+  return sum >= 0 ? sum : Number.POSITIVE_INFINITY
+}
+
+function evictable(signal: Signal, { eviction }: Subject): RankedPod[] | null {
+  const ranking = eviction.rankings?.find(ranking => ranking.signal === signal)
+  if (!ranking || eviction.protected === null) return null
+  const spared = eviction.protected
+  return ranking.pods.filter(({ namespace, name }) => !spared.some(other => other.namespace === namespace && other.name === name))
+}
+
+function deadLogsAtMost({ pods, configuration }: Subject): number | null {
+  if (pods === null) return null
+  const dead = pods
+    .flatMap(({ status }) => [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])])
+    .filter(({ state }) => state?.terminated !== undefined && state.terminated !== null).length
+  if (dead === 0) return 0
+  const rotation = logRotationOf(configuration)
+  return rotation === null ? null : dead * rotation.perContainerBytes
+}

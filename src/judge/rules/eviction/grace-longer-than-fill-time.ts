@@ -1,0 +1,103 @@
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { hard, soft } from '#judge/example.ts'
+import { nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bounded, percent, span } from '#judge/text.ts'
+import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
+import { withEntries } from '#judge/values.ts'
+import type { Policy } from '#model/policy.ts'
+import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
+import { canBeMet, sisterOf } from '#model/watched-signals.ts'
+
+const gcMinutes = imageGcPeriodMs / 60_000
+/** Those of containerfs follow these, and cannot be set. */
+const diskSignals: readonly Signal[] = ['nodefs.available', 'nodefs.inodesFree', 'imagefs.available', 'imagefs.inodesFree']
+const tidySeconds = [300, 120, 90, 60, 30, 10]
+
+export const graceLongerThanFillTime = nodeRule({
+  id: 'grace-longer-than-fill-time',
+  family: 'eviction',
+  severity: 'medium',
+  needs: ['eviction'],
+  docs: {
+    title: 'The disk is full before the grace period of a soft threshold is over',
+    why: 'A soft threshold evicts only after it was met for its whole grace period. Where the disk grows from the soft threshold to the hard one in less time, the hard one acts first: pods are killed at once, and the soft threshold is never more than a condition and a taint. Without a hard one the disk is full by then.',
+    fix: 'Shorten evictionSoftGracePeriod of that signal, or set evictionSoft further above evictionHard. What the disk is taken to grow by is policy assumedGrowthPercent.',
+    sources: [
+      'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+      'kubernetes.io/docs/concepts/scheduling-eviction/node-pressure-eviction',
+    ],
+  },
+  examples: {
+    bad: { thresholds: [hard('nodefs.available', 10), soft('nodefs.available', 12, 600_000)] },
+    good: { thresholds: [hard('nodefs.available', 10), soft('nodefs.available', 12, 90_000)] },
+  },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge(subject, policy) {
+    const { configuration, eviction } = subject
+    for (const soft of eviction.thresholds.filter(threshold => !threshold.hard && canBeMet(threshold))) {
+      const { signal } = soft
+      if (!diskSignals.includes(signal)) continue
+      const hard = hardAfter(soft, subject)
+      const capacity = capacityOf(signal, subject)
+      if (soft.resolved === null || hard === null || !capacity) {
+        yield { unknown: whyUnobserved(subject, `how far ${signal} is from its soft threshold to the hard one`) }
+        continue
+      }
+      const between = soft.resolved - (hard?.resolved ?? 0)
+      // At or below the hard one: that is unreachable-soft-threshold.
+      if (between <= 0) continue
+      const filledMs = fillMs(between + rounding(soft) + rounding(hard), capacity, policy)
+      if (soft.gracePeriodMs <= filledMs) continue
+      const ends = hard ? `the hard threshold of ${hard.signal} evicts at once` : 'nothing is left, and writes fail'
+      const podSeconds = configuration?.evictionMaxPodGracePeriod ?? 0
+      yield {
+        // The growth is assumed, not seen.
+        confidence: 'likely',
+        consequence: `At ${growth(policy)} ${shownAmount(soft, between)} of ${signal} are used up in ${span(filledMs)}: then ${ends}. The soft threshold waits ${span(soft.gracePeriodMs)} before it evicts anything${podSeconds > 0 ? `, and a pod then still has up to ${podSeconds} s to end` : ''}.`,
+        evidence: [
+          { what: configuredAt(soft, configuration), value: bounded(soft.value) },
+          ...(hard ? [{ what: configuredAt(hard, configuration), value: bounded(hard.value) }] : []),
+          { what: `grace period of ${signal}`, value: span(soft.gracePeriodMs) },
+          { what: hard ? 'between soft and hard threshold' : 'between soft threshold and full', value: exactAmount(soft, between) },
+          { what: 'time to fill it at the assumed growth', value: span(filledMs) },
+          { what: `growth assumed in ${gcMinutes} min`, value: `${percent(policy.assumedGrowthPercent)} of the capacity` },
+          ...(podSeconds > 0 ? [{ what: 'configz evictionMaxPodGracePeriod', value: `${podSeconds} s` }] : []),
+        ],
+        fix: shorter(soft, filledMs, subject),
+      }
+    }
+  },
+})
+
+type Subject = Satisfied<'eviction'>
+
+const growth = ({ assumedGrowthPercent }: Policy) => `${percent(assumedGrowthPercent)} of the disk in ${gcMinutes} min`
+
+const capacityOf = (signal: Signal, { eviction, filesystems }: Subject): number | null | undefined => {
+  const filesystem = filesystems[signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
+  return eviction.signals[signal]?.capacityBytes ?? (signal.endsWith('.inodesFree') ? filesystem?.inodes : filesystem?.capacityBytes)
+}
+
+/** The hard one that is met first on that filesystem; undefined: there is none; null: not known. */
+function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: Subject): EvaluatedThreshold | undefined | null {
+  const sister = sisterOf(signal)
+  const all = eviction.thresholds.filter(threshold => threshold.hard && canBeMet(threshold))
+  const watches = (threshold: EvaluatedThreshold) =>
+    threshold.signal === signal || (threshold.signal === sister && filesystems.layout === 'shared')
+  const hards = all.filter(watches)
+  const isOpen = filesystems.layout === null && all.some(threshold => threshold.signal === sister)
+  if (isOpen || hards.some(({ resolved }) => resolved === null)) return null
+  return hards.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
+}
+
+/** The kubelet keeps percentages as float32: that much beside what was written is no longer, and no shorter. */
+const rounding = (threshold: EvaluatedThreshold | undefined) =>
+  threshold?.value.endsWith('%') ? (threshold.resolved ?? 0) * 2 ** -23 + 1 : 0
+
+/** Half of the time to fill: what is left is for the pods to end in. */
+function shorter({ signal }: EvaluatedThreshold, filledMs: number, { configuration }: Subject) {
+  const seconds = tidySeconds.find(seconds => 2000 * seconds <= filledMs)
+  return seconds === undefined ? undefined : { config: withEntries('evictionSoftGracePeriod', configuration, { [signal]: `${seconds}s` }) }
+}

@@ -1,0 +1,140 @@
+import { hard } from '#judge/example.ts'
+import { type Reclaimable, reclaimableAtMost } from '#judge/reclaimable.ts'
+import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bounded, bytes, counted, exactBytes, nameLength } from '#judge/text.ts'
+import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { amountOf } from '#judge/values.ts'
+import type { EvaluatedThreshold, FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
+import { canBeMet } from '#model/watched-signals.ts'
+
+type Subject = Satisfied<'configuration' | 'eviction'>
+
+const gibibyte = 1024 ** 3
+const signals: readonly Signal[] = ['nodefs.available', 'imagefs.available', 'containerfs.available']
+const shown = 3
+
+const pod: RankedPod = {
+  namespace: 'shop',
+  name: 'web-0',
+  rank: 0,
+  qos: 'BestEffort',
+  priority: 0,
+  usage: gibibyte / 2,
+  request: 0,
+  reason: 'uses more than it requests',
+}
+const full = (imageGib: number) => ({
+  thresholds: [hard('nodefs.available', 10, 5)],
+  eviction: {
+    signals: { 'nodefs.available': { availableBytes: 5 * gibibyte, capacityBytes: 100 * gibibyte, time: null } },
+    rankings: [{ signal: 'nodefs.available' as const, pods: [pod] }],
+  },
+  summary: { node: { runtime: { imageFs: { usedBytes: imageGib * gibibyte } } } },
+})
+
+export const uselessEviction = nodeRule({
+  id: 'useless-eviction',
+  family: 'eviction',
+  severity: 'high',
+  needs: ['configuration', 'eviction'],
+  docs: {
+    title: 'Evicting every pod would not make enough room',
+    why: 'The kubelet can delete images, dead containers, and pods with their logs, writable layers and emptyDir volumes, and nothing else. Where files of the host, hostPath volumes or what runs beside Kubernetes hold the disk, it evicts pod after pod, the node stays under DiskPressure, and no pod comes back.',
+    fix: 'Log in to the node and see what holds the disk (du on its mount points: journals, core dumps, hostPath folders, package caches). Remove it, or replace the node with a larger disk. No threshold mends it; cordon the node so that nobody waits for it.',
+    sources: [
+      'pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs, podDiskUsage',
+      'pkg/kubelet/eviction/eviction_manager.go reclaimNodeLevelResources, evictPod',
+      'kubernetes/kubernetes#115201',
+      'kubernetes/kubernetes#66961',
+    ],
+  },
+  examples: { bad: full(1), good: full(30) },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge(subject) {
+    const { eviction, filesystems } = subject
+    const { layout } = filesystems
+    const found = new Map<string, Short>()
+    for (const threshold of eviction.thresholds.filter(threshold => signals.includes(threshold.signal) && canBeMet(threshold))) {
+      const room = roomOf(threshold, subject)
+      if (room === null) {
+        if (threshold.met !== false) yield { unknown: whyUnobserved(subject, `how far ${threshold.signal} is from its threshold`) }
+        continue
+      }
+      // Not met, and it would not have to free more than what brought it there.
+      if (room.missingBytes <= 0) continue
+      const most = layout === null ? 'the layout of the filesystems is not known' : reclaimableAtMost(threshold.signal, layout, subject)
+      if (typeof most === 'string') {
+        if (threshold.met) yield { unknown: `whether eviction can bring ${threshold.signal} back: ${most}` }
+        continue
+      }
+      const shortBytes = room.missingBytes - most.bytes
+      if (shortBytes <= 0 || layout === null) continue
+      // One disk is said once, by what it is short of most.
+      const disk = diskOf(threshold.signal, layout)
+      if ((found.get(disk)?.shortBytes ?? 0) < shortBytes) found.set(disk, { threshold, ...room, most, shortBytes })
+    }
+    for (const short of found.values()) yield failing(short, subject)
+  },
+})
+
+interface Room {
+  capacityBytes: number
+  availableBytes: number
+  /** What must be available for the threshold not to be met any more. */
+  neededBytes: number
+  missingBytes: number
+}
+
+interface Short extends Room {
+  threshold: EvaluatedThreshold
+  most: Reclaimable
+  shortBytes: number
+}
+
+/** Null: not observed. */
+function roomOf({ signal, resolved, margin, minReclaim }: EvaluatedThreshold, { eviction }: Subject): Room | null {
+  const capacityBytes = eviction.signals[signal]?.capacityBytes
+  if (!capacityBytes || resolved === null || margin === null) return null
+  const reclaim = amountOf(minReclaim, capacityBytes) ?? 0
+  const availableBytes = resolved + margin
+  // A minimum reclaim beyond the whole disk is unreachable-min-reclaim's.
+  const neededBytes = resolved + reclaim < capacityBytes ? resolved + reclaim : resolved
+  return { capacityBytes, availableBytes, neededBytes, missingBytes: neededBytes - availableBytes }
+}
+
+function diskOf(signal: Signal, layout: FilesystemLayout): string {
+  if (layout === 'shared') return 'nodefs'
+  if (signal === 'containerfs.available') return layout === 'split' ? 'nodefs' : 'imagefs'
+  return signal === 'nodefs.available' ? 'nodefs' : 'imagefs'
+}
+
+function failing(short: Short, { configuration, filesystems }: Subject): Failing {
+  const { threshold, capacityBytes, availableBytes, neededBytes, missingBytes, most } = short
+  const { signal, met } = threshold
+  const otherBytes = capacityBytes - availableBytes - most.bytes
+  const largest = most.pods.toSorted((a, b) => (b.usage ?? 0) - (a.usage ?? 0)).slice(0, shown)
+  const gives = `all images and ${counted(most.pods.length, 'pod')} that may be evicted give back ${bytes(most.bytes)} at most`
+  return {
+    severity: met ? 'high' : 'medium',
+    confidence: filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
+    consequence: met
+      ? `${signal} needs ${bytes(missingBytes)} more, and ${gives}: the kubelet evicts one pod after the other, and the node stays under DiskPressure. ${bytes(otherBytes)} or more are held by something else.`
+      : `Once ${signal} is met, it stays met until ${bytes(neededBytes)} are available; ${gives}, so it never ends. ${bytes(otherBytes)} or more are held by something else.`,
+    evidence: [
+      { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
+      { what: `configz evictionMinimumReclaim.${signal}`, value: bounded(threshold.minReclaim) },
+      { what: `${signal} now`, value: exactBytes(availableBytes) },
+      { what: `${signal} needed to end it`, value: exactBytes(neededBytes) },
+      { what: 'images and layers, at most', value: exactBytes(most.imageBytes) },
+      { what: 'pods that may be evicted', value: `${exactBytes(most.podBytes)} in ${counted(most.pods.length, 'pod')}` },
+      { what: 'logs of dead containers, at most', value: exactBytes(most.deadLogBytes) },
+      { what: 'held by something else, at least', value: exactBytes(otherBytes) },
+      { what: 'capacity', value: exactBytes(capacityBytes) },
+      ...largest.map(({ namespace, name, usage }) => ({
+        what: `pod ${bounded(`${namespace}/${name}`, nameLength)}`,
+        value: `holds ${exactBytes(usage ?? 0)}`,
+      })),
+    ],
+  }
+}

@@ -1,0 +1,136 @@
+import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { hard } from '#judge/example.ts'
+import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bounded, nameLength, percent, span } from '#judge/text.ts'
+import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
+import type { Policy } from '#model/policy.ts'
+import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
+import { canBeMet, sisterOf } from '#model/watched-signals.ts'
+
+type Subject = Satisfied<'imageGC' | 'eviction'>
+
+const gcMinutes = imageGcPeriodMs / 60_000
+const firstVictims = 3
+const gibibyte = 1024 ** 3
+const disk = (usedPercent: number): FilesystemState => ({
+  capacityBytes: 100 * gibibyte,
+  availableBytes: (100 - usedPercent) * gibibyte,
+  usedPercent,
+  inodes: 1_000,
+  inodesFree: 900,
+})
+
+export const imageGcNeverFirst = nodeRule({
+  id: 'image-gc-never-first',
+  family: 'image-gc',
+  severity: 'medium',
+  needs: ['imageGC', 'eviction'],
+  docs: {
+    title: 'What fills up is nothing that image garbage collection looks at: eviction comes first',
+    why: 'Image GC looks at the bytes of the image filesystem, and at nothing else. Where nodefs is a filesystem of its own, or inodes run out before bytes do, no collection starts on the way: the first that acts is the eviction manager.',
+    fix: 'Find what grows there (container logs, emptyDir volumes, files of the host; for inodes many small files) and make room or take a larger disk before the threshold is met. No image GC percentage helps. Policy alertPercent says from which use on it counts.',
+    sources: [
+      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+      'pkg/kubelet/eviction/helpers.go buildSignalToNodeReclaimFuncs, makeSignalObservations',
+      'kubernetes/kubernetes#21546',
+    ],
+  },
+  examples: {
+    bad: { filesystems: { layout: 'imagefs', nodefs: disk(85) }, thresholds: [hard('nodefs.available', 10, 15)] },
+    good: { filesystems: { layout: 'imagefs', nodefs: disk(60) }, thresholds: [hard('nodefs.available', 10, 40)] },
+  },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge(subject, policy) {
+    for (const signal of ['nodefs.available', 'nodefs.inodesFree', 'imagefs.inodesFree'] as const) {
+      const threshold = firstOf(signal, subject)
+      // Met already: eviction-due. Nothing watches: unwatched-inodes and its like.
+      if (threshold === undefined) continue
+      const use = useOf(signal, subject)
+      if (use === null || threshold === null) {
+        yield { unknown: whyUnobserved(subject, `how much of ${signal} is left`) }
+        continue
+      }
+      if (use.capacity === 0 || use.usedPercent < policy.alertPercent) continue
+      const isSeen = isSeenByImageGc(signal, subject)
+      if (isSeen === null)
+        yield { unknown: `whether image GC looks at ${signal}: ${whyUnobserved(subject, 'the layout of the filesystems')}` }
+      else if (!isSeen) yield failing(threshold, use, subject, policy)
+    }
+  },
+})
+
+/**
+ * The next threshold that `signal` meets on its filesystem, which on one disk nodefs stands for; undefined: none, or one is met already;
+ * null: not observed.
+ */
+function firstOf(signal: Signal, { eviction, filesystems }: Subject): EvaluatedThreshold | undefined | null {
+  const isShared = filesystems.layout === 'shared'
+  if (isShared && signal === 'imagefs.inodesFree') return undefined
+  const watching = eviction.thresholds.filter(
+    threshold => canBeMet(threshold) && (threshold.signal === signal || (isShared && threshold.signal === sisterOf(signal))),
+  )
+  if (watching.some(({ met }) => met === true)) return undefined
+  if (watching.some(({ met, margin }) => met === null || margin === null)) return null
+  return watching.toSorted((a, b) => (a.margin ?? 0) - (b.margin ?? 0))[0]
+}
+
+interface Use {
+  capacity: number
+  available: number
+  usedPercent: number
+}
+
+function useOf(signal: Signal, { filesystems }: Subject): Use | null {
+  const filesystem = filesystems[signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
+  const isInodes = signal.endsWith('.inodesFree')
+  const capacity = (isInodes ? filesystem?.inodes : filesystem?.capacityBytes) ?? null
+  const available = (isInodes ? filesystem?.inodesFree : filesystem?.availableBytes) ?? null
+  if (capacity === null || available === null) return null
+  return { capacity, available, usedPercent: ((capacity - available) / capacity) * 100 }
+}
+
+/** By its bytes, or because a round is due there for other reasons; null: not known. */
+function isSeenByImageGc(signal: Signal, { filesystems: { layout }, imageGC }: Subject): boolean | null {
+  if (layout === null && signal !== 'imagefs.inodesFree') return signal === 'nodefs.available' || imageGC.triggered === true ? null : false
+  if (signal === 'nodefs.available') return layout === 'shared'
+  return imageGC.triggered === true && (layout === 'shared' || signal === 'imagefs.inodesFree')
+}
+
+function failing(threshold: EvaluatedThreshold, { capacity, available, usedPercent }: Use, subject: Subject, policy: Policy): Failing {
+  const { configuration, eviction, filesystems } = subject
+  const { signal } = threshold
+  const margin = threshold.margin ?? 0
+  const inMs = fillMs(margin, capacity, policy)
+  const kinds = filesystems.layout && nodeReclaimKinds[filesystems.layout][signal.startsWith('nodefs.') ? 'nodefs' : 'imagefs']
+  const spared = new Set((eviction.protected ?? []).map(({ namespace, name }) => `${namespace}/${name}`))
+  const victims = (eviction.rankings?.find(ranking => ranking.signal === signal)?.pods ?? [])
+    .map(({ namespace, name }) => `${namespace}/${name}`)
+    .filter(name => !spared.has(name))
+    .slice(0, firstVictims)
+    .map(name => bounded(name, nameLength))
+  const collects =
+    kinds === null
+      ? ''
+      : kinds.length === 0
+        ? ' It collects nothing there first'
+        : ` It deletes ${kinds.map(kind => (kind === 'containers' ? 'dead containers' : 'unused images')).join(' and ')} first`
+  const evicts = victims.length === 0 ? '' : `${collects === '' ? ' It' : ', then'} evicts ${victims.join(', ')}`
+  return {
+    confidence: signal === 'nodefs.inodesFree' || filesystems.layoutCertainty === 'certain' ? 'certain' : 'likely',
+    consequence: `${signal} has ${shownAmount(threshold, margin)} left before the ${threshold.hard ? 'hard' : 'soft'} threshold${Number.isFinite(inMs) ? `, ${span(inMs)} at the assumed growth` : ''}, and image GC does not look at it: the kubelet then reports DiskPressure.${collects}${evicts}${collects || evicts ? '.' : ''}`,
+    evidence: [
+      { what: configuredAt(threshold, configuration), value: bounded(threshold.value) },
+      { what: `${signal} used`, value: `${percent(usedPercent)} of ${exactAmount(threshold, capacity)}` },
+      { what: `${signal} now`, value: exactAmount(threshold, available) },
+      { what: `${signal} margin`, value: exactAmount(threshold, margin) },
+      ...(Number.isFinite(inMs) ? [{ what: 'met at the assumed growth in', value: span(inMs) }] : []),
+      { what: `growth assumed in ${gcMinutes} min`, value: `${percent(policy.assumedGrowthPercent)} of the capacity` },
+      { what: 'policy alertPercent', value: String(policy.alertPercent) },
+      { what: 'filesystems', value: filesystems.layout ?? 'layout not known' },
+      ...(kinds === null ? [] : [{ what: 'collected before pods are evicted', value: kinds.join(', ') || 'nothing' }]),
+      ...(victims.length > 0 ? [{ what: 'evicted first', value: victims.join(', ') }] : []),
+    ],
+  }
+}

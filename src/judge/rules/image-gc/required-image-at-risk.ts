@@ -1,0 +1,174 @@
+import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/images.ts'
+import { severityRank } from '#judge/outcome.ts'
+import { nodeRule, type Satisfied } from '#judge/rule.ts'
+import { bounded, byText, counted, nameLength } from '#judge/text.ts'
+import type { Severity } from '#model/finding.ts'
+import { matchesGlob } from '#model/glob.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { Policy } from '#model/policy.ts'
+import type { Certainty } from '#model/prediction.ts'
+import { isRawObject } from '#model/record.ts'
+
+type Subject = Satisfied<'imageGC' | 'pods'>
+
+const gcMinutes = imageGcPeriodMs / 60_000
+const evictionSeconds = evictionMonitoringPeriodMs / 1000
+const shown = 10
+const agent = 'registry.example.com/agent:1'
+const example = (reason: 'in-use' | 'not-needed') => ({
+  pods: [
+    {
+      metadata: { namespace: 'ops', name: 'agent-x', ownerReferences: [{ kind: 'DaemonSet', name: 'agent' }] },
+      spec: { containers: [{ name: 'agent', image: agent }] },
+    },
+  ],
+  imageGC: { deletions: [], kept: [{ image: 'sha256:a9e47', reason }] },
+  runtime: { images: [{ id: 'sha256:a9e47', repoTags: [agent], repoDigests: [] }] },
+})
+
+export const requiredImageAtRisk = nodeRule({
+  id: 'required-image-at-risk',
+  family: 'image-gc',
+  severity: 'low',
+  needs: ['imageGC', 'pods'],
+  docs: {
+    title: 'An image that must not be missing may be deleted',
+    why: 'Image GC and eviction delete what no container uses at that moment, whatever it is needed for next. Images of kube-system and of DaemonSets, and those of policy requiredImages, are wanted on this node again; where their registry does not answer they do not come back, and the node, or what depends on them, does not start.',
+    fix: 'Pin the image (ctr -n k8s.io images label NAME io.cri-containerd.pinned=pinned), have a DaemonSet keep it in use, or make it available from a mirror registry that the nodes reach. Policy reachableRegistries says which ones they do.',
+    sources: [
+      'pkg/kubelet/images/image_gc_manager.go imagesInEvictionOrder, freeSpace, DeleteUnusedImages',
+      'containerd/containerd internal/cri/labels PinnedImageLabelKey',
+      'kubernetes/kubernetes#68930',
+      'containerd/containerd#6930',
+    ],
+  },
+  examples: { bad: example('not-needed'), good: example('in-use') },
+
+  *judge(subject, policy) {
+    const wanted = wantedBy(subject, policy)
+    const risks = risksOf(subject)
+    if (risks === null) {
+      if (wanted.isAny) yield { unknown: 'which images the node has, and so which of them may be deleted, is not known' }
+      return
+    }
+    const found: (Risk & Need & { severity: Severity })[] = []
+    for (const risk of risks) {
+      const need = wanted.of(risk)
+      if (need === null) continue
+      if (risk.when === 'open') yield { unknown: `whether image ${bounded(need.name)} is in use or pinned: what was read does not tell` }
+      else found.push({ ...risk, ...need, severity: severityOf(need.name, risk, policy) })
+    }
+    const [worst, ...others] = found.toSorted((a, b) => severityRank(a.severity) - severityRank(b.severity) || byText(a.name, b.name))
+    if (!worst) return
+    const unreachable =
+      worst.severity === 'low'
+        ? ''
+        : ` Its registry ${bounded(registryOf(worst.name))} is not among the reachable ones: it does not come back.`
+    yield {
+      severity: worst.severity,
+      confidence: found.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'possible',
+      consequence: `Image ${bounded(worst.name)} ${fateOf(worst)}.${unreachable}${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other image')}.`}`,
+      evidence: [
+        ...[worst, ...others].slice(0, shown).map(({ name, why, when, certainty }) => ({
+          what: `image ${bounded(name)}`,
+          value: `${why}; ${fateOf({ when, certainty })}`,
+        })),
+        ...(policy.reachableRegistries === null
+          ? []
+          : [{ what: 'policy reachableRegistries', value: bounded(policy.reachableRegistries.join(', ') || 'none') }]),
+      ],
+    }
+  },
+})
+
+interface Risk {
+  names: string[]
+  /** `next`: it is spared only while no space is needed. `open`: whether anything holds it is not known. */
+  when: 'imageGC' | 'eviction' | 'next' | 'open'
+  certainty: Certainty
+}
+
+function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>): string {
+  if (when === 'next') return 'is neither in use nor pinned: the next time that image GC or eviction needs space it may go'
+  const goes = certainty === 'certain' ? 'is deleted' : 'may be deleted'
+  return when === 'imageGC' ? `${goes} by image GC within ${gcMinutes} min` : `${goes} by eviction within ${evictionSeconds} s`
+}
+
+/** Every image that is not safe; null: which images there are is not known. */
+function risksOf({ imageGC: { deletions, kept }, eviction, node, runtime }: Subject): Risk[] | null {
+  if (deletions === null || kept === null || eviction?.imageDeletions === null) return null
+  const names = new Map<string, string[]>()
+  for (const image of node.status?.images ?? []) names.set(image.names?.[0] ?? '', image.names ?? [])
+  for (const image of listOf(runtime?.images))
+    if (isRawObject(image) && typeof image.id === 'string')
+      names.set(image.id, [...listOf(image.repoTags), ...listOf(image.repoDigests)].filter(isText))
+  const risks = new Map<string, Risk>()
+  for (const { image, reason } of kept)
+    if (reason === 'not-needed' || reason === 'too-young' || reason === 'unknown')
+      risks.set(image, { names: names.get(image) ?? [image], when: reason === 'unknown' ? 'open' : 'next', certainty: 'possible' })
+  for (const deletion of deletions) risks.set(deletion.image, { ...deletion, when: 'imageGC' })
+  // Eviction is sooner, but what surely goes is worse than what may.
+  for (const deletion of eviction?.imageDeletions ?? [])
+    if (deletion.certainty === 'certain' || risks.get(deletion.image)?.certainty !== 'certain')
+      risks.set(deletion.image, { ...deletion, when: 'eviction' })
+  return [...risks.values()]
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+interface Need {
+  /** By which it is wanted. */
+  name: string
+  why: string
+}
+
+/** Which images are wanted: those that the policy names, and those of kube-system's and of DaemonSets' pods. */
+function wantedBy({ pods }: Subject, { requiredImages }: Policy) {
+  const needing = pods.filter(
+    ({ metadata }) => metadata?.namespace === 'kube-system' || metadata?.ownerReferences?.some(({ kind }) => kind === 'DaemonSet'),
+  )
+  const byName = new Map(
+    imagesOf(needing).map(({ image, pod }) => [canonicalName(image), { name: image, why: `pod ${bounded(pod, nameLength)}` }]),
+  )
+  const held = heldImages(pods)
+  const byPolicy = (names: string[]): Need | null => {
+    for (const pattern of requiredImages) {
+      const name = names.find(name => matchesGlob(pattern, name) || matchesGlob(pattern, familiarName(name)))
+      if (name !== undefined) return { name, why: `policy requiredImages ${bounded(pattern)}` }
+    }
+    return null
+  }
+  return {
+    isAny: requiredImages.length > 0 || byName.size > 0,
+    of({ names, certainty }: Risk): Need | null {
+      const canonical = names.map(canonicalName)
+      // The API shows a container by a tag that may have moved since: it holds the image all the same, as far as anyone can tell.
+      if (certainty !== 'certain' && canonical.some(name => held.has(name))) return null
+      return byPolicy(names) ?? canonical.map(name => byName.get(name)).find(need => need !== undefined) ?? null
+    },
+  }
+}
+
+/** By the names that containers were made with. */
+function heldImages(pods: readonly KubernetesPod[]): Set<string> {
+  return new Set(
+    pods.flatMap(({ spec, status }) =>
+      [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses].flatMap(statuses =>
+        (statuses ?? [])
+          .filter(({ containerID }) => containerID)
+          .flatMap(({ name, image }) => [
+            image,
+            [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])].find(container => container.name === name)?.image,
+          ])
+          .flatMap(image => (image ? [canonicalName(image)] : [])),
+      ),
+    ),
+  )
+}
+
+function severityOf(name: string, { when }: Risk, { reachableRegistries }: Policy): Severity {
+  if (reachableRegistries === null || reachableRegistries.some(pattern => matchesGlob(pattern, registryOf(name)))) return 'low'
+  return when === 'imageGC' || when === 'eviction' ? 'high' : 'medium'
+}

@@ -1,0 +1,80 @@
+import { type ContainerLog, type LogRate, logGrowth, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { bounded, bytes, counted, exactBytes, nameLength, span } from '#judge/text.ts'
+
+const mebibyte = 1024 ** 2
+const shown = 5
+const tidySizes = [20, 50, 100, 200, 500, 1024, 2048, 5120, 10_240]
+
+const pod = (name: string) => ({
+  metadata: { namespace: 'shop', name },
+  status: {
+    containerStatuses: [{ name: 'web', image: 'web:1', restartCount: 0, state: { running: { startedAt: '2026-11-20T23:50:00Z' } } }],
+  },
+})
+const node = (mib: number) => ({
+  at: '2026-11-21T00:00:00Z',
+  pods: [pod('web-0')],
+  summary: { pods: [{ podRef: { namespace: 'shop', name: 'web-0' }, containers: [{ name: 'web', logs: { usedBytes: mib * mebibyte } }] }] },
+})
+
+export const logRetentionTooShort = nodeRule({
+  id: 'log-retention-too-short',
+  family: 'logs',
+  severity: 'low',
+  needs: ['configuration', 'pods', 'summary'],
+  docs: {
+    title: 'Container logs are rotated away within minutes',
+    why: 'The kubelet keeps containerLogMaxFiles files of containerLogMaxSize for a container, and removes what is older. One that writes fast keeps a short past: kubectl logs no longer shows how a trouble began, and a log agent that stands still for that long loses lines for good.',
+    fix: 'Raise containerLogMaxSize (or containerLogMaxFiles) as far as the disk allows, or have the container write less. Policy logRetentionMinutes says how long logs must last.',
+    sources: [
+      'pkg/kubelet/logs/container_log_manager.go rotateLog, removeExcessLogs',
+      'pkg/kubelet/stats/host_stats_provider.go getPodContainerLogStats',
+      'METR/hawk#537',
+    ],
+  },
+  examples: { bad: node(40), good: node(8) },
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
+
+  *judge(subject, policy) {
+    const { configuration, pods, summary, at } = subject
+    const rotation = logRotationOf(configuration)
+    // What the kubelet refuses, and rotation that is off, are invalid-log-size's.
+    if (rotation === null) return
+    const logs = runningLogs(pods, summary)
+    if (logs.length > 0 && logs.every(({ usedBytes, sinceMs }) => usedBytes === null || sinceMs === null)) {
+      yield { unknown: 'stats/summary does not tell what the containers have written to their logs' }
+      return
+    }
+    const lastsMs = ({ bytesPerMs }: LogRate) => rotation.perContainerBytes / bytesPerMs
+    const limitMs = policy.logRetentionMinutes * 60_000
+    const short = logRates(logs, at)
+      .filter(rate => lastsMs(rate) < limitMs)
+      .toSorted((a, b) => b.bytesPerMs - a.bytesPerMs)
+    const [worst, ...others] = short
+    if (!worst) return
+    const perMinute = ({ bytesPerMs }: LogRate) => bytesPerMs * 60_000
+    yield {
+      // The rate is that since the start: it may not stay so.
+      confidence: 'likely',
+      consequence: `Container ${bounded(worst.name, nameLength)} writes ${bytes(perMinute(worst))} of log a minute or more. At that rate the ${bytes(rotation.perContainerBytes)} that are kept of it last ${span(lastsMs(worst))} at most, and older lines are gone.${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other')}.`}`,
+      evidence: [
+        { what: 'configz containerLogMaxSize', value: bounded(rotation.maxSize) },
+        { what: 'configz containerLogMaxFiles', value: String(rotation.files) },
+        { what: 'policy logRetentionMinutes', value: String(policy.logRetentionMinutes) },
+        ...short.slice(0, shown).map(rate => ({
+          what: `container ${bounded(rate.name, nameLength)}`,
+          value: `${exactBytes(rate.usedBytes)} of log within ${span(rate.elapsedMs)}: kept for ${span(lastsMs(rate))} at most`,
+        })),
+      ],
+      fix: largerSize((worst.bytesPerMs * limitMs) / rotation.files, rotation.files, logs, roomForLogs(subject)),
+    }
+  },
+})
+
+/** Nothing where the disk has no room for it. */
+function largerSize(neededBytes: number, files: number, logs: readonly ContainerLog[], room: number | null) {
+  const mebibytes = tidySizes.find(size => size * mebibyte >= neededBytes)
+  if (mebibytes === undefined || room === null || logGrowth(logs, mebibytes * mebibyte * files) > room) return undefined
+  return { config: { containerLogMaxSize: mebibytes % 1024 === 0 ? `${mebibytes / 1024}Gi` : `${mebibytes}Mi` } }
+}

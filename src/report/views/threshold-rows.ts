@@ -1,0 +1,114 @@
+/** The lines of a cohort's table: one for each setting, and one more for each other value that some of its nodes have. */
+import type { Signal } from '#model/prediction.ts'
+import { type ImageGcSetting, imageGcFields } from '#model/report.ts'
+import { counted } from '#report/numbers.ts'
+import { compareText } from '#report/text.ts'
+import { canonical, evictionOf, isAdded, type Variant } from './cohorts.ts'
+import { imageGcSetting } from './image-gc-setting.ts'
+import { type SettingView, type ThresholdKey, thresholdSetting } from './threshold-setting.ts'
+
+interface ThresholdRow extends SettingView {
+  name: string
+  /** Of nodes that differ from those of the line above. */
+  isOther: boolean
+}
+
+export interface TablePart {
+  part: string
+  settings: ThresholdRow[]
+}
+
+/** What a variant is called. */
+export const letterOf = (index: number) => String.fromCharCode(65 + index)
+
+const hardSignals: Signal[] = [
+  'memory.available',
+  'nodefs.available',
+  'nodefs.inodesFree',
+  'imagefs.available',
+  'imagefs.inodesFree',
+  'pid.available',
+]
+/** What a kubelet on Windows observes. */
+const windowsSignals = new Set<Signal>(['memory.available', 'nodefs.available', 'imagefs.available'])
+
+export function partsOf(variants: Variant[]): TablePart[] {
+  const isWindows = variants[0]![0]!.identity.operatingSystem === 'windows'
+  const usual = hardSignals.filter(signal => !isWindows || windowsSignals.has(signal))
+  const softKeys = keysOf(variants, false, [])
+  return [
+    { part: 'Hard eviction', settings: keysOf(variants, true, usual).flatMap(key => thresholdRows(variants, key)) },
+    {
+      part: 'Soft eviction',
+      settings: [...softKeys.flatMap(key => thresholdRows(variants, key)), noSoftRow(variants, softKeys.length)],
+    },
+    { part: 'Image GC', settings: imageGcFields.flatMap(field => imageGcRows(variants, field)) },
+  ]
+}
+
+/** Every threshold that one of the variants has, after the usual signals; what the kubelet adds stands last. */
+function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdKey[] {
+  const keys = new Map(usual.map(signal => [`${signal} 0`, { signal, hard, nth: 0 }]))
+  for (const [node] of variants) {
+    if (node === undefined) continue
+    const counts = new Map<Signal, number>()
+    for (const threshold of evictionOf(node)?.thresholds ?? []) {
+      if (threshold.hard !== hard) continue
+      const nth = counts.get(threshold.signal) ?? 0
+      counts.set(threshold.signal, nth + 1)
+      keys.set(`${threshold.signal} ${nth}`, { signal: threshold.signal, hard, nth })
+    }
+    for (const { signal, hard: isHard } of node.prediction.settings.off) {
+      const known = [...hardSignals].find(one => one === signal)
+      if (known !== undefined && isHard === hard && !keys.has(`${known} 0`)) keys.set(`${known} 0`, { signal: known, hard, nth: 0 })
+    }
+  }
+  const place = ({ signal }: ThresholdKey) => (isAdded(signal) ? hardSignals.length : hardSignals.indexOf(signal))
+  return [...keys.values()].toSorted((a, b) => place(a) - place(b) || compareText(a.signal, b.signal) || a.nth - b.nth)
+}
+
+const thresholdRows = (variants: Variant[], key: ThresholdKey) => rowsOf(key.signal, variants, nodes => thresholdSetting(nodes, key))
+
+const fieldNames: Record<ImageGcSetting['field'], string> = {
+  imageGCHighThresholdPercent: 'high threshold, %',
+  imageGCLowThresholdPercent: 'low threshold, %',
+  imageMinimumGCAge: 'minimum age',
+  imageMaximumGCAge: 'maximum age',
+}
+
+const imageGcRows = (variants: Variant[], field: ImageGcSetting['field']) =>
+  rowsOf(fieldNames[field], variants, nodes => imageGcSetting(nodes, field))
+
+/** A line for the first variant and all that have the same, then one for each other value. */
+function rowsOf(name: string, variants: Variant[], settingOf: (nodes: Variant) => SettingView): ThresholdRow[] {
+  const alike = Map.groupBy(variants.keys(), index => {
+    const { value, isLost, grace, reclaim } = settingOf(variants[index]!)
+    return JSON.stringify([canonical(value), isLost, grace, canonical(reclaim)])
+  })
+  return [...alike.values()].map((indices, place) => {
+    const nodes = indices.flatMap(index => variants[index]!)
+    return {
+      ...settingOf(nodes),
+      name: place === 0 ? name : `${indices.map(letterOf).join(', ')}: ${counted(nodes.length, 'node')}`,
+      isOther: place > 0,
+    }
+  })
+}
+
+/** Upstream sets no soft threshold: those that nobody set stand in one line together. */
+function noSoftRow(variants: Variant[], set: number): ThresholdRow {
+  const known = variants.filter(([node]) => node !== undefined && evictionOf(node) !== null)
+  const isKnownOfAll = known.length === variants.length
+  return {
+    name: set === 0 ? 'every signal' : 'every other signal',
+    isOther: false,
+    value: known.length === 0 ? 'not known' : 'none',
+    isLost: false,
+    comesTo: '',
+    grace: '',
+    reclaim: '',
+    note: known.length === 0 ? null : `nobody set one${isKnownOfAll ? '' : ', where it is known'}`,
+    origin: '',
+    preset: 'none',
+  }
+}

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 
-const stages = ['discover', 'collect', 'snapshot', 'replay', 'judge', 'report', 'publish']
+const stages = ['discover', 'collect', 'snapshot', 'replay', 'judge', 'report', 'publish', 'remediate']
 const mayImport: Record<string, string[]> = {
   model: [],
   facts: ['model'],
@@ -14,6 +14,7 @@ const mayImport: Record<string, string[]> = {
   discover: ['model', 'facts', 'clients'],
   collect: ['model', 'facts', 'clients'],
   publish: ['model', 'facts', 'clients'],
+  remediate: ['model', 'facts', 'clients'],
   pipeline: [...stages, 'model', 'facts', 'clients'],
   cli: ['pipeline', 'snapshot', 'clients', 'model', 'policy'],
   handlers: ['pipeline', 'model', 'settings', 'policy'],

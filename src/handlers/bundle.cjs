@@ -1,5 +1,6 @@
 /**
- * A plugin of the Serverless Framework: before the service is packaged or invoked locally, each function becomes one file in `.build/`.
+ * A plugin of the Serverless Framework: before the service is packaged or invoked locally, each function becomes one file in `.build/`; before it is
+ * packaged, the SSM documents get their scripts. They come in here because the framework would take a shell's own variables for its own.
  * CommonJS on purpose: `invoke local` cannot load an ES module out of a package of ES modules, and hangs.
  */
 const { execFileSync } = require('node:child_process')
@@ -21,9 +22,19 @@ class Bundle {
     this.serverless = serverless
     const build = () => this.build()
     this.hooks = {
-      'before:package:createDeploymentArtifacts': build,
+      'before:package:createDeploymentArtifacts': () => {
+        this.fillDocuments()
+        return build()
+      },
       'before:invoke:local:invoke': build,
     }
+  }
+
+  /** Content is a string, so that what is deployed has the hash that the sender pins, to the byte. */
+  fillDocuments() {
+    const printed = execFileSync(process.execPath, [join(root, 'src/cli/require-node.mjs'), join(root, 'src/remediate/scripts/print-documents.ts')])
+    const resources = this.serverless.service.resources.Resources
+    for (const { resource, content } of JSON.parse(printed)) resources[resource].Properties.Content = content
   }
 
   async build() {

@@ -226,6 +226,7 @@ export const runtimeShape: Shape = {
   sandboxes: list({ id: 'text', metadata: criMetadata, state: true, createdAt: true, labels: 'texts', runtimeHandler: 'text' }),
   imageFs: { imageFilesystems: criFilesystems, containerFilesystems: criFilesystems },
 }
+const logFile = { path: 'text', bytes: true, modifiedAt: 'text' } as const
 export const hostShape: Shape = {
   schema: 'text',
   kubelet: {
@@ -243,7 +244,20 @@ export const hostShape: Shape = {
     inodesFree: true,
   }),
   containerd: { sandboxImage: 'text', snapshotter: 'text', discardUnpackedLayers: true, mirrors: list(true) },
+  /** Settings as declared, of a node whose files nobody sees. */
+  bottlerocket: { kubernetes: true, containerRuntime: true, containerRegistry: true, os: 'texts' },
+  /** A file has an entry for each of its blocks, and one for what stands outside of them. */
   logrotate: list({ path: 'text', sha256: 'text', directives: true }),
+  logrotateRuns: { by: true, schedule: 'text', last: 'text' },
+  journald: { limits: 'texts', diskUsage: 'text' },
+  /** Files of container logs; `rotatedByOthers` are those whose names the kubelet does not give. */
+  logs: {
+    files: true,
+    bytes: true,
+    biggest: list(logFile),
+    rotatedByKubelet: { files: true, bytes: true },
+    rotatedByOthers: { files: true, bytes: true, sample: list(logFile) },
+  },
   kernel: { release: 'text', cmdline: 'text', cgroupVersion: true, memoryCgroups: true, dyingMemoryCgroups: true },
   /** Names of the folders in the kubelet's `podLogsDir`. */
   podLogDirectories: list('text'),

@@ -1,0 +1,183 @@
+/**
+ * Reads what an inspect script printed on a node. It comes from a machine that may be broken or hostile: whatever is not exactly of the form is not
+ * known, with the reason, and a part that is malformed is dropped whole and named. Never half a fact.
+ */
+import { createHash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
+import { inspectSchema } from '#facts/aws/inspect-documents.ts'
+import { parseConfigz } from '#model/kubelet-configuration.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { flawOf } from './json-flaws.ts'
+import { type HostFile, hostParts, hostSchema, type Part, runtimeParts } from './parts.ts'
+import { parseYamlObject } from './yaml-object.ts'
+
+export interface InspectAnswer {
+  isKnown: true
+  instanceId: string
+  /** Empty where the node did not tell. */
+  nodeName: string
+  /** RFC 3339, by the node's own clock; null where it did not tell. */
+  at: string | null
+  host: RawObject
+  runtime: RawObject | null
+  /** The body of the kubelet's own `/configz`. */
+  configz: RawObject | null
+}
+
+export interface NoAnswer {
+  isKnown: false
+  reason: string
+}
+
+/** A node of 250 pods and a thousand images tells about 2 MB. */
+const textMaxBytes = 32 * 1024 * 1024
+const shownLength = 80
+
+/** @param asked the instance that the command was sent to: another one's answer says nothing of it. */
+export function readAnswer(output: string, asked: string): InspectAnswer | NoAnswer {
+  try {
+    const outer = parseDocument(output.trim())
+    const document = outer.encoding === undefined ? outer : parseDocument(unpacked(outer))
+    if (document.encoding !== undefined) throw new Refusal('it is packed twice')
+    return answerOf(document, asked)
+  } catch (error) {
+    if (error instanceof Refusal) return { isKnown: false, reason: `what the inspect script printed cannot be used: ${error.message}` }
+    throw error
+  }
+}
+
+class Refusal extends Error {}
+
+function parseDocument(text: string): RawObject {
+  if (text === '') throw new Refusal('it is empty')
+  if (text.length > textMaxBytes) throw new Refusal(`it has ${text.length} characters: no answer is that long`)
+  const document = parsedOrNull(text)
+  if (document === undefined) {
+    const isBegun = text.startsWith('{"schema":"highwater.inspect/')
+    throw new Refusal(isBegun ? `it breaks off or is damaged within its ${text.length} characters` : 'it is no JSON')
+  }
+  const flaw = flawOf(text)
+  if (flaw !== null) throw new Refusal(flaw)
+  if (!isRawObject(document)) throw new Refusal('it is no JSON object')
+  if (document.schema !== inspectSchema) throw new Refusal(`it is of schema ${shown(document.schema)}; this version reads ${inspectSchema}`)
+  return document
+}
+
+function parsedOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The length and the hash that the node tells are those of the text that was packed. */
+function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
+  if (encoding !== 'gzip+base64') throw new Refusal(`its encoding ${shown(encoding)} is not known`)
+  if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0) throw new Refusal('its data is no base64')
+  if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) throw new Refusal('it does not say how long it is')
+  if (bytes > textMaxBytes) throw new Refusal(`it says that it has ${bytes} bytes: no answer is that long`)
+  const text = gunzipped(Buffer.from(data, 'base64'), bytes)
+  if (text.length !== bytes) throw new Refusal(`it says that it has ${bytes} bytes, and has ${text.length}`)
+  if (createHash('sha256').update(text).digest('hex') !== sha256) throw new Refusal('its SHA-256 is not the one it tells')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(text).trim()
+  } catch {
+    throw new Refusal('it is no UTF-8')
+  }
+}
+
+/** One byte more than told is enough to see a lie; a bomb is not unpacked. */
+function gunzipped(packed: Buffer, bytes: number): Buffer {
+  try {
+    return gunzipSync(packed, { maxOutputLength: bytes + 1 })
+  } catch (error) {
+    const isTooLong = error instanceof RangeError
+    throw new Refusal(isTooLong ? `it says that it has ${bytes} bytes, and has more` : 'its data cannot be unpacked')
+  }
+}
+
+function answerOf(document: RawObject, asked: string): InspectAnswer {
+  const { instanceId, nodeName, at, host, runtime, configz } = document
+  if (instanceId !== asked) throw new Refusal(`it is the answer of ${shown(instanceId)}, not of ${asked}`)
+  if (!isRawObject(host)) throw new Refusal('it has no "host"')
+  if (host.schema !== hostSchema) throw new Refusal(`its host is of schema ${shown(host.schema)}; this version reads ${hostSchema}`)
+  const unread: Unread[] = []
+  const keptHost = keptParts(host, hostParts, 'host.', unread)
+  const keptRuntime = isRawObject(runtime) ? keptParts(runtime, runtimeParts, 'runtime.', unread) : null
+  if (runtime !== undefined && runtime !== null && keptRuntime === null) unread.push(malformed('runtime', 'no object'))
+  const told = Array.isArray(keptHost.unread) ? keptHost.unread : []
+  const kubelet = isRawObject(keptHost.kubelet) ? { kubelet: withParsedFiles(keptHost.kubelet, unread) } : {}
+  const keptConfigz = readConfigz(configz, unread)
+  return {
+    isKnown: true,
+    instanceId: asked,
+    nodeName: typeof nodeName === 'string' ? nodeName : '',
+    at: typeof at === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(at) && !Number.isNaN(Date.parse(at)) ? at : null,
+    host: { schema: hostSchema, ...keptHost, ...kubelet, ...declaredMirrors(keptHost), unread: [...told, ...unread] },
+    runtime: keptRuntime !== null && Object.keys(keptRuntime).length > 0 ? keptRuntime : null,
+    configz: keptConfigz,
+  }
+}
+
+/** On Bottlerocket containerd's mirrors are settings: a list of registries with their endpoints, in older versions a map. */
+function declaredMirrors({ bottlerocket }: RawObject): RawObject {
+  const registries =
+    isRawObject(bottlerocket) && isRawObject(bottlerocket.containerRegistry) ? bottlerocket.containerRegistry.mirrors : undefined
+  if (registries === undefined) return {}
+  const entries: unknown[] = Array.isArray(registries)
+    ? registries
+    : Object.entries(isRawObject(registries) ? registries : {}).map(([registry, endpoint]) => ({ registry, endpoint }))
+  const mirrors = entries
+    .filter(isRawObject)
+    .map(({ registry, endpoint }) => ({ registry: String(registry), hosts: Array.isArray(endpoint) ? endpoint.map(String) : [] }))
+  return { containerd: { mirrors } }
+}
+
+interface Unread {
+  what: string
+  why: string
+}
+
+function keptParts(whole: RawObject, parts: Readonly<Record<string, Part>>, where: string, unread: Unread[]): RawObject {
+  const kept: RawObject = {}
+  for (const [name, part] of Object.entries(parts)) {
+    if (whole[name] === undefined || whole[name] === null) continue
+    const parsed = part.safeParse(whole[name])
+    if (parsed.success) kept[name] = parsed.data
+    else unread.push(malformed(`${where}${name}`, parsed.error.issues[0]?.path.join('.') || 'it'))
+  }
+  return kept
+}
+
+const malformed = (what: string, where: string): Unread => ({
+  what,
+  why: `not of the form that the script prints (${shown(where)}), so all of it was dropped`,
+})
+
+/** What is no JSON came as text; the kubelet reads both as YAML. */
+function withParsedFiles(kubelet: RawObject, unread: Unread[]): RawObject {
+  const files = Array.isArray(kubelet.files) ? kubelet.files : []
+  return { ...kubelet, files: files.map(file => parsedFile(file, unread)) }
+}
+
+function parsedFile(file: HostFile, unread: Unread[]): HostFile {
+  const isConfiguration = file.role === 'config' || file.role === 'drop-in'
+  if (!isConfiguration || typeof file.content !== 'string') return file
+  const parsed = parseYamlObject(file.content)
+  if (parsed.value === null) unread.push({ what: `kubelet file ${file.path}`, why: parsed.reason })
+  return { ...file, content: parsed.value }
+}
+
+function readConfigz(configz: unknown, unread: Unread[]): RawObject | null {
+  if (configz === undefined || configz === null) return null
+  try {
+    parseConfigz(configz)
+    return isRawObject(configz) ? configz : null
+  } catch (error) {
+    unread.push({ what: 'the running configuration', why: error instanceof Error ? error.message.slice(0, 300) : String(error) })
+    return null
+  }
+}
+
+const shown = (value: unknown) => (JSON.stringify(value) ?? 'none').slice(0, shownLength)

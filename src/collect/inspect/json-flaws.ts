@@ -1,0 +1,37 @@
+/** What a JSON text may have that JSON.parse does not tell. */
+
+const deepest = 64
+
+/** Why a text that JSON.parse takes is not to be believed: a key that stands twice, of which only the last would be seen, or a bottomless nesting. */
+export function flawOf(json: string): string | null {
+  /** Of each open object its keys so far; null for a list. */
+  const open: (Set<string> | null)[] = []
+  let isKeyNext = false
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at]
+    if (character === '"') {
+      const end = endOfString(json, at)
+      const keys = open.at(-1)
+      if (isKeyNext && keys) {
+        const key: unknown = JSON.parse(json.slice(at, end + 1))
+        if (typeof key !== 'string' || keys.has(key)) return `the key ${JSON.stringify(key).slice(0, 80)} stands twice in one object`
+        keys.add(key)
+      }
+      isKeyNext = false
+      at = end
+    } else if (character === '{' || character === '[') {
+      if (open.push(character === '{' ? new Set() : null) > deepest) return `it is nested deeper than ${deepest}`
+      isKeyNext = character === '{'
+    } else if (character === '}' || character === ']') {
+      open.pop()
+      isKeyNext = false
+    } else if (character === ',') isKeyNext = open.at(-1) !== null
+  }
+  return null
+}
+
+function endOfString(json: string, begin: number): number {
+  let at = begin + 1
+  while (at < json.length && json[at] !== '"') at += json[at] === '\\' ? 2 : 1
+  return at
+}

@@ -1,0 +1,8 @@
+/** The SSM documents that read a node: their names, the hashes of their content, and what they print. The hashes are written by `vitest run test/remediate -u`. */
+import hashes from './inspect-documents.json' with { type: 'json' }
+
+/** The schema of the answer, whatever the document. */
+export const inspectSchema = 'highwater.inspect/1'
+
+/** By name: `DocumentHash` (Sha256) for SendCommand, with which SSM refuses any other content. */
+export const inspectDocumentHashes: Readonly<Record<keyof typeof hashes, string>> = hashes

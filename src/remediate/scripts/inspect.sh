@@ -1,0 +1,714 @@
+# Highwater-Inspect: what only the node itself knows of its kubelet, images, containers, logs and kernel (Amazon Linux, Ubuntu, hybrid nodes).
+# Read-only. `answer.sh` stands before it.
+# shellcheck shell=sh
+
+newline='
+'
+file_most=131072
+[ -d "$R/proc" ] || { unread 'the kubelet process' 'there is no /proc'; }
+
+# process NAME: the first process of that name outside of any pod, into $pid; its arguments, one a line, into $W/NAME.args.
+process() {
+  pid=
+  : >"$W/$1.args"
+  for folder in "$R"/proc/[0-9]*; do
+    { IFS= read -r comm <"$folder/comm"; } 2>/dev/null || continue
+    [ "$comm" = "$1" ] || continue
+    if grep -Eq 'kubepods|/docker[-/]|cri-containerd' "$folder/cgroup" 2>/dev/null; then continue; fi
+    tr '\n\000' '\001\n' <"$folder/cmdline" >"$W/$1.args" 2>/dev/null
+    [ -s "$W/$1.args" ] || continue
+    pid=${folder##*/}
+    return 0
+  done
+  return 1
+}
+
+# flag NAME FILE: the last value of that flag among the arguments in the file.
+flag() {
+  FLAG=$1 awk '
+    BEGIN { f = ENVIRON["FLAG"] }
+    takes { value = $0; takes = 0; next }
+    $0 == "--" f || $0 == "-" f { takes = 1; next }
+    index($0, "--" f "=") == 1 { value = substr($0, length(f) + 4) }
+    index($0, "-" f "=") == 1 { value = substr($0, length(f) + 3) }
+    END { print value }' "$2"
+}
+
+sum_of() {
+  sum=
+  if ask sum 10 sha256sum "$1"; then sum=$(awk 'NR == 1 { sub(/^\\/, ""); print substr($0, 1, 64) }' "$W/sum"); fi
+}
+
+# readable PATH: whether it is a file of ours to take whole; else $why.
+readable() {
+  why=
+  [ -e "$R$1" ] || { why='there is no such file'; [ ! -h "$R$1" ] || why='a link that leads nowhere'; return 1; }
+  [ -f "$R$1" ] || { why='it is no file'; return 1; }
+  [ -r "$R$1" ] || { why='it cannot be read'; return 1; }
+  bytes=$(wc -c <"$R$1" 2>/dev/null) || { why='it cannot be read'; return 1; }
+  [ "$bytes" -le "$file_most" ] || { why="it has $((bytes)) bytes: more than $file_most are not taken"; return 1; }
+}
+
+# file_entry PATH ROLE CONTENT-FILE
+file_entry() {
+  sum=
+  if [ -r "$R$1" ] && [ -f "$R$1" ]; then sum_of "$R$1"; fi
+  {
+    printf '{"path":'
+    json_string "$1"
+    printf ',"role":"%s"' "$2"
+    [ -z "$sum" ] || printf ',"sha256":"%s"' "$sum"
+    printf ',"content":'
+    if [ -s "$3" ]; then tr '\n' ' ' <"$3"; else printf null; fi
+    printf '}\n'
+  } >>"$W/files"
+}
+
+# YAML as text, without the values of what may be a secret; exit code 1 where that cannot be told.
+without_yaml_secrets() {
+  tr '\000' '\002' <"$1" | awk "$lib"'
+    function hidden(k) {
+      k = tolower(k)
+      if (k ~ /^(configmapandsecretchangedetectionstrategy|imagepullcredentialsverificationpolicy|tlsprivatekeyfile)$/) return 0
+      return k ~ /token|passw|secret|credential|private.?key|header|^staticpodurl$/
+    }
+    {
+      match($0, /^ */)
+      indent = RLENGTH
+      if (skips && ($0 ~ /^[ \t]*$/ || indent > depth || (indent == depth && substr($0, indent + 1, 2) == "- "))) next
+      skips = 0
+      if ($0 ~ /^[ \t]*#/) next
+      line = $0
+      gsub(/:\/\/[^\/@ ]*@/, "://", line)
+      key = line
+      sub(/^[- ]*/, "", key)
+      if (match(key, /^["\047]?[A-Za-z0-9_.\/-]+["\047]? *:/)) {
+        rest = substr(key, RLENGTH + 1)
+        key = substr(key, 1, RLENGTH - 1)
+        gsub(/["\047 ]/, "", key)
+        if (hidden(key)) {
+          if (rest !~ /^ *(true|false|[0-9]+) *$/) { skips = 1; depth = indent; next }
+        } else if (rest ~ /[{,"\047] *["\047]?[A-Za-z0-9_]*([Tt]oken|[Pp]assw|[Ss]ecret|[Cc]redential|[Pp]rivate|[Hh]eader|staticPodURL)[A-Za-z0-9_]*["\047]? *:/) exit 1
+      } else if (line ~ /([Tt]oken|[Pp]assw|[Ss]ecret|[Cc]redential|[Pp]rivate|[Hh]eader|staticPodURL)[A-Za-z0-9_]*["\047]? *:/) exit 1
+      text = text (has_text++ ? "\n" : "") line
+    }
+    END { printf "%s", jstr(text) }'
+}
+
+# configuration_file PATH ROLE: as it is where it is JSON, else as text.
+configuration_file() {
+  : >"$W/content"
+  if ! readable "$1"; then
+    unread "kubelet file $1" "$why"
+    if [ ! -e "$R$1" ]; then return; fi
+  else
+    tr '\000' '\001' <"$R$1" >"$W/text"
+    if ! run 15 awk -v root= -v keep= -v hide=1 "$json" "$W/text" >"$W/content" 2>/dev/null || [ ! -s "$W/content" ]; then
+      if ! without_yaml_secrets "$W/text" >"$W/content"; then
+        : >"$W/content"
+        unread "kubelet file $1" 'it is no JSON and may hold a secret, so its text stays here'
+      fi
+    fi
+  fi
+  file_entry "$1" "$2" "$W/content"
+}
+
+# Lines of an environment file, or of a unit, that carry flags of the kubelet; nothing else of it.
+flag_lines() {
+  tr '\000' '\002' <"$1" | awk "$lib"'
+    function take(a,  name, value) {
+      sub(/^export[ \t]+/, "", a)
+      if (a !~ /^[A-Z0-9_]*KUBELET[A-Z0-9_]*=/) return
+      name = substr(a, 1, index(a, "=") - 1)
+      value = substr(a, index(a, "=") + 1)
+      if (is_secret(name)) return
+      if (value !~ /--/ && value !~ /^["\047]*$/ && name != "KUBELET_CONFIG_DROPIN_DIR_ALPHA") return
+      text = text (text == "" ? "" : "\n") name "=" without_secrets(value)
+    }
+    function assignments(s,  q, e) {
+      while (s != "") {
+        sub(/^[ \t]+/, "", s)
+        q = substr(s, 1, 1)
+        if (q == "\"" || q == "\047") { s = substr(s, 2); e = index(s, q) }
+        else { match(s, /[ \t]/); e = RSTART }
+        if (e == 0) { take(s); return }
+        take(substr(s, 1, e - 1))
+        s = substr(s, e + 1)
+      }
+    }
+    {
+      line = before $0
+      before = ""
+      if (line ~ /\\$/) { before = substr(line, 1, length(line) - 1) " "; next }
+      sub(/^[ \t]+/, "", line)
+      sub(/[ \t\r]+$/, "", line)
+      if (line ~ /^Environment[ \t]*=/) { sub(/^Environment[ \t]*=/, "", line); assignments(line) }
+      else take(line)
+    }
+    END { if (text != "") printf "%s", jstr(text) }'
+}
+
+# ── the kubelet: its process, its files, its flags ──
+: >"$W/files"
+if process containerd; then containerd_config=$(flag config "$W/containerd.args"); else containerd_config=; fi
+if process kubelet; then
+  awk "$lib"'
+    hides && !/^-/ { $0 = "(removed)" }
+    { hides = 0 }
+    /^--?[A-Za-z0-9_-]+=/ {
+      name = substr($0, 1, index($0, "=") - 1)
+      sub(/^--?/, "", name)
+      if (is_secret(name)) $0 = substr($0, 1, index($0, "=")) "(removed)"
+    }
+    /^--?[A-Za-z0-9_-]+$/ { name = $0; sub(/^--?/, "", name); hides = is_secret(name) }
+    NR <= 300 { print jstr(substr($0, 1, 4000)) }' "$W/kubelet.args" >"$W/lines"
+  joined "$W/lines" >"$W/part.kubelet.commandLine"
+  ticks=100
+  if has getconf; then ticks=$(getconf CLK_TCK 2>/dev/null) || ticks=100; fi
+  awk -v ticks="${ticks:-100}" "$lib"'
+    FNR == NR { if ($1 == "btime") boot = $2; next }
+    { sub(/^.*\) /, ""); if (boot && $20 ~ /^[0-9]+$/) printf "%s", jstr(iso(boot + int($20 / ticks))) }' \
+    "$R/proc/stat" "$R/proc/$pid/stat" >"$W/part.kubelet.startedAt" 2>/dev/null
+  [ -s "$W/part.kubelet.startedAt" ] || unread 'the start of the process' 'its times in /proc could not be read'
+  unit=$(awk -F/ '$NF ~ /\.service$/ { print $NF; exit }' "$R/proc/$pid/cgroup" 2>/dev/null)
+else
+  unread 'kubelet process' 'no process of that name runs; its files were looked for where they usually lie'
+  unit=
+fi
+unit=${unit:-kubelet.service}
+
+{
+  if ask unit 5 systemctl show "$unit" -p FragmentPath -p DropInPaths -p EnvironmentFiles -p EnvironmentFile; then
+    awk '
+      /^(FragmentPath|DropInPaths)=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) print p[i] }
+      /^EnvironmentFiles?=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) if (p[i] ~ /^-?\//) { sub(/^-/, "", p[i]); print p[i] } }' "$W/unit"
+  fi
+  for file in "$R/etc/systemd/system/$unit.d"/*.conf "$R/usr/lib/systemd/system/$unit.d"/*.conf "$R/etc/eks/kubelet/environment" \
+    "$R/etc/default/kubelet" "$R/etc/sysconfig/kubelet" "$R/var/snap/kubelet-eks/current/args"; do
+    [ ! -e "$file" ] || printf '%s\n' "${file#"$R"}"
+  done
+} | awk '!seen[$0]++' >"$W/paths"
+while IFS= read -r path; do
+  if ! readable "$path"; then
+    [ ! -e "$R$path" ] || unread "kubelet environment $path" "$why"
+    continue
+  fi
+  flag_lines "$R$path" >"$W/content"
+  [ ! -s "$W/content" ] || file_entry "$path" environment "$W/content"
+done <"$W/paths"
+
+config=$(flag config "$W/kubelet.args")
+folder=$(flag config-dir "$W/kubelet.args")
+if [ -z "$config" ] && [ -z "$pid" ]; then
+  for path in /etc/kubernetes/kubelet/config.json /etc/kubernetes/kubelet/kubelet-config.json /var/lib/kubelet/config.yaml; do
+    [ -e "$R$path" ] || continue
+    config=$path
+    break
+  done
+fi
+case $config in
+  '') [ -n "$pid" ] || unread 'kubelet file' 'none lies where it usually does' ;;
+  /*) configuration_file "$config" config ;;
+  *) unread "kubelet file $config" 'its path is a relative one' ;;
+esac
+
+# drop_ins FOLDER ROLE: every file below it, in the order in which the kubelet walks it.
+drop_ins() {
+  if ! ask names 5 find "$R$1" ! -type d ! -path "*$newline*"; then unread "drop-ins in $1" "$why"; return; fi
+  if has sort; then tr '/' '\001' <"$W/names" | sort | tr '\001' '/' >"$W/sorted"; else cat "$W/names" >"$W/sorted"; fi
+  many=0
+  while IFS= read -r path; do
+    many=$((many + 1))
+    if [ "$many" -gt 50 ]; then unread "drop-ins in $1" 'more than 50 files lie there: the rest was not read'; break; fi
+    path=${path#"$R"}
+    case $path in
+      *.conf) if [ "$2" = drop-in ]; then configuration_file "$path" drop-in; else file_entry "$path" "$2" /dev/null; fi ;;
+      *) file_entry "$path" ignored /dev/null ;;
+    esac
+  done <"$W/sorted"
+}
+case $folder in
+  '')
+    # What lies there is read by nobody, and may be meant to be.
+    for path in /etc/kubernetes/kubelet/config.json.d /etc/kubernetes/kubelet.conf.d; do
+      [ ! -d "$R$path" ] || drop_ins "$path" ignored
+    done
+    ;;
+  /*) drop_ins "${folder%/}" drop-in ;;
+  *) unread "drop-ins in $folder" 'its path is a relative one' ;;
+esac
+joined "$W/files" >"$W/part.kubelet.files"
+members kubelet. startedAt commandLine files >"$W/part.host.kubelet"
+
+node=$(flag hostname-override "$W/kubelet.args")
+[ -n "$node" ] || { IFS= read -r node <"$R/proc/sys/kernel/hostname"; } 2>/dev/null || node=
+json_string "$node" >"$W/part.nodeName"
+
+# field NAME: a text field of the main configuration file, whichever of the two forms it has.
+field() {
+  case $config in /*) ;; *) return ;; esac
+  readable "$config" || return
+  FIELD=$1 awk '
+    BEGIN { f = ENVIRON["FIELD"] }
+    match($0, "^[ \t{,]*\"?" f "\"?[ \t]*:[ \t]*") {
+      $0 = substr($0, RSTART + RLENGTH)
+      sub(/[,}].*$/, ""); sub(/[ \t]+#.*$/, ""); gsub(/["\047 \t\r]/, "")
+      print
+      exit
+    }' "$R$config"
+}
+
+# ── the container runtime ──
+endpoint=$(flag container-runtime-endpoint "$W/kubelet.args")
+[ -n "$endpoint" ] || endpoint=$(field containerRuntimeEndpoint)
+[ -n "$endpoint" ] || [ ! -e "$R/run/containerd/containerd.sock" ] || endpoint=unix:///run/containerd/containerd.sock
+case $endpoint in /*) endpoint=unix://$endpoint ;; esac
+if [ -n "$endpoint" ]; then
+  CONTAINER_RUNTIME_ENDPOINT=$endpoint
+  IMAGE_SERVICE_ENDPOINT=$endpoint
+  export CONTAINER_RUNTIME_ENDPOINT IMAGE_SERVICE_ENDPOINT
+fi
+
+# cri WHAT PART ROOT KEEP COMMAND…: one list of the runtime.
+hangs=
+cri() {
+  told=$1
+  made=$2
+  inside=$3
+  kept=$4
+  shift 4
+  if [ -n "$hangs" ]; then unread "$told" 'crictl did not answer before, so it was not asked again'; return; fi
+  if ! ask cri 8 crictl "$@"; then
+    case $why in *'did not answer'*) hangs=yes ;; esac
+    unread "$told" "$why"
+    return
+  fi
+  part "$made" cri "$inside" "$kept" || unread "$told" "what crictl $1 printed is no JSON of the form that is known"
+}
+c='/containers/[]'
+s='/items/[]'
+cri runtime.images runtime.images /images '/images/[]/id /images/[]/repoTags /images/[]/repoDigests /images/[]/size /images/[]/pinned' images -o json
+cri runtime.containers runtime.containers /containers "$c/id $c/podSandboxId $c/metadata/name $c/metadata/attempt $c/image/image $c/image/userSpecifiedImage $c/imageRef $c/imageId $c/state $c/createdAt $c/labels/io.kubernetes.container.name $c/labels/io.kubernetes.pod.name $c/labels/io.kubernetes.pod.namespace $c/labels/io.kubernetes.pod.uid" ps -a -o json
+cri runtime.sandboxes runtime.sandboxes /items "$s/id $s/metadata/name $s/metadata/attempt $s/metadata/uid $s/metadata/namespace $s/state $s/createdAt $s/runtimeHandler $s/labels/io.kubernetes.pod.name $s/labels/io.kubernetes.pod.namespace $s/labels/io.kubernetes.pod.uid" pods -o json
+f=
+for list in imageFilesystems containerFilesystems; do
+  f="$f /status/$list/[]/timestamp /status/$list/[]/fsId/mountpoint /status/$list/[]/usedBytes/value /status/$list/[]/inodesUsed/value"
+done
+cri runtime.imageFs runtime.imageFs /status "$f" imagefsinfo -o json
+if [ -s "$W/part.runtime.imageFs" ] && ! grep -q mountpoint "$W/part.runtime.imageFs"; then
+  # Before 1.29 crictl prints the one filesystem itself.
+  rm -f "$W/part.runtime.imageFs"
+  if pick cri /status '/status/timestamp /status/fsId/mountpoint /status/usedBytes/value /status/inodesUsed/value' >"$W/one" && grep -q mountpoint "$W/one"; then
+    { printf '{"imageFilesystems":['; cat "$W/one"; printf ']}'; } >"$W/part.runtime.imageFs"
+  else
+    unread runtime.imageFs 'crictl imagefsinfo names no filesystem'
+  fi
+fi
+
+# ── containerd: what it runs with, by crictl info, else by its files. Of info only these fields: it may hold the registries' credentials. ──
+: >"$W/info"
+if [ -n "$hangs" ]; then unread 'crictl info' 'crictl did not answer before, so it was not asked again'; elif ask info 8 crictl info; then :; else unread 'crictl info' "$why"; fi
+if [ -s "$W/info" ]; then
+  part containerd.sandboxImage info /config/sandboxImage
+  part containerd.snapshotter info /config/containerd/snapshotter
+  part containerd.discardUnpackedLayers info /config/containerd/discardUnpackedLayers
+fi
+
+# toml FILE…: the same settings from files, both versions: KEY, a tab, the value (a list's items each).
+toml() {
+  cat "$@" 2>/dev/null | tr '\000' '\002' | awk '
+    function told(k, v) { if (v != "") print k "\t" v }
+    function each(k, v,  n, i, items) {
+      n = split(v, items, ",")
+      for (i = 1; i <= n; i++) { gsub(/[]["\047 \t\r]/, "", items[i]); told(k, items[i]) }
+    }
+    function setting(full, value,  text, name) {
+      text = value
+      gsub(/^["\047]|["\047]$/, "", text)
+      if (full ~ /^plugins\.(io\.containerd\.grpc\.v1\.)?cri\.sandbox_image$/ || full ~ /^plugins\.io\.containerd\.cri\.v1\.images\.pinned_images\.sandbox$/) told("sandboxImage", text)
+      else if (full ~ /^plugins\.io\.containerd\.cri\.v1\.images\.pinned_images$/) { if (match(value, /sandbox *= *["\047][^"\047]*/)) { text = substr(value, RSTART, RLENGTH); sub(/^sandbox *= *["\047]/, "", text); told("sandboxImage", text) } }
+      else if (full ~ /^plugins\.(io\.containerd\.grpc\.v1\.)?cri\.containerd\.snapshotter$/ || full ~ /^plugins\.io\.containerd\.cri\.v1\.images\.snapshotter$/) told("snapshotter", text)
+      else if (full ~ /^plugins\.(io\.containerd\.grpc\.v1\.)?cri\.containerd\.discard_unpacked_layers$/ || full ~ /^plugins\.io\.containerd\.cri\.v1\.images\.discard_unpacked_layers$/) { if (text ~ /^(true|false)$/) told("discardUnpackedLayers", text) }
+      else if (full ~ /\.registry\.config_path$/) told("configPath", text)
+      else if (full ~ /\.registry\.mirrors\..*\.endpoint$/) {
+        name = full
+        sub(/^.*\.registry\.mirrors\./, "", name)
+        sub(/\.endpoint$/, "", name)
+        each("mirror " name, value)
+      } else if (full == "imports") each("import", value)
+    }
+    { sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") }
+    open != "" { value = value " " $0; if ($0 ~ /\]/) { setting(open, value); open = "" }; next }
+    /^#/ || /^$/ { next }
+    /^\[/ { table = $0; sub(/[ \t]*#.*$/, "", table); gsub(/[]["\047 \t]/, "", table); next }
+    {
+      e = index($0, "=")
+      if (!e) next
+      key = substr($0, 1, e - 1)
+      value = substr($0, e + 1)
+      gsub(/["\047 \t]/, "", key)
+      sub(/^[ \t]+/, "", value)
+      if (value !~ /["\047][^"\047]*#/) sub(/[ \t]+#.*$/, "", value)
+      full = table == "" ? key : table "." key
+      if (value ~ /^\[/ && value !~ /\]/) { open = full; next }
+      setting(full, value)
+    }' | head -n 2000
+}
+containerd_config=${containerd_config:-/etc/containerd/config.toml}
+: >"$W/toml"
+if readable "$containerd_config"; then
+  toml "$R$containerd_config" >"$W/toml"
+  awk -F '\t' '$1 == "import" { print $2 }' "$W/toml" >"$W/imports"
+  while IFS= read -r pattern; do
+    case $pattern in /*) ;; *) pattern=${containerd_config%/*}/$pattern ;; esac
+    case $pattern in *[!A-Za-z0-9_./*-]*) continue ;; esac
+    # shellcheck disable=SC2086
+    for file in "$R"$pattern; do
+      [ ! -f "$file" ] || ! readable "${file#"$R"}" || toml "$file" >>"$W/toml"
+    done
+  done <"$W/imports"
+else
+  unread "containerd file $containerd_config" "$why"
+fi
+for key in sandboxImage snapshotter discardUnpackedLayers; do
+  [ ! -s "$W/part.containerd.$key" ] || continue
+  value=$(KEY=$key awk -F '\t' '$1 == ENVIRON["KEY"] { v = $2 } END { print v }' "$W/toml")
+  case $key,$value in
+    *,) ;;
+    discardUnpackedLayers,*) printf '%s' "$value" >"$W/part.containerd.$key" ;;
+    *) json_string "$value" >"$W/part.containerd.$key" ;;
+  esac
+done
+[ -s "$W/part.containerd.sandboxImage" ] || unread containerd.sandboxImage 'neither crictl info nor the files of containerd name it'
+
+# Of mirrors only the registry's and the hosts' names.
+{
+  awk -F '\t' '$1 ~ /^mirror / { sub(/^mirror /, "", $1); print "inline" "\t" $1 "\t" "host" "\t" $2 }' "$W/toml"
+  if [ -s "$W/info" ]; then
+    pick info /config/registry/mirrors '/config/registry/mirrors/*/endpoint' | tr -d '\n' | awk '{
+      while (match($0, /"[^"]*":[{]"endpoint":[[][^]]*[]]/)) {
+        one = substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH)
+        name = substr(one, 2); sub(/".*/, "", name)
+        sub(/^.*[[]/, "", one); gsub(/["\]]/, "", one)
+        n = split(one, hosts, ",")
+        for (i = 1; i <= n; i++) print "inline" "\t" name "\t" "host" "\t" hosts[i]
+      }
+    }'
+  fi
+  {
+    awk -F '\t' '$1 == "configPath" { print $2 }' "$W/toml"
+    [ ! -s "$W/info" ] || pick info /config/registry/configPath | tr -d '"'
+    echo
+  } | tr ':' '\n' | awk '/^\// && !seen[$0]++' | while IFS= read -r certs; do
+    for file in "$R$certs"/*/hosts.toml; do
+      if [ ! -f "$file" ] || ! readable "${file#"$R"}"; then continue; fi
+      name=${file%/hosts.toml}
+      NAME=${name##*/} awk '
+        BEGIN { name = ENVIRON["NAME"] }
+        { sub(/^[ \t]+/, "") }
+        /^server[ \t]*=/ && !inside { gsub(/^server[ \t]*=[ \t]*["\047]|["\047].*$/, ""); print "file" "\t" name "\t" "server" "\t" $0 }
+        /^\[host\.["\047][^"\047]*["\047]\]/ { gsub(/^\[host\.["\047]|["\047].*$/, ""); print "file" "\t" name "\t" "host" "\t" $0; inside = 1; next }
+        /^\[/ { inside = 1 }' "$file"
+    done
+  done
+} | awk -F '\t' "$lib"'
+  NF == 4 && !seen[$2, $3, $4]++ && NR <= 500 {
+    url = $4
+    sub(/:\/\/[^\/@]*@/, "://", url); sub(/[?#].*$/, "", url)
+    if (!($2 in order)) { order[$2] = ++n; names[n] = $2 }
+    if ($3 == "server") server[$2] = url
+    else hosts[$2] = hosts[$2] (hosts[$2] == "" ? "" : ",") jstr(url)
+  }
+  END {
+    printf "["
+    for (i = 1; i <= n; i++) {
+      name = names[i]
+      printf "%s{\"registry\":%s%s,\"hosts\":[%s]}", (i > 1 ? "," : ""), jstr(name), (name in server ? ",\"server\":" jstr(server[name]) : ""), hosts[name]
+    }
+    printf "]"
+  }' >"$W/mirrors" && cat "$W/mirrors" >"$W/part.containerd.mirrors"
+if [ ! -s "$W/toml" ] && [ ! -s "$W/info" ]; then rm -f "$W/part.containerd.mirrors"; fi
+members containerd. sandboxImage snapshotter discardUnpackedLayers mirrors >"$W/part.host.containerd"
+
+# ── filesystems, by what lies on them ──
+: >"$W/lines"
+filesystem() {
+  [ -e "$R$2" ] || { unread "filesystem $1" "there is no $2"; return; }
+  ask df 5 df -P -k "$R$2" || { unread "filesystem $1" "$why"; return; }
+  ask inodes 5 df -P -i "$R$2" || unread "inodes of $1" "$why"
+  # shellcheck disable=SC2097,SC2098
+  ROLE=$1 PLACE=$R awk "$lib"'
+    function numbers(  at) {
+      device = ""
+      if (!match($0, / +[0-9-]+ +[0-9-]+ +[0-9-]+ +([0-9]+%|-) +\//)) return
+      device = substr($0, 1, RSTART - 1)
+      mount = substr($0, RSTART + RLENGTH - 1)
+      $0 = substr($0, RSTART, RLENGTH)
+      place = ENVIRON["PLACE"]
+      if (place != "" && index(mount, place) == 1) { mount = substr(mount, length(place) + 1); if (mount == "") mount = "/" }
+    }
+    FNR == NR { if (FNR > 1) { numbers(); if (device != "" && $1 ~ /^[0-9]+$/ && $3 ~ /^-?[0-9]+$/) { d = device; m = mount; size = $1; left = $3 } } next }
+    FNR > 1 { numbers(); if (device != "" && $1 ~ /^[0-9]+$/ && $1 > 0 && $3 ~ /^[0-9]+$/) { inodes = $1; free = $3 } }
+    END {
+      if (d == "") exit 1
+      printf "{\"role\":%s,\"device\":%s,\"mount\":%s,\"capacityBytes\":%.0f,\"availableBytes\":%.0f", jstr(ENVIRON["ROLE"]), jstr(d), jstr(m), size * 1024, left * 1024
+      if (inodes != "") printf ",\"inodes\":%.0f,\"inodesFree\":%.0f", inodes, free
+      print "}"
+    }' "$W/df" "$W/inodes" >>"$W/lines" || unread "filesystem $1" 'what df printed is not of the form that is known'
+}
+# mount_of LIST: where the runtime says that it keeps them.
+mount_of() {
+  tr -d '\n' <"$W/part.runtime.imageFs" | LIST=$1 awk '{
+    at = index($0, "\"" ENVIRON["LIST"] "\":[")
+    if (!at) exit
+    $0 = substr($0, at)
+    $0 = substr($0, 1, index($0, "]"))
+    if (match($0, /"mountpoint":"\/[^"\\]*"/)) print substr($0, RSTART + 14, RLENGTH - 15)
+  }'
+}
+root_dir=$(flag root-dir "$W/kubelet.args")
+filesystem nodefs "${root_dir:-/var/lib/kubelet}"
+if [ -s "$W/part.runtime.imageFs" ]; then
+  images=$(mount_of imageFilesystems)
+  if [ -n "$images" ]; then filesystem imagefs "$images"; else unread 'filesystem imagefs' 'crictl imagefsinfo names no path'; fi
+  layers=$(mount_of containerFilesystems)
+  [ -z "$layers" ] || filesystem containerfs "$layers"
+else
+  unread 'filesystem imagefs' 'where it is, crictl imagefsinfo did not tell'
+fi
+pod_logs=$(field podLogsDir)
+case $pod_logs in /*) ;; *) pod_logs=/var/log/pods ;; esac
+filesystem logs "$pod_logs"
+joined "$W/lines" >"$W/part.host.filesystems"
+
+# ── logs: who rotates them, and what lies there ──
+: >"$W/lines"
+many=0
+# An entry for each block, and one for what stands before them.
+for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
+  path=${file#"$R"}
+  # The extensions that logrotate passes over by itself.
+  case $path in *,v | *~ | *.bak | *.cfsaved | *.disabled | *.dpkg-* | *.new | *.old | *.orig | *.rpmnew | *.rpmorig | *.rpmsave | *.swp | *.ucf-*) continue ;; esac
+  [ -f "$file" ] || continue
+  many=$((many + 1))
+  if [ "$many" -gt 60 ]; then unread logrotate 'more than 60 files: the rest was not read'; break; fi
+  readable "$path" || { unread "logrotate file $path" "$why"; continue; }
+  sum_of "$file"
+  tr '\000' '\002' <"$file" | FILE=$path SUM=$sum awk "$lib"'
+    function put(name, value) { if (!(name in values)) order[++n] = name; values[name] = value }
+    function flush(  i) {
+      if (n == 0 && patterns == "") return
+      printf "{\"path\":%s", jstr(ENVIRON["FILE"])
+      if (ENVIRON["SUM"] != "") printf ",\"sha256\":\"%s\"", ENVIRON["SUM"]
+      printf ",\"directives\":{\"patterns\":[%s]", patterns
+      for (i = 1; i <= n; i++) printf ",\"%s\":%s", order[i], values[order[i]]
+      print "}}"
+      for (i = 1; i <= n; i++) delete values[order[i]]
+      n = 0
+      patterns = ""
+    }
+    function add(s,  q, e, one) {
+      while (s != "") {
+        sub(/^[ \t]+/, "", s)
+        if (s == "") return
+        q = substr(s, 1, 1)
+        if (q == "\"" || q == "\047") { s = substr(s, 2); e = index(s, q); if (!e) e = length(s) + 1 }
+        else if (match(s, /[ \t]/)) e = RSTART
+        else e = length(s) + 1
+        one = substr(s, 1, e - 1)
+        s = substr(s, e + 1)
+        patterns = patterns (patterns == "" ? "" : ",") jstr(one)
+      }
+    }
+    function directive(s,  name, value) {
+      if (!match(s, /^[a-zA-Z]+/)) return
+      name = tolower(substr(s, 1, RLENGTH))
+      value = substr(s, RLENGTH + 1)
+      if (name == "patterns") return
+      if (name ~ /^(prerotate|postrotate|firstaction|lastaction|preremove)$/) { script = 1; put(name, "true"); return }
+      if (name ~ /^(mail|compresscmd|uncompresscmd|compressoptions|shred[a-z]*)$/) { put(name, "true"); return }
+      sub(/^[ \t]*=?[ \t]*/, "", value)
+      if (value == "") put(name, "true")
+      else if (name ~ /^(rotate|start|maxage|minage|hourly)$/ && value ~ /^[0-9]+$/) put(name, value + 0)
+      else if (name == "include") put("include", ("include" in values ? substr(values["include"], 1, length(values["include"]) - 1) "," : "[") jstr(substr(value, 1, 200)) "]")
+      else put(name, jstr(substr(value, 1, 200)))
+    }
+    script { if ($0 ~ /^[ \t]*endscript/) script = 0; next }
+    { sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") }
+    /^#/ || /^$/ { next }
+    inside && /^[}]/ { flush(); inside = 0; next }
+    inside { sub(/[ \t]+#.*$/, ""); directive($0); next }
+    /[{]$/ {
+      if (!pending) flush()
+      sub(/[ \t]*[{]$/, "")
+      add($0)
+      inside = 1
+      pending = 0
+      next
+    }
+    /^[\/"\047~*]/ { if (!pending) flush(); add($0); pending = 1; next }
+    { sub(/[ \t]+#.*$/, ""); directive($0) }
+    END { flush() }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
+  cat "$W/content" >>"$W/lines"
+done
+joined "$W/lines" >"$W/part.host.logrotate"
+
+runs=
+if ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec; then
+  if grep -q '^ActiveState=active' "$W/timer"; then
+    runs=$(awk "$lib"'
+      /^TimersCalendar=/ { if (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); sub(/ +$/, "", when) } }
+      /^LastTriggerUSec=/ { sub(/^[^=]*=/, ""); last = $0 }
+      END { printf "{\"by\":\"timer\"%s%s}", (when == "" ? "" : ",\"schedule\":" jstr(when)), (last == "" || last == "n/a" ? "" : ",\"last\":" jstr(last)) }' "$W/timer")
+  fi
+fi
+if [ -z "$runs" ]; then
+  for every in hourly daily weekly monthly; do
+    [ ! -x "$R/etc/cron.$every/logrotate" ] || { runs="{\"by\":\"cron\",\"schedule\":\"$every\"}"; break; }
+  done
+fi
+if [ -z "$runs" ]; then
+  # Of a cron line only when: the command may hold anything.
+  runs=$(cat "$R/etc/crontab" "$R"/etc/cron.d/* 2>/dev/null | awk "$lib"'
+    /^[ \t]*[0-9*@]/ && /logrotate/ {
+      when = $1
+      if (when !~ /^@/) when = $1 " " $2 " " $3 " " $4 " " $5
+      printf "{\"by\":\"cron\",\"schedule\":%s}", jstr(substr(when, 1, 80))
+      exit
+    }')
+fi
+printf '%s' "${runs:-{\"by\":null\}}" >"$W/part.host.logrotateRuns"
+
+: >"$W/found"
+for place in "$pod_logs" /var/log/containers /var/lib/docker/containers; do
+  [ -d "$R$place" ] || continue
+  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; else unread "log files in $place" "$why"; fi
+done
+# What the links there lead to, where that is another place.
+if [ -d "$R/var/log/containers" ] && ask some 5 find -L "$R/var/log/containers" -type f ! -path "*$newline*" -exec stat -L -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; fi
+# The kubelet's own names are N.log, and N.log.DATE-TIME with or without .gz; anything else that looks rotated was made by somebody else.
+run 10 awk -v place="$R" "$lib"'
+  $2 !~ /^[0-9]+$/ || $3 !~ /^[0-9]+$/ || seen[$1]++ { next }
+  {
+    size = $2; age = $3; name = $0
+    sub(/^[^ ]* [^ ]* [^ ]* /, "", name)
+    name = substr(name, length(place) + 1)
+    files++
+    total += size
+    base = name
+    sub(/^.*\//, "", base)
+    one = "{\"path\":" jstr(substr(name, 1, 500)) ",\"bytes\":" size ",\"modifiedAt\":\"" iso(age) "\"}"
+    for (i = most; i > 0 && sizes[i] < size + 0; i--) { sizes[i + 1] = sizes[i]; shows[i + 1] = shows[i] }
+    if (i < 10) { sizes[i + 1] = size + 0; shows[i + 1] = one; if (most < 10) most++ }
+    if (base ~ /\.log[.-].|\.log\.?[0-9]+(\.gz)?$|\.tmp$|\.gz$|\.bz2$|\.xz$|-[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]/) {
+      dated = base ~ /^[0-9]+\.log\.[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]-[0-9][0-9][0-9][0-9][0-9][0-9](\.gz)?$/
+      if (dated) { own++; own_bytes += size }
+      else { foreign++; foreign_bytes += size; if (foreign <= 10) sample = sample (sample == "" ? "" : ",") one }
+    }
+  }
+  END {
+    printf "{\"files\":%d,\"bytes\":%.0f,\"biggest\":[", files, total
+    for (i = 1; i <= most; i++) printf "%s%s", (i > 1 ? "," : ""), shows[i]
+    printf "],\"rotatedByKubelet\":{\"files\":%d,\"bytes\":%.0f},\"rotatedByOthers\":{\"files\":%d,\"bytes\":%.0f,\"sample\":[%s]}}", own, own_bytes, foreign, foreign_bytes, sample
+  }' "$W/found" >"$W/part.host.logs" || { rm -f "$W/part.host.logs"; unread 'log files' 'there was no time to count them'; }
+
+if ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*"; then
+  awk -v place="$R$pod_logs/" "$lib"'NR <= 2000 { print jstr(substr($0, length(place) + 1, 400)) }' "$W/names" >"$W/lines"
+  joined "$W/lines" >"$W/part.host.podLogDirectories"
+  [ "$(wc -l <"$W/names")" -le 2000 ] || { rm -f "$W/part.host.podLogDirectories"; unread podLogDirectories 'there are more than 2,000'; }
+else
+  unread podLogDirectories "$why"
+fi
+
+# ── journald: the last file that sets a limit wins, by its name, whichever folder it is in ──
+main="$R/etc/systemd/journald.conf"
+[ -f "$main" ] || main="$R/usr/lib/systemd/journald.conf"
+{
+  printf '%s\n' "$main"
+  for file in "$R/usr/lib/systemd/journald.conf.d"/*.conf "$R/run/systemd/journald.conf.d"/*.conf "$R/etc/systemd/journald.conf.d"/*.conf; do
+    [ ! -f "$file" ] || printf '%s\n' "$file"
+  done | awk -F/ '{ if (!($NF in last)) names[++n] = $NF; last[$NF] = $0 }
+    END {
+      for (i = 2; i <= n; i++) { one = names[i]; for (j = i - 1; j > 0 && names[j] > one; j--) names[j + 1] = names[j]; names[j + 1] = one }
+      for (i = 1; i <= n; i++) print last[names[i]]
+    }'
+} >"$W/names"
+while IFS= read -r file; do
+  [ ! -f "$file" ] || ! readable "${file#"$R"}" || { cat "$file"; echo; }
+done <"$W/names" | tr '\000' '\002' | awk "$lib"'
+  /^\[/ { inside = /^\[Journal\]/ }
+  inside && /^(Storage|(System|Runtime)(MaxUse|KeepFree|MaxFileSize|MaxFiles)|MaxRetentionSec|MaxFileSec|RateLimitIntervalSec|RateLimitBurst)[ \t]*=/ {
+    name = $0; sub(/[ \t]*=.*$/, "", name)
+    value = $0; sub(/^[^=]*=[ \t]*/, "", value); sub(/[ \t\r]+$/, "", value)
+    if (!(name in values)) order[++n] = name
+    values[name] = value
+  }
+  END { printf "{"; for (i = 1; i <= n; i++) printf "%s\"%s\":%s", (i > 1 ? "," : ""), order[i], jstr(substr(values[order[i]], 1, 100)); printf "}" }' >"$W/part.journald.limits"
+if ask usage 8 journalctl --disk-usage; then
+  awk "$lib"'match($0, /take up [0-9.]+[BKMGTPE]?/) { printf "%s", jstr(substr($0, RSTART + 8, RLENGTH - 8)); exit }' "$W/usage" >"$W/part.journald.diskUsage"
+else
+  unread 'journald disk usage' "$why"
+fi
+members journald. limits diskUsage >"$W/part.host.journald"
+
+# ── the kernel ──
+first_line() {
+  line=
+  { IFS= read -r line <"$1"; } 2>/dev/null
+  [ -n "$line" ]
+}
+if first_line "$R/proc/sys/kernel/osrelease"; then json_string "$line" >"$W/part.kernel.release"; else unread kernel.release '/proc does not tell'; fi
+if first_line "$R/proc/cmdline"; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(without_secrets(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
+groups="$R/sys/fs/cgroup"
+if [ -e "$groups/cgroup.controllers" ]; then
+  printf 2 >"$W/part.kernel.cgroupVersion"
+  awk '$1 == "nr_descendants" && $2 ~ /^[0-9]+$/ { printf "%d", $2 + 1 }' "$groups/cgroup.stat" >"$W/part.kernel.memoryCgroups" 2>/dev/null
+  # Newer kernels count those of the memory controller apart.
+  awk '$1 == "nr_dying_descendants" { all = $2 } $1 == "nr_dying_subsys_memory" { memory = $2 } END { if (memory == "") memory = all; if (memory ~ /^[0-9]+$/) printf "%d", memory }' "$groups/cgroup.stat" >"$W/part.kernel.dyingMemoryCgroups" 2>/dev/null
+  [ -s "$W/part.kernel.memoryCgroups" ] || unread kernel.memoryCgroups 'cgroup.stat does not tell'
+elif [ -d "$groups/memory" ]; then
+  printf 1 >"$W/part.kernel.cgroupVersion"
+  count=$(awk '$1 == "memory" && $3 ~ /^[0-9]+$/ { print $3 + 0 }' "$R/proc/cgroups" 2>/dev/null)
+  if [ -n "$count" ]; then
+    printf '%s' "$count" >"$W/part.kernel.memoryCgroups"
+    # Those that are counted and have no folder any more are dying.
+    if ask names 8 find "$groups/memory" -type d; then
+      alive=$(wc -l <"$W/names")
+      dying=$((count - alive))
+      [ "$dying" -ge 0 ] || dying=0
+      printf '%s' "$dying" >"$W/part.kernel.dyingMemoryCgroups"
+    else
+      unread kernel.dyingMemoryCgroups "$why"
+    fi
+  else
+    unread kernel.memoryCgroups '/proc/cgroups does not tell'
+  fi
+else
+  unread kernel.cgroupVersion '/sys/fs/cgroup is neither of the two forms'
+fi
+members kernel. release cmdline cgroupVersion memoryCgroups dyingMemoryCgroups >"$W/part.host.kernel"
+
+# ── what the kubelet said last of GC and eviction ──
+if ask journal 10 journalctl -u "$unit" -n 20000 --no-pager -q -o short-iso; then
+  tr '\000' '\002' <"$W/journal" | awk "$lib"'
+    /image_gc_manager|[Ii]mage garbage|[Gg]arbage collect|ImageGC|ContainerGC|FreeDiskSpace|eviction_manager|[Ee]viction manager|[Ee]victed|attempting to reclaim|must evict/ { kept[n++ % 40] = substr($0, 1, 300) }
+    END { for (i = n > 40 ? n - 40 : 0; i < n; i++) print jstr(without_secrets(kept[i % 40])) }' >"$W/lines"
+  joined "$W/lines" >"$W/part.host.logLines"
+else
+  unread logLines "$why"
+fi
+
+# ── the running configuration, where root may read it ──
+pem="$R/var/lib/kubelet/pki/kubelet-client-current.pem"
+if [ ! -r "$pem" ]; then
+  unread 'the running configuration' 'this node has no client certificate of its kubelet, so port 10250 was not asked'
+elif ask configz 6 curl -sS -f -k --max-time 5 --noproxy '*' --cert "$pem" --key "$pem" https://127.0.0.1:10250/configz; then
+  if run 5 awk -v root= -v keep= -v hide=1 "$json" "$W/configz" >"$W/part.configz" 2>/dev/null && grep -q '"kubeletconfig"' "$W/part.configz"; then :; else
+    rm -f "$W/part.configz"
+    unread 'the running configuration' 'what port 10250 answered is no configz'
+  fi
+else
+  unread 'the running configuration' "$why"
+fi
+
+finish

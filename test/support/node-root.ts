@@ -1,0 +1,136 @@
+/** A pretend node: a root folder, and a PATH of its own in which programs can be missing or be stand-ins. */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { documents, scriptOf } from '#remediate/scripts/documents.ts'
+import { temporaryFolder } from './cli.ts'
+
+export interface NodeRoot {
+  /** By path; what is told as a Buffer is written as it is. */
+  files: Record<string, string | Buffer>
+  links?: Record<string, string>
+  folders?: string[]
+  /** By name: what a stand-in runs. */
+  tools?: Record<string, string>
+  /** Programs that this node does not have. */
+  missing?: string[]
+  environment?: Record<string, string>
+}
+
+export interface Run {
+  stdout: string
+  stderr: string
+  status: number | null
+  root: string
+}
+
+/** What every node has: coreutils, findutils, and the like. */
+const everyday = [
+  ...[
+    'awk',
+    'base64',
+    'cat',
+    'date',
+    'find',
+    'getconf',
+    'grep',
+    'gzip',
+    'head',
+    'iconv',
+    'ionice',
+    'mkdir',
+    'mktemp',
+    'renice',
+    'rm',
+    'sed',
+  ],
+  ...['sh', 'sha256sum', 'sleep', 'sort', 'stat', 'timeout', 'tr', 'true', 'wc'],
+]
+
+export const which = (name: string): string | null =>
+  (process.env.PATH ?? '')
+    .split(':')
+    .concat(['/usr/bin', '/bin', '/usr/sbin', '/sbin'])
+    .map(folder => join(folder, name))
+    .find(path => existsSync(path)) ?? null
+
+/** The scripts as the documents have them. */
+export function scriptNamed(name: string): string {
+  const document = documents.find(known => known.name === name)
+  if (document === undefined) throw new Error(`there is no document ${name}`)
+  return scriptOf(document, file => readFileSync(join('src/remediate/scripts', file), 'utf8'))
+}
+
+export function writeRoot(
+  { files, links = {}, folders = [], tools = {}, missing = [] }: NodeRoot,
+  platform: Platform,
+): { root: string; path: string } {
+  const folder = temporaryFolder()
+  const root = join(folder, 'root')
+  const path = join(folder, 'bin')
+  for (const made of ['proc', ...folders]) mkdirSync(join(root, made), { recursive: true })
+  for (const [file, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true })
+    writeFileSync(join(root, file), content)
+  }
+  for (const [link, target] of Object.entries(links)) {
+    mkdirSync(dirname(join(root, link)), { recursive: true })
+    symlinkSync(target.startsWith('/') ? join(root, target) : target, join(root, link))
+  }
+  mkdirSync(path)
+  for (const name of everyday) {
+    const real = platform.programs(name)
+    if (real !== null && !missing.includes(name) && !(name in tools)) symlinkSync(real, join(path, name))
+  }
+  for (const [name, script] of Object.entries(tools)) {
+    if (missing.includes(name)) continue
+    writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(path, name), 0o755)
+  }
+  return { root, path }
+}
+
+export interface Platform {
+  name: string
+  shell: string[]
+  programs: (name: string) => string | null
+}
+
+const applets = () => execFileSync(which('busybox') ?? '', ['--list'], { encoding: 'utf8' }).split('\n')
+
+/** The shells and the small tools that this machine has. */
+export function platforms(): Platform[] {
+  const found: Platform[] = []
+  for (const shell of ['dash', 'bash']) {
+    const real = which(shell)
+    if (real !== null) found.push({ name: shell, shell: shell === 'bash' ? [real, '--posix'] : [real], programs: which })
+  }
+  const busybox = which('busybox')
+  if (busybox !== null) {
+    const known = new Set(applets())
+    found.push({ name: 'busybox', shell: [busybox, 'sh'], programs: name => (known.has(name) ? busybox : null) })
+  }
+  return found
+}
+
+/** Runs it to its end. Its output is bytes from anywhere: read as UTF-8 with the wrong ones replaced. */
+export function inspect(document: string, node: NodeRoot, platform: Platform, output = 'short'): Run {
+  const { root, path } = writeRoot(node, platform)
+  const script = join(dirname(path), 'script.sh')
+  writeFileSync(script, scriptNamed(document))
+  const [shell = 'sh', ...options] = platform.shell
+  const { stdout, stderr, status } = spawnSync(shell, [...options, script], {
+    env: {
+      PATH: path,
+      HIGHWATER_ROOT: root,
+      HIGHWATER_OUTPUT: output,
+      AWS_SSM_INSTANCE_ID: 'i-0123456789abcdef0',
+      TMPDIR: dirname(path),
+      ...node.environment,
+    },
+    cwd: dirname(path),
+    maxBuffer: 64 * 1024 * 1024,
+    timeout: 90_000,
+  })
+  return { stdout: stdout.toString('utf8'), stderr: stderr.toString('utf8'), status, root }
+}

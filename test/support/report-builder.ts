@@ -216,6 +216,7 @@ export function auditedNode(
     cluster: 'prod-eu',
     identity: identity(name, identityOverrides),
     at: '2026-11-21T07:00:00Z',
+    mode: 'proxy',
     coverage: 'read',
     errors: [],
     prediction,

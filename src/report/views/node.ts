@@ -1,4 +1,5 @@
 /** One node's card: who it is, its bars, or why it has none. */
+import type { ReadMode } from '#model/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { formatPercent, formatUtc } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
@@ -41,6 +42,13 @@ const spaceForPointer = 9
 const shownReasons = 8
 export const nameLimit = 120
 
+/** Each way to read a node, and the right that it stands on. */
+export const modeTexts: Readonly<Record<ReadMode, { way: string; right: string }>> = {
+  proxy: { way: 'through the API server', right: 'get nodes/proxy' },
+  ssm: { way: 'by SSM', right: 'ssm:SendCommand' },
+  both: { way: 'through the API server and by SSM', right: 'get nodes/proxy and ssm:SendCommand' },
+}
+
 export const coverageTexts = { read: 'read', partlyRead: 'partly read', notRead: 'not read' }
 
 export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeView {
@@ -65,7 +73,7 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeVi
       ...about.filter(part => part !== null).map(part => shownLine(part, 60)),
       identity.ready === null ? 'readiness unknown' : ready[identity.ready],
     ].join(', '),
-    coverage: coverageTexts[node.coverage],
+    coverage: node.coverage === 'notRead' ? coverageTexts.notRead : `${coverageTexts[node.coverage]} ${modeTexts[node.mode].way}`,
     isRead: node.coverage === 'read',
     at: formatUtc(node.at),
     notes: notesOf(node),

@@ -1,4 +1,5 @@
-import { nodeRule, type Source } from '#judge/rule.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { sources as allSources, type Source } from '#model/read-mode.ts'
 
 /** What stays open where a source was not read. */
 const unsaid: Record<Source, string> = {
@@ -6,6 +7,8 @@ const unsaid: Record<Source, string> = {
   pods: 'which pods would be evicted',
   configz: 'which thresholds it runs with',
   summary: 'how full its disks are',
+  host: 'what its files, flags, disks and logs are',
+  runtime: 'which images and containers it has',
 }
 
 const refused = /:10250\b.*connection refused|connection refused.*:10250\b/s
@@ -18,7 +21,7 @@ export const unreadNode = nodeRule({
   docs: {
     title: 'A node could not be read in full',
     why: 'What was not read was not judged. Each rule that needed it is unknown here, which is not a pass.',
-    fix: 'Look at the reason: grant get nodes/proxy where it is forbidden; where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
+    fix: 'Look at the reason: grant get nodes/proxy where it is forbidden, or what mode ssm needs in the account and on the instance; where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
     sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
   },
   examples: {
@@ -27,7 +30,7 @@ export const unreadNode = nodeRule({
   },
 
   *judge({ identity, unread }) {
-    const sources = Object.entries(unread) as [Source, string][]
+    const sources = allSources.flatMap(source => (unread[source] === undefined ? [] : [[source, unread[source]] as const]))
     if (sources.length === 0) return
     const open = `Not known of this node: ${sources.map(([source]) => unsaid[source]).join(', ')}.`
     const isDown = sources.some(([, reason]) => refused.test(reason))

@@ -54,7 +54,9 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
       ...(eviction === null && { eviction: withoutConfiguration ?? missingEviction(prediction) }),
       ...(nextStart === null && { nextStart: missingNextStart(record, mode, prediction) }),
       ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
-      ...(localStorageEvictions === null && { localStorageEvictions: notComputed('localStorageEvictions', prediction) }),
+      ...(localStorageEvictions === null && {
+        localStorageEvictions: withoutConfiguration ?? (summary ? notComputed('localStorageEvictions', prediction) : withoutSummary),
+      }),
       ...(allocatable === null && { allocatable: computed('allocatable') }),
       ...(pods === null && { pods: `pods: ${unread.pods ?? 'not read'}` }),
       ...(!summary && { summary: withoutSummary }),

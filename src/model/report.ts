@@ -49,6 +49,8 @@ export interface OffThreshold {
 
 /** What a node is set to, beside its thresholds. Nodes that are set alike share one object. */
 export interface AuditedSettings {
+  /** What files and flags come to: what runs was not read. */
+  isOnDisk: boolean
   /** `1.34`; null: not known. */
   kubeletMinor: string | null
   /** The minor whose defaults these are, where the kubelet's own are not known. */

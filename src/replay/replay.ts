@@ -63,7 +63,7 @@ export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asI
     at: node.at,
     filesystems: node.filesystems,
     imageGC: pass?.imageGC ?? null,
-    eviction: pass && configuration && evictionOf(node, configuration, settings, pass.eviction),
+    eviction: pass && configuration && evictionOf(node, configuration, settings, pass.eviction, configured.isOnDisk),
     containerGC: containers && { removals: containers.periodic.removals },
     localStorageEvictions: settings && localStorageOf(node, settings),
     oomScores: oomScoresOf(node, unknowns),
@@ -85,10 +85,11 @@ function evictionOf(
   configuration: KubeletConfiguration,
   { eviction }: Settings,
   pass: PredictedPass,
+  isOnDisk: boolean,
 ): EvictionPrediction {
   const { kubeletVersion, operatingSystem, host, record } = node
   const osImage = textAt(objectAt(objectAt(record.node, 'status'), 'nodeInfo'), 'osImage') ?? ''
-  const origins = thresholdOrigins({ configuration, kubeletVersion, operatingSystem, amiFamily: amiFamily(osImage), host })
+  const origins = thresholdOrigins({ configuration, kubeletVersion, operatingSystem, amiFamily: amiFamily(osImage), host, isOnDisk })
   return {
     ...pass,
     thresholds: withOrigins(pass.thresholds, origins),

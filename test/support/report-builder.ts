@@ -84,6 +84,7 @@ export function settings(
     origin: { ...fromUpstream, ...(value === preset ? {} : { source: 'configured' as const, certainty: 'certain' as const }) },
   })
   return {
+    isOnDisk: false,
     kubeletMinor: '1.34',
     borrowedMinor: null,
     hardDefaults,

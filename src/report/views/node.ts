@@ -1,4 +1,5 @@
 /** One node's card: who it is, its bars, or why it has none. */
+import type { Filesystems } from '#model/prediction.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { formatPercent, formatUtc } from '#report/numbers.ts'
@@ -85,8 +86,12 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeVi
   }
 }
 
-function notesOf({ prediction: { filesystems } }: AuditedNode): string[] {
-  const { nodefs, imagefs, layout, layoutCertainty } = filesystems
+function notesOf({ prediction: { filesystems, settings } }: AuditedNode): string[] {
+  const onDisk = 'Its thresholds are those of the files on its disk: whether the kubelet was restarted since is not known.'
+  return [...(settings.isOnDisk ? [onDisk] : []), ...layoutNotes(filesystems)]
+}
+
+function layoutNotes({ nodefs, imagefs, layout, layoutCertainty }: Filesystems): string[] {
   if (nodefs === null && imagefs === null) return []
   if (layout === null) return ['Whether nodefs and imagefs are one disk is unknown.']
   if (layoutCertainty === 'certain') return []

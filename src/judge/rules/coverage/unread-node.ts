@@ -1,3 +1,4 @@
+import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { sources as allSources, type Source } from '#model/read-mode.ts'
 
@@ -29,12 +30,17 @@ export const unreadNode = nodeRule({
     good: {},
   },
 
-  *judge({ identity, unread }) {
+  *judge({ identity, unread, configuration, isConfigurationOnDisk, summary }) {
     const sources = allSources.flatMap(source => (unread[source] === undefined ? [] : [[source, unread[source]] as const]))
     if (sources.length === 0) return
     const open = `Not known of this node: ${sources.map(([source]) => unsaid[source]).join(', ')}.`
     const isDown = sources.some(([, reason]) => refused.test(reason))
+    // What no mode can read of such a node is nobody's to mend, where the kubelet has told the rest.
+    const isLimited = !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
+    const hasToldRest = configuration !== null && !isConfigurationOnDisk && summary !== null
+    const isExpected = isLimited && hasToldRest && sources.every(([source]) => source === 'host' || source === 'runtime')
     yield {
+      ...(isExpected && { severity: 'info' as const, title: 'A node of a kind that does not tell all of itself' }),
       ...(isDown && { title: 'A kubelet does not answer: nothing listens on port 10250' }),
       consequence: isDown
         ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`

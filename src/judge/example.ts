@@ -49,6 +49,8 @@ export interface ContextExample extends NodeExample {
 }
 
 const gibibyte = 1024 ** 3
+/** When the node was read. */
+export const exampleTime = '2026-11-21T00:00:00Z'
 export const exampleCapacityBytes = 100 * gibibyte
 const disk = {
   capacityBytes: exampleCapacityBytes,
@@ -98,7 +100,7 @@ export const calmEviction: EvictionPrediction = {
   error: null,
 }
 
-export function exampleContext({ events, eks, nodegroups, launchTemplates, objects }: ContextExample): NodeContext {
+export function exampleContext({ events, eks, nodegroups, launchTemplates, objects }: ContextExample): Omit<NodeContext, 'at'> {
   return {
     events: events ?? null,
     eks: eks ?? null,
@@ -122,7 +124,7 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
   const eviction: EvictionPrediction = { ...calmEviction, thresholds: thresholds ?? defaultThresholds, ...example.eviction }
   return {
     cluster: 'prod',
-    at: example.at ?? '2026-11-21T00:00:00Z',
+    at: example.at ?? exampleTime,
     identity: {
       name,
       group: { kind: 'Nodegroup', namespace: null, name: 'workers' },

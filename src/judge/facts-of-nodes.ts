@@ -6,7 +6,7 @@ import type { CohortRule, ContextRule, NodeSubject } from './rule.ts'
 export type JudgedNode = Pick<NodeSubject, 'cluster' | 'identity' | 'isConfigurationOnDisk'>
 
 export interface Member {
-  subject: JudgedNode
+  subject: JudgedNode & Pick<NodeSubject, 'at'>
   /** Key into the facts; null where the outcome is settled already. */
   fact: string | null
   settled: Outcome | null
@@ -21,8 +21,8 @@ export class FactsOfNodes {
   }
 
   take(subject: NodeSubject): Member {
-    const { cluster, identity, isConfigurationOnDisk } = subject
-    return { subject: { cluster, identity, isConfigurationOnDisk }, ...this.#fact(subject) }
+    const { cluster, identity, at, isConfigurationOnDisk } = subject
+    return { subject: { cluster, identity, at, isConfigurationOnDisk }, ...this.#fact(subject) }
   }
 
   get(member: Member): unknown {

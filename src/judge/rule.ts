@@ -22,7 +22,7 @@ import type { ContextExample, NodeExample } from './example.ts'
 /** One node as the rules see it. Null: not known, and `missing` says why. */
 export interface NodeSubject {
   cluster: string
-  /** RFC 3339: the node's own "now". */
+  /** RFC 3339: the node's own "now". Keep it out of facts, or no two are equal. */
   at: string
   identity: NodeIdentity
   /** What the node itself reports, `DiskPressure` → `True`. */
@@ -137,6 +137,12 @@ export interface CohortRule extends RuleHead {
   judge(members: CohortMember<unknown>[], policy: Policy): Iterable<CohortFailing>
 }
 
+/** A fact, and on how many nodes of a nodegroup or nodepool it holds. */
+export interface FactOfGroup<Fact> {
+  fact: Fact
+  nodes: number
+}
+
 /**
  * A rule that sees a node beside what its cluster says of it (events, launch templates, node classes), when all has been read. What it
  * needs of the node stays as a fact, as above.
@@ -147,7 +153,8 @@ export interface ContextRule extends RuleHead {
   examples: { bad: ContextExample; good: ContextExample }
   appliesTo(subject: NodeSubject): boolean
   fact(subject: NodeSubject): unknown
-  judge(fact: unknown, context: NodeContext, policy: Policy): Iterable<Failing | Undecided>
+  /** @param group every node of its nodegroup or nodepool that has a fact, itself among them */
+  judge(fact: unknown, context: NodeContext, policy: Policy, group: readonly FactOfGroup<unknown>[]): Iterable<Failing | Undecided>
 }
 
 export type Rule = NodeRule | CohortRule | ContextRule
@@ -191,7 +198,7 @@ interface ContextRuleDefinition<Needed extends Need, Fact> extends Omit<ContextR
   /** As above. */
   appliesTo?(subject: NodeSubject): boolean
   fact(subject: Satisfied<Needed>): Fact
-  judge(fact: Fact, context: NodeContext, policy: Policy): Iterable<Failing | Undecided>
+  judge(fact: Fact, context: NodeContext, policy: Policy, group: readonly FactOfGroup<Fact>[]): Iterable<Failing | Undecided>
 }
 
 export function contextRule<Needed extends Need, Fact>(definition: ContextRuleDefinition<Needed, Fact>): ContextRule {
@@ -200,6 +207,6 @@ export function contextRule<Needed extends Need, Fact>(definition: ContextRuleDe
     kind: 'context',
     appliesTo: subject => definition.appliesTo?.(subject) ?? true,
     fact: subject => definition.fact(subject as Satisfied<Needed>),
-    judge: (fact, context, policy) => definition.judge(fact as Fact, context, policy),
+    judge: (fact, context, policy, group) => definition.judge(fact as Fact, context, policy, group as FactOfGroup<Fact>[]),
   }
 }

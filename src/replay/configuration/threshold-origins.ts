@@ -9,6 +9,7 @@
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import type { EvaluatedThreshold, LostThreshold, ThresholdOrigin, ThresholdSource } from '#model/prediction.ts'
@@ -16,7 +17,6 @@ import type { RawObject } from '#model/record.ts'
 import { objectAt } from '#replay/untrusted.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import { isRead, isWithoutFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
-import { flagSettings } from './kubelet-flags.ts'
 import { configurationFromFiles } from './start-configuration.ts'
 
 export interface ThresholdOrigins {
@@ -87,8 +87,8 @@ function lostByValue(origins: ThresholdOrigin[]): ThresholdOrigin {
   return origins.find(({ source }) => source === 'AMI default') ?? { source: 'configured', certainty: 'likely', path: null }
 }
 
-const amiThresholds = ({ amiFamily }: Pick<ThresholdOriginsInput, 'amiFamily'>): StringMap =>
-  amiFamily === null ? {} : (amiDefaults(amiFamily).evictionHard ?? {})
+const amiThresholds = ({ amiFamily, kubeletVersion }: Pick<ThresholdOriginsInput, 'amiFamily' | 'kubeletVersion'>): StringMap =>
+  amiFamily === null ? {} : (amiDefaults(amiFamily, kubeletVersion).evictionHard ?? {})
 
 function originsByValue(input: ThresholdOriginsInput) {
   const { configuration, kubeletVersion, operatingSystem } = input

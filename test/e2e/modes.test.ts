@@ -10,6 +10,7 @@ import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { type AgentScenario, type ClusterScenario, fixedNodes, type LabNode, type Scenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
+import { notReached } from '#model/not-reached.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
@@ -176,8 +177,8 @@ const fleetOf = (nodes: LabNode[]): Partial<ClusterScenario> => ({
   nodes: fixedNodes(Object.fromEntries(nodes.map(node => [node.node('2026-11-21T00:00:00Z').metadata?.name ?? '', node]))),
 })
 
-async function recordsOf(policy: Partial<Policy>): Promise<NodeRecord[]> {
-  const options = { policy: { ...defaultPolicy, pace, timeoutsMs, ...policy }, selection: everything, signal: new AbortController().signal }
+async function recordsOf(policy: Partial<Policy>, signal = new AbortController().signal): Promise<NodeRecord[]> {
+  const options = { policy: { ...defaultPolicy, pace, timeoutsMs, ...policy }, selection: everything, signal }
   const records = await Array.fromAsync(liveFleet(options))
   return records.filter(record => record.kind === 'Node')
 }
@@ -238,6 +239,20 @@ describe('an answer that cannot be used', () => {
     const { first } = await oneOf(answer => ({ ...answer, runtime: null, host: { ...answer.host, unread } }))
     expect(reasons(first)).toEqual({ runtime: 'runtime.images: crictl did not answer within 8 seconds' })
     expect(isRawObject(first.host)).toBe(true)
+  })
+})
+
+describe('the end of the run', () => {
+  it('is the reason of nodes that were asked and had not answered', async () => {
+    const controller = new AbortController()
+    const interrupts = inspected(plain(0), answer => {
+      controller.abort(new Error(notReached('run was interrupted')))
+      return answer
+    })
+    await labOf([scenario([fleetOf([interrupts])])], { documents: inspectDocuments })
+    const [record] = await recordsOf(by('ssm'), controller.signal)
+    expect(reasons(record!).host).toBe('not reached before the run was interrupted')
+    expect(record?.pods?.length).toBeGreaterThan(0)
   })
 })
 

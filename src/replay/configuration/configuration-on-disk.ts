@@ -7,7 +7,8 @@
 import type { Unknown } from '#model/prediction.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
-import { predictNextStart } from './next-start.ts'
+import { kubeletFiles } from './kubelet-files.ts'
+import { predictNextStart, whyUndecided } from './next-start.ts'
 
 export interface ConfiguredRecord {
   /** With a `configz` as the kubelet would show it, where one could be made. */
@@ -24,12 +25,12 @@ export function withConfigurationOnDisk(record: NodeRecord): ConfiguredRecord {
   if (host === null || (record.configz !== undefined && record.configz !== null)) return asRead
   const nodeInfo = objectAt(objectAt(record.node, 'status'), 'nodeInfo')
   const operatingSystem = textAt(nodeInfo, 'operatingSystem') === 'windows' ? 'windows' : 'linux'
-  const { prediction, unknowns } = predictNextStart(host, textAt(nodeInfo, 'kubeletVersion'), operatingSystem)
+  const { prediction } = predictNextStart(host, textAt(nodeInfo, 'kubeletVersion'), operatingSystem)
   const undecided = (why: string): ConfiguredRecord => ({
     ...asRead,
     unknowns: [{ what: 'configuration.files', effect: `the running configuration is not known, nor what its files come to: ${why}` }],
   })
-  if (prediction === null) return undecided(unknowns.map(({ effect }) => effect).join('; '))
+  if (prediction === null) return undecided(whyUndecided(kubeletFiles(host)) ?? 'they were not read')
   const { errors, settings } = prediction
   if (errors.length > 0 || settings === null)
     return undecided(`a kubelet would not start with them (${errors[0] ?? ''}), so one that runs was started with others`)

@@ -5,6 +5,7 @@ import { severities } from '#model/finding.ts'
 import { notReached } from '#model/not-reached.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy, regionPattern } from '#model/policy.ts'
+import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
 import { ruleIds } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy.ts'
@@ -20,6 +21,7 @@ export interface FleetOptions extends SelectionOptions {
   tag: Record<string, string>
   kubeconfig?: string
   context: string[]
+  mode?: ReadMode
   policy?: string
   deadline: number
 }
@@ -52,6 +54,12 @@ export function addFleetOptions(command: Command): Command {
     .option('--kubeconfig <file>', 'clusters of a kubeconfig instead of EKS', parseText)
     .addOption(
       new Option('--context <name>', 'a context of the kubeconfig; repeatable').argParser(collectText).default([], 'its current one'),
+    )
+    .addOption(
+      new Option(
+        '--mode <mode>',
+        'how nodes are read, whatever the policy says: proxy through the API server, ssm by a fixed script on the node, or both',
+      ).choices(readModes),
     )
   return addPolicyOption(placed).addOption(
     new Option('--deadline <duration>', 'stop reading after this long and report what was read, e.g. 90s, 10m')
@@ -96,9 +104,10 @@ export const selectionOf = ({ cluster, nodegroup, node }: SelectionOptions): Sel
 /** The policy of the file, narrowed by the options. @throws OperatorError */
 export function policyOf(options: FleetOptions): Policy {
   const policy = policyFile(options.policy)
-  const { region, tag } = options
+  const { region, tag, mode } = options
   return {
     ...policy,
+    modes: mode === undefined ? policy.modes : [{ match: {}, mode }],
     accounts: region.length === 0 ? policy.accounts : policy.accounts.map(account => ({ ...account, regions: region })),
     clusters: { ...policy.clusters, tags: { ...policy.clusters.tags, ...tag } },
   }

@@ -9,9 +9,10 @@ import type {
   NextStartPrediction,
   Signal,
 } from '#model/prediction.ts'
+import type { ReadMode, Source } from '#model/read-mode.ts'
 import type { RawObject } from '#model/record.ts'
 import type { NodeContext, NodeEvent } from './cluster-facts.ts'
-import type { Need, NodeSubject, Source } from './rule.ts'
+import type { Need, NodeSubject } from './rule.ts'
 
 export interface NodeExample {
   at?: string
@@ -29,9 +30,11 @@ export interface NodeExample {
   allocatable?: NodeSubject['allocatable']
   node?: NodeSubject['node']
   pods?: NodeSubject['pods']
+  /** Null: not read. */
   summary?: NodeSubject['summary']
   runtime?: NodeSubject['runtime']
   host?: NodeSubject['host']
+  mode?: ReadMode
   unread?: Partial<Record<Source, string>>
   doubts?: Partial<Record<Need, string>>
 }
@@ -111,6 +114,14 @@ export function exampleContext({ events, eks, nodegroups, launchTemplates, objec
 
 export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.internal'): NodeSubject {
   const { identity, conditions, configuration, filesystems, imageGC, thresholds, nextStart, unread, doubts } = example
+  const allFilesystems: Filesystems = {
+    nodefs: disk,
+    imagefs: disk,
+    containerfs: disk,
+    layout: 'shared',
+    layoutCertainty: 'certain',
+    ...filesystems,
+  }
   const eviction: EvictionPrediction = { ...calmEviction, thresholds: thresholds ?? defaultThresholds, ...example.eviction }
   return {
     cluster: 'prod',
@@ -135,7 +146,9 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
       imageGCLowThresholdPercent: 70,
       ...configuration,
     },
-    filesystems: { nodefs: disk, imagefs: disk, containerfs: disk, layout: 'shared', layoutCertainty: 'certain', ...filesystems },
+    isConfigurationOnDisk: false,
+    filesystems: allFilesystems,
+    disks: allFilesystems,
     imageGC: {
       enabled: true,
       highThresholdPercent: 80,
@@ -159,9 +172,10 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
     allocatable: example.allocatable ?? null,
     node: example.node ?? {},
     pods: example.pods ?? [],
-    summary: example.summary ?? {},
+    summary: example.summary === undefined ? {} : example.summary,
     runtime: example.runtime ?? null,
     host: example.host ?? null,
+    mode: example.mode ?? 'proxy',
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},
     missing: nextStart ? {} : { nextStart: "the files on the node's disk were not read (mode proxy)" },

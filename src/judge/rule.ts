@@ -13,14 +13,11 @@ import type {
   LocalStorageEviction,
   NextStartPrediction,
 } from '#model/prediction.ts'
+import type { ReadMode, Source } from '#model/read-mode.ts'
 import type { RawObject } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
 import type { NodeContext } from './cluster-facts.ts'
 import type { ContextExample, NodeExample } from './example.ts'
-
-/** What mode `proxy` promises to read of each node. */
-export const promisedSources = ['node', 'pods', 'configz', 'summary'] as const
-export type Source = (typeof promisedSources)[number]
 
 /** One node as the rules see it. Null: not known, and `missing` says why. */
 export interface NodeSubject {
@@ -31,7 +28,11 @@ export interface NodeSubject {
   /** What the node itself reports, `DiskPressure` → `True`. */
   conditions: Record<string, string>
   configuration: KubeletConfiguration | null
+  /** Whether that is what its files and flags come to: what runs was not read, and rests on a restart since they were written. */
+  isConfigurationOnDisk: boolean
   filesystems: Filesystems
+  /** The same; null where the size of neither is known. */
+  disks: Filesystems | null
   imageGC: ImageGcPrediction | null
   /** Null also where the running eviction settings would not parse. */
   eviction: EvictionPrediction | null
@@ -43,11 +44,12 @@ export interface NodeSubject {
   node: KubernetesNode
   pods: readonly KubernetesPod[] | null
   summary: RawObject | null
-  /** What only the node knows; in mode `proxy` nobody asks it. */
+  /** What only the node itself knows; nobody asks it in mode `proxy`. */
   runtime: RawObject | null
   host: RawObject | null
+  mode: ReadMode
   coverage: CoverageState
-  /** The promised sources that could not be read, and why. */
+  /** The sources that its mode promises and that could not be read, and why. */
   unread: Partial<Record<Source, string>>
   /** Why a need is null. */
   missing: Partial<Record<Need, string>>
@@ -57,6 +59,7 @@ export interface NodeSubject {
 
 export type Need =
   | 'configuration'
+  | 'disks'
   | 'imageGC'
   | 'eviction'
   | 'nextStart'

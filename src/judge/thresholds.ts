@@ -67,8 +67,12 @@ export const exactAmount = (of: { signal: Signal }, amount: number): string => (
 export const imageGcTriggerBytes = (capacity: number, high: number): number => Math.ceil(((101 - high) * capacity) / 100)
 
 /** Why something of the summary is not known. */
-export const whyUnobserved = ({ unread }: Pick<NodeSubject, 'unread'>, what: string): string =>
-  unread.summary === undefined ? `stats/summary does not tell ${bounded(what)}` : `summary: ${unread.summary}`
+export function whyUnobserved({ unread, summary, mode }: Pick<NodeSubject, 'unread' | 'summary' | 'mode'>, what: string): string {
+  if (unread.summary !== undefined) return `summary: ${unread.summary}`
+  return summary === null
+    ? `mode ${mode} does not read stats/summary, which tells ${bounded(what)}`
+    : `stats/summary does not tell ${bounded(what)}`
+}
 
 export interface ImageGcPercentages {
   imageGCHighThresholdPercent: number

@@ -1,10 +1,12 @@
-/** Starts the lab: EKS, EC2, STS, S3, SES and one API server a cluster, on free ports of 127.0.0.1. */
+/** Starts the lab: EKS, EC2, STS, S3, SES, SSM and one API server a cluster, on free ports of 127.0.0.1. */
 import { ec2Api } from './apis/ec2.ts'
 import { eksApi } from './apis/eks.ts'
 import { kubernetesApi } from './apis/kubernetes.ts'
 import { s3Api } from './apis/s3.ts'
 import type { Mail } from './apis/sesv2/mailbox.ts'
 import { sesApi } from './apis/sesv2.ts'
+import type { LabDocument } from './apis/ssm/state.ts'
+import { ssmApi } from './apis/ssm.ts'
 import { stsApi } from './apis/sts.ts'
 import { issueServing } from './certificates.ts'
 import { kubeconfig } from './kubeconfig.ts'
@@ -22,6 +24,8 @@ export interface LabOptions {
   storeFolder?: string
   /** Each mail becomes a folder of openable files there. Default: none. */
   mailFolder?: string
+  /** What the account's SSM has of documents. Default: none. */
+  documents?: readonly LabDocument[]
 }
 
 export interface Lab {
@@ -44,12 +48,13 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
   const world = createWorld([scenarios].flat(), { ...options, region, at })
   const tally = createTally()
   const key = createKey(world, staticPrincipal)
-  const [eks, ec2, sts, s3, ses, ...apiServers] = await Promise.all([
+  const [eks, ec2, sts, s3, ses, ssm, ...apiServers] = await Promise.all([
     serve(eksApi(world), tally),
     serve(ec2Api(world), tally),
     serve(stsApi(world), tally),
     world.s3.scenario.down ? null : serve(s3Api(world), tally),
     world.ses.scenario.down ? null : serve(sesApi(world), tally),
+    world.ssm.scenario.down ? null : serve(ssmApi(world), tally),
     ...[...world.clusters.values()].map(cluster => standUp(cluster, world, tally)),
   ])
   return {
@@ -59,6 +64,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       AWS_ENDPOINT_URL_STS: endpoint(sts),
       AWS_ENDPOINT_URL_S3: endpoint(s3),
       AWS_ENDPOINT_URL_SESV2: endpoint(ses),
+      AWS_ENDPOINT_URL_SSM: endpoint(ssm),
       AWS_ACCESS_KEY_ID: key.accessKeyId,
       AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
       AWS_REGION: region,
@@ -75,7 +81,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       cluster.compactedRevision = cluster.revision
     },
     async close() {
-      await Promise.all([eks, ec2, sts, s3, ses, ...apiServers].map(server => server?.close()))
+      await Promise.all([eks, ec2, sts, s3, ses, ssm, ...apiServers].map(server => server?.close()))
     },
   }
 }

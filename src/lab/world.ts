@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { nodeClasses } from '#facts/eks/node-classes.ts'
 import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
+import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
 import type { ClusterScenario, LaunchTemplateScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
 
@@ -70,6 +71,7 @@ export interface World {
   ec2: WorldEc2
   s3: WorldS3
   ses: WorldSes
+  ssm: WorldSsm
 }
 
 export interface WorldEc2 {
@@ -86,10 +88,12 @@ export interface WorldOptions {
   storeFolder?: string
   /** Where mails are kept as files, beside memory. */
   mailFolder?: string
+  /** What the account's SSM has of documents. Default: none. */
+  documents?: readonly LabDocument[]
 }
 
 /** @throws Error when two scenarios have a cluster of the same name. */
-export function createWorld(scenarios: readonly Scenario[], { region, at, storeFolder, mailFolder }: WorldOptions): World {
+export function createWorld(scenarios: readonly Scenario[], { region, at, storeFolder, mailFolder, documents }: WorldOptions): World {
   const clusters = new Map<string, WorldCluster>()
   for (const scenario of scenarios.flatMap(each => each.clusters)) {
     if (clusters.has(scenario.name)) throw new Error(`two scenarios have a cluster named ${scenario.name}`)
@@ -111,6 +115,7 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     },
     s3: createS3(scenarios, storeFolder),
     ses: createSes(scenarios, mailFolder),
+    ssm: createSsm(scenarios, documents ?? [], at),
   }
 }
 

@@ -321,6 +321,8 @@ export interface NodePrediction {
   localStorageEvictions: LocalStorageEviction[] | null
   oomScores: OomScore[] | null
   allocatable: AllocatablePrediction | null
+  /** What its files and flags come to, where only they were read: then all of this rests on it. Absent: on what runs. */
+  configurationOnDisk?: KubeletConfiguration
   /** Upstream's texts where a kubelet would not start with the configuration that was asked for; absent where none was. */
   refusals?: string[]
   /** Null where the node's files were not read. */

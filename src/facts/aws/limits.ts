@@ -16,3 +16,12 @@ export const s3PutObjectMaxBytes = 5 * 1024 ** 3
 
 /** Versions that one DescribeLaunchTemplateVersions may name. Source: EC2 API reference, DescribeLaunchTemplateVersions. */
 export const launchTemplateVersionsMax = 200
+
+/** Instances that one SendCommand may name. Source: SSM API reference, SendCommand. */
+export const commandInstancesMax = 50
+/** Values of one filter. Source: SSM API reference, InstanceInformationStringFilter. */
+export const describedInstancesMax = 100
+/** Items in a page of SSM's lists. Source: SSM API reference, DescribeInstanceInformation and ListCommandInvocations. */
+export const ssmPageMax = 50
+/** Characters of a step's output that SSM keeps, the head of it. Source: SSM API reference, GetCommandInvocation StandardOutputContent. */
+export const commandOutputMax = 24_000

@@ -20,6 +20,7 @@ export interface Scenario {
   /** No principal may call ec2:DescribeLaunchTemplateVersions. */
   ec2Denied?: boolean
   s3?: Partial<S3Scenario>
+  ssm?: Partial<SsmScenario>
   ses?: Partial<SesScenario>
   expect(): Expectation
 }
@@ -34,6 +35,18 @@ export interface LaunchTemplateScenario {
   defaultVersion?: number
   /** `userData` is in base64, as EC2 has it. */
   versions: readonly { number: number; userData?: string }[]
+}
+
+/** SSM in the lab's account and region, and how it fails. */
+export interface SsmScenario {
+  /** What no principal may do, `ssm:SendCommand`. */
+  denied: readonly string[]
+  /** The first so many requests are answered ThrottlingException. */
+  throttlesFirst: number
+  /** So many questions after a command are answered as if it had not reached the instance yet. */
+  unseenFirst: number
+  /** Nothing listens at SSM's address. */
+  down: boolean
 }
 
 /** S3 and how it fails. All buckets are the lab account's, in the lab's region. */
@@ -174,7 +187,38 @@ export interface LabNode {
   /** The pod of `podKeys()[index]`. */
   pod(index: number, at: string): KubernetesPod
   fault?: NodeFault
+  /** Its SSM agent; absent: SSM does not know the instance. */
+  agent?: AgentScenario
 }
+
+export interface AgentScenario {
+  /** Default: one that is new enough for everything. */
+  version?: string
+  /** Default Linux. */
+  platform?: 'Linux' | 'Windows'
+  /** Default Online. */
+  pingStatus?: 'Online' | 'ConnectionLost'
+  /** Default: just now. */
+  lastPingMinutesAgo?: number
+  fault?: AgentFault
+  /** Runs the script of a document's step on the node, as root's `sh` would. */
+  run(script: string, environment: Readonly<Record<string, string>>): Promise<ScriptRun>
+}
+
+export interface ScriptRun {
+  stdout: string
+  stderr: string
+  exitCode: number
+}
+
+/** How a command fails on one instance, in SSM's words for it. */
+export type AgentFault =
+  | { kind: 'status'; status: 'Failed' | 'TimedOut' | 'Cancelled'; details: string }
+  /** It never comes further. */
+  | { kind: 'stuck'; status: 'Pending' | 'InProgress' | 'Delayed' }
+  | { kind: 'slow'; delayMs: number }
+  /** The script is killed after so many characters of its output. */
+  | { kind: 'killed'; afterCharacters: number }
 
 export interface PodKey {
   namespace: string

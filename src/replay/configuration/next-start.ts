@@ -46,8 +46,8 @@ export function predictNextStart(host: RawObject | null, kubeletVersion: string 
   return { prediction, unknowns: doubts(files, kubeletVersion) }
 }
 
-/** Null: it can be predicted. */
-function whyUndecided(files: KubeletFiles): string | null {
+/** Null: it is known what the files say. */
+export function whyUndecided(files: KubeletFiles): string | null {
   const because = files.unread === '' ? '' : ` (${files.unread})`
   if (files.main === null && !isWithoutFile(files)) return `the node told no main configuration file of the kubelet${because}`
   const unparsed = [files.main, ...files.dropIns].filter(file => file !== null).filter(file => !isRead(file))

@@ -28,7 +28,7 @@ export interface ThresholdOrigins {
 }
 
 export interface ThresholdOriginsInput {
-  /** As it runs. */
+  /** As it runs, or may run. */
   configuration: Pick<KubeletConfiguration, ThresholdMap | 'mergeDefaultEvictionSettings'>
   kubeletVersion: string | null
   operatingSystem: OperatingSystem
@@ -36,6 +36,8 @@ export interface ThresholdOriginsInput {
   amiFamily: AmiFamily | null
   /** What the node itself told; null: it was not asked. */
   host: RawObject | null
+  /** Whether the configuration is only what the files come to: they then explain nothing that was seen running. */
+  isOnDisk?: boolean
 }
 
 const thresholdMaps = ['evictionHard', 'evictionSoft'] as const
@@ -116,7 +118,7 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   const isDecided = files.main === null ? isWithoutFile(files) : isRead(files.main)
   if (!isDecided || !files.dropIns.every(isRead) || flags.error !== null) return null
   const explained: Explained = { evictionHard: {}, evictionSoft: {}, lostBy: null }
-  const certainty = files.unread === '' && files.commandLine.length > 0 ? 'certain' : 'likely'
+  const certainty = files.unread === '' && files.commandLine.length > 0 && input.isOnDisk !== true ? 'certain' : 'likely'
   try {
     for (const step of steps(files, input, certainty)) explainStep(explained, step)
   } catch (error) {

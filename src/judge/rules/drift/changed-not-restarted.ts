@@ -39,6 +39,10 @@ export const changedNotRestarted = nodeRule({
 
   *judge(subject) {
     const { nextStart, configuration, identity, doubts } = subject
+    if (subject.isConfigurationOnDisk) {
+      yield { unknown: `what runs was not read (mode ${subject.mode}), only what lies on the disk` }
+      return
+    }
     const start = startFact(subject)
     if (start === null || nextStart.errors.length > 0) {
       yield { unknown: 'the kubelet would refuse the files on its disk, so what they come to is not known' }

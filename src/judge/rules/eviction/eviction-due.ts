@@ -3,7 +3,7 @@ import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import { conditionOf, configuredAt, exactAmount, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
-import type { EvaluatedThreshold, EvictionPrediction } from '#model/prediction.ts'
+import type { EvaluatedThreshold, EvictionPrediction, Signal } from '#model/prediction.ts'
 
 /** Several stand for upstream's own choice between equals. */
 const shownVictims = 3
@@ -29,7 +29,10 @@ export const evictionDue = nodeRule({
   *judge(subject) {
     const { eviction, conditions, configuration } = subject
     const met = eviction.thresholds.filter(threshold => threshold.met === true).toSorted((a, b) => Number(b.hard) - Number(a.hard))
-    const unobserved = eviction.thresholds.filter(threshold => threshold.met === null).map(({ signal }) => signal)
+    // The kubelet reports a condition as soon as a threshold of it is met: where nobody was to ask for statistics, its word that there is none is enough.
+    const isUnasked = subject.summary === null && subject.unread.summary === undefined
+    const isDenied = (signal: Signal) => isUnasked && conditions[conditionOf(signal)] === 'False'
+    const unobserved = eviction.thresholds.filter(({ met, signal }) => met === null && !isDenied(signal)).map(({ signal }) => signal)
     if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     if (met.length === 0) return
     const told = met.filter(threshold => !isTwin(threshold, met))

@@ -13,6 +13,7 @@ import {
 } from '#judge/reservations.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes } from '#judge/text.ts'
+import { whyUnobserved } from '#judge/thresholds.ts'
 
 export const missingSystemReserved = nodeRule({
   id: 'missing-system-reserved',
@@ -35,7 +36,8 @@ export const missingSystemReserved = nodeRule({
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
-  *judge({ configuration, summary, eviction, node }) {
+  *judge(subject) {
+    const { configuration, summary, eviction, node } = subject
     const reserved = reservedOf(configuration, 'memory')
     if (reserved === null) yield unreadableReservation
     if (reserved === null || reserved.system > 0) return
@@ -58,6 +60,7 @@ export const missingSystemReserved = nodeRule({
         evidence,
         fix: fitting(sizedFor(daemons.bytes, threshold, reserved, configuration)),
       }
+    else if (summary === null) yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
     else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
   },
 })

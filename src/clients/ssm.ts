@@ -1,0 +1,236 @@
+/** The SSM API: which instances answer to it, and Run Command with one of our own documents, pinned by version and hash. */
+import {
+  type CommandInvocation,
+  DescribeDocumentCommand,
+  DescribeInstanceInformationCommand,
+  GetCommandInvocationCommand,
+  type InstanceInformation,
+  ListCommandInvocationsCommand,
+  SendCommandCommand,
+  SSMClient,
+} from '@aws-sdk/client-ssm'
+import { describedInstancesMax, ssmPageMax } from '#facts/aws/limits.ts'
+import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
+import type { CredentialSource } from './credentials.ts'
+import { RequestFailure } from './failure.ts'
+import { Pace, type PaceLimits, sleep } from './pace.ts'
+
+/** What this file calls, for the function's role. */
+export const ssmPermissions = [
+  'ssm:DescribeDocument',
+  'ssm:DescribeInstanceInformation',
+  'ssm:SendCommand',
+  'ssm:ListCommandInvocations',
+  'ssm:GetCommandInvocation',
+]
+
+/** Tries of one request, this one's pace between them. */
+const maxAttempts = 6
+
+/** A document as it is to run: where the server's content has another hash, it refuses. */
+export interface PinnedDocument {
+  name: string
+  /** A number; `$LATEST` would be whatever somebody wrote last. */
+  version: string
+  sha256: string
+}
+
+export interface Command {
+  document: PinnedDocument
+  /** At most 50. One that SSM does not know refuses the whole command. */
+  instanceIds: readonly string[]
+  parameters: Readonly<Record<string, string>>
+  /** Shown in the account's history; at most 100 characters. */
+  comment: string
+  /** How long SSM may try to reach an agent, 30 s at least; not how long the script may run. */
+  deliveryTimeoutSeconds: number
+  /** Where agents put what is longer than SSM keeps, by the instance's own role; null: nowhere. */
+  output: { bucket: string; prefix: string } | null
+}
+
+export interface ManagedInstance {
+  instanceId: string
+  pingStatus: string
+  /** RFC 3339; null where SSM does not say. */
+  lastPingAt: string | null
+  agentVersion: string
+  platformType: string
+  platformName: string
+}
+
+export interface Invocation {
+  instanceId: string
+  status: string
+  statusDetails: string
+}
+
+export interface InvocationOutput {
+  status: string
+  statusDetails: string
+  responseCode: number
+  /** The first 24,000 characters. */
+  stdout: string
+  /** The first 8,000. */
+  stderr: string
+}
+
+/** All calls throw RequestFailure with a message for people, or the signal's reason. */
+export class SsmApi {
+  readonly region: string
+  private readonly client: SSMClient
+  private readonly pace: Pace
+
+  constructor(region: string, credentials: CredentialSource, limits: PaceLimits) {
+    this.region = region
+    // This file tries again by itself: the SDK's own tries would escape the pace.
+    this.client = new SSMClient({ region, credentials, maxAttempts: 1 })
+    this.pace = new Pace(limits)
+  }
+
+  /** The version of a document that the account runs by default; null: it has none of that name. */
+  async document(name: string, signal: AbortSignal): Promise<PinnedDocument | null> {
+    const what = `DescribeDocument ${name}`
+    try {
+      const { Document } = await this.call(what, signal, () =>
+        this.client.send(new DescribeDocumentCommand({ Name: name }), { abortSignal: signal }),
+      )
+      const { DocumentVersion = '', Hash = '', HashType = 'Sha256' } = Document ?? {}
+      return { name, version: DocumentVersion, sha256: HashType === 'Sha256' ? Hash : '' }
+    } catch (error) {
+      if (error instanceof RequestFailure && awsError(error.cause).name === 'InvalidDocument') return null
+      throw error
+    }
+  }
+
+  /** Those of the instances that SSM knows; the others are not managed by it. */
+  async instances(instanceIds: readonly string[], signal: AbortSignal): Promise<ManagedInstance[]> {
+    const found: ManagedInstance[] = []
+    for (let start = 0; start < instanceIds.length; start += describedInstancesMax) {
+      const Filters = [{ Key: 'InstanceIds', Values: instanceIds.slice(start, start + describedInstancesMax) }]
+      let NextToken: string | undefined
+      do {
+        const command = new DescribeInstanceInformationCommand({ Filters, MaxResults: ssmPageMax, NextToken })
+        const page = await this.call('DescribeInstanceInformation', signal, () => this.client.send(command, { abortSignal: signal }))
+        found.push(...(page.InstanceInformationList ?? []).map(instanceOf))
+        NextToken = page.NextToken || undefined
+      } while (NextToken !== undefined)
+    }
+    return found
+  }
+
+  /** Not tried again where it may have been taken: SSM has no token by which a second one would be known as the same. @returns the command's id */
+  async send(
+    { document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output }: Command,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const command = new SendCommandCommand({
+      DocumentName: document.name,
+      DocumentVersion: document.version,
+      DocumentHash: document.sha256,
+      DocumentHashType: 'Sha256',
+      InstanceIds: [...instanceIds],
+      Parameters: Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, [value]])),
+      Comment: comment,
+      TimeoutSeconds: deliveryTimeoutSeconds,
+      MaxConcurrency: '100%',
+      // A node where it fails says nothing about the next one.
+      MaxErrors: '100%',
+      ...(output && { OutputS3BucketName: output.bucket, OutputS3KeyPrefix: output.prefix }),
+    })
+    const what = `SendCommand ${document.name} (version ${document.version}) to ${instanceIds.length} instances`
+    const answer = await this.call(what, signal, () => this.client.send(command, { abortSignal: signal }), isThrottling)
+    const id = answer.Command?.CommandId
+    if (!id) throw requestFailure(null, `SSM ${what} in ${this.region}: the answer names no command`)
+    return id
+  }
+
+  /** Of every instance that the command has reached so far. */
+  async invocations(commandId: string, signal: AbortSignal): Promise<Invocation[]> {
+    const found: CommandInvocation[] = []
+    let NextToken: string | undefined
+    do {
+      const command = new ListCommandInvocationsCommand({ CommandId: commandId, MaxResults: ssmPageMax, NextToken })
+      const page = await this.call('ListCommandInvocations', signal, () => this.client.send(command, { abortSignal: signal }))
+      found.push(...(page.CommandInvocations ?? []))
+      NextToken = page.NextToken || undefined
+    } while (NextToken !== undefined)
+    return found.map(({ InstanceId = '', Status = '', StatusDetails = '' }) => ({
+      instanceId: InstanceId,
+      status: Status,
+      statusDetails: StatusDetails,
+    }))
+  }
+
+  /** What the document's step printed. Tried again while SSM does not yet know the invocation. */
+  async output(commandId: string, instanceId: string, stepName: string, signal: AbortSignal): Promise<InvocationOutput> {
+    const command = new GetCommandInvocationCommand({ CommandId: commandId, InstanceId: instanceId, PluginName: stepName })
+    const answer = await this.call(
+      `GetCommandInvocation of ${instanceId}`,
+      signal,
+      () => this.client.send(command, { abortSignal: signal }),
+      error => isPassing(error) || awsError(error).name === 'InvocationDoesNotExist',
+    )
+    const { Status = '', StatusDetails = '', ResponseCode = -1, StandardOutputContent = '', StandardErrorContent = '' } = answer
+    return {
+      status: Status,
+      statusDetails: StatusDetails,
+      responseCode: ResponseCode,
+      stdout: StandardOutputContent,
+      stderr: StandardErrorContent,
+    }
+  }
+
+  close(): void {
+    this.client.destroy()
+  }
+
+  private async call<T>(what: string, signal: AbortSignal, run: () => Promise<T>, isWorthATry = isPassing): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const answer = await this.pace.run(run, signal)
+        this.pace.succeeded()
+        return answer
+      } catch (error) {
+        signal.throwIfAborted()
+        if (attempt === maxAttempts || !isWorthATry(error)) throw ssmFailure(error, what, this.region)
+        if (isThrottling(error)) this.pace.complained(retryAfterMs(attempt))
+        else await sleep(retryAfterMs(attempt), signal)
+      }
+    }
+  }
+}
+
+/** Half a second, then twice as long each time: together 15 s. */
+const retryAfterMs = (attempt: number) => 500 * 2 ** (attempt - 1)
+
+const isPassing = (error: unknown): boolean => {
+  const { status, code } = awsError(error)
+  return isThrottling(error) || (status !== null && status >= 500) || code === 'ECONNRESET'
+}
+
+const instanceOf = (found: InstanceInformation): ManagedInstance => ({
+  instanceId: found.InstanceId ?? '',
+  pingStatus: found.PingStatus ?? '',
+  lastPingAt: found.LastPingDateTime?.toISOString() ?? null,
+  agentVersion: found.AgentVersion ?? '',
+  platformType: found.PlatformType ?? '',
+  platformName: found.PlatformName ?? '',
+})
+
+/** Source: SSM API reference, SendCommand, Errors. */
+const refusals: Readonly<Record<string, string>> = {
+  InvalidDocument:
+    'there is no such document here, or its content is not the one that this version of highwater runs. Deploy the stack again',
+  InvalidDocumentVersion: 'the document has no such version. Deploy the stack again',
+  InvalidDocumentContent: 'the document is not the one that this version of highwater runs. Deploy the stack again',
+  InvalidInstanceId: 'one of the instances is not managed by SSM here, or has just gone',
+  InvocationDoesNotExist: 'SSM knows of no such invocation, though it was sent',
+  UnsupportedPlatformType: 'the document does not run on this platform',
+}
+
+function ssmFailure(error: unknown, what: string, region: string): RequestFailure {
+  const { name, text } = awsError(error)
+  const refusal = Object.hasOwn(refusals, name) ? refusals[name] : undefined
+  if (refusal !== undefined) return requestFailure(error, `SSM ${what} in ${region}: ${refusal} (${name}: ${text})`)
+  return awsFailure(error, { service: 'SSM', endpointVariable: 'AWS_ENDPOINT_URL_SSM', what, region, grant: ssmPermissions.join(', ') })
+}

@@ -1,0 +1,37 @@
+import { ssmPermissions } from '#clients/ssm.ts'
+import type { Collector } from '#collect/collector.ts'
+import { isRawObject, type RawObject, type ReadError } from '#model/record.ts'
+
+/** What only the node itself knows, told by a fixed script that SSM runs there: its kubelet's files and flags, disks, logs, images, containers. */
+export const inspect: Collector = {
+  answers: ['host', 'runtime'],
+  permissions: { kubernetes: [], aws: ssmPermissions },
+  isAnsweredByKubelet: true,
+
+  async collect(node, { inspector }) {
+    if (inspector === null)
+      throw new Error("in which account and region the cluster's instances are is not known: give --region, or set AWS_REGION")
+    const { host, runtime, configz } = await inspector.inspect(node)
+    const isBare = Object.keys(host).every(key => key === 'schema' || key === 'unread')
+    return {
+      host,
+      ...(runtime !== null && { runtime }),
+      // Where root may not read it, or nobody serves it, the files are all there is.
+      ...(configz !== null && { configz }),
+      errors: [
+        ...(isBare ? [lack('host', host, 'the node has told nothing of itself')] : []),
+        ...(runtime === null ? [lack('runtime', host, 'the node has told of no images and no containers')] : []),
+      ],
+    }
+  },
+}
+
+function lack(what: 'host' | 'runtime', { unread }: RawObject, otherwise: string): ReadError {
+  const reasons = (Array.isArray(unread) ? unread.filter(isRawObject) : [])
+    .map(entry => ({ of: String(entry.what), why: String(entry.why) }))
+    .filter(({ of }) => of === 'host' || of.startsWith(what))
+    .map(({ of, why }) => `${of}: ${why}`)
+  return { what, message: reasons.join('; ').slice(0, reasonMaxLength) || otherwise }
+}
+
+const reasonMaxLength = 600

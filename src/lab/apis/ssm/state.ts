@@ -1,0 +1,73 @@
+/** What the lab's SSM knows from one request to the next. */
+import { createHash } from 'node:crypto'
+import type { AgentScenario, LabNode, Scenario, SsmScenario } from '#lab/scenarios/scenario.ts'
+
+/** A document of the account; its content is JSON, schema 2.2. */
+export interface LabDocument {
+  name: string
+  content: string
+}
+
+export interface Invocation {
+  instanceId: string
+  status: string
+  statusDetails: string
+  responseCode: number
+  stdout: string
+  stderr: string
+  /** Questions that are still answered as if it did not exist. */
+  unseenLeft: number
+}
+
+export interface Command {
+  id: string
+  document: string
+  comment: string
+  requestedAtMs: number
+  stepName: string
+  output: { bucket: string; prefix: string } | null
+  invocations: Map<string, Invocation>
+}
+
+export interface WorldSsm {
+  scenario: SsmScenario
+  throttlesLeft: number
+  documents: Map<string, LabDocument & { sha256: string }>
+  commands: Map<string, Command>
+  /** The agent of an instance; undefined: SSM does not know it. */
+  agentOf(instanceId: string): AgentScenario | undefined
+  /** Every instance with an agent. */
+  instanceIds(): readonly string[]
+}
+
+/** Where several scenarios speak of SSM, the last one holds. */
+export function createSsm(scenarios: readonly Scenario[], documents: readonly LabDocument[], at: string): WorldSsm {
+  const usual: SsmScenario = { denied: [], throttlesFirst: 0, unseenFirst: 0, down: false }
+  const scenario: SsmScenario = Object.assign(usual, ...scenarios.map(({ ssm }) => ssm))
+  let agents: Map<string, AgentScenario> | null = null
+  // A large fleet's nodes are made only when somebody asks SSM.
+  const known = () => {
+    agents ??= new Map(
+      scenarios.flatMap(({ clusters }) => clusters.flatMap(({ nodes }) => nodes.names().flatMap(name => agentOf(nodes.node(name), at)))),
+    )
+    return agents
+  }
+  return {
+    scenario,
+    throttlesLeft: scenario.throttlesFirst,
+    documents: new Map(
+      documents.map(document => [document.name, { ...document, sha256: createHash('sha256').update(document.content).digest('hex') }]),
+    ),
+    commands: new Map(),
+    agentOf: instanceId => known().get(instanceId),
+    instanceIds: () => [...known().keys()],
+  }
+}
+
+/** Source: nodeadm getProviderId; a hybrid node that SSM activated is named by its id. */
+function agentOf(node: LabNode | undefined, at: string): [string, AgentScenario][] {
+  if (!node?.agent) return []
+  const { metadata, spec } = node.node(at)
+  const id = /\/(i-[0-9a-f]{8,17})$/.exec(spec?.providerID ?? '')?.[1] ?? metadata?.name ?? ''
+  return [[id, node.agent]]
+}

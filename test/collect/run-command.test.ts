@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import { afterEach, describe, expect, it } from 'vitest'
+import { SsmApi } from '#clients/ssm.ts'
+import { RunCommand, type RunCommandOptions } from '#collect/inspect/run-command.ts'
+import type { Lab } from '#lab/lab.ts'
+import { inNodegroup } from '#lab/nodes/placement.ts'
+import { profiledNode } from '#lab/nodes/profiled-node.ts'
+import { instanceIdOf } from '#lab/nodes/random.ts'
+import { type AgentScenario, fixedNodes, type Scenario } from '#lab/scenarios/scenario.ts'
+import { enterLab, scenario } from '../lab/support.ts'
+
+let lab: Lab
+afterEach(() => lab.close())
+
+const content = JSON.stringify({
+  schemaVersion: '2.2',
+  parameters: { Output: { type: 'String', allowedValues: ['short', 'full'] } },
+  mainSteps: [
+    {
+      action: 'aws:runShellScript',
+      name: 'inspect',
+      precondition: { StringEquals: ['platformType', 'Linux'] },
+      inputs: { runCommand: ['echo {{ Output }}'] },
+    },
+  ],
+})
+const document = { name: 'Highwater-Inspect', version: '1', sha256: createHash('sha256').update(content).digest('hex') }
+const signal = new AbortController().signal
+const ipOf = (index: number) => `10.0.${Math.trunc(index / 250)}.${(index % 250) + 1}`
+const idOf = (index: number) => instanceIdOf(ipOf(index))
+const echoes: AgentScenario['run'] = async (script, { AWS_SSM_INSTANCE_ID = '' }) => ({
+  stdout: `${script} on ${AWS_SSM_INSTANCE_ID}`,
+  stderr: '',
+  exitCode: 0,
+})
+
+/** Instances with these agents; null: without one. */
+async function world(agents: (Partial<AgentScenario> | null)[], more: Partial<Scenario> = {}, options: Partial<RunCommandOptions> = {}) {
+  const nodes = agents.map((agent, index) => {
+    const node = profiledNode({
+      ...inNodegroup('workers', { family: 'AL2023', version: '1.34.1', instanceType: 'm5.large', ip: ipOf(index) }),
+      nodefs: { capacityBytes: 2 ** 30, usedPercent: 10 },
+      pods: [],
+    })
+    return [ipOf(index), agent === null ? node : { ...node, agent: { run: echoes, ...agent } }] as const
+  })
+  const cluster = { nodes: fixedNodes(Object.fromEntries(nodes)) }
+  lab = await enterLab(scenario([cluster], more), { documents: [{ name: document.name, content }] })
+  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = lab.environment
+  const credentials = async () => ({ accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY })
+  const ssm = new SsmApi('us-east-1', credentials, { requestsPerSecond: 200, concurrency: 4 })
+  return new RunCommand(ssm, {
+    document,
+    stepName: 'inspect',
+    parameters: { Output: 'short' },
+    comment: 'a test',
+    output: null,
+    timeoutMs: 3000,
+    silentAfterMs: 15 * 60_000,
+    gatherMs: 10,
+    pollMs: 20,
+    signal,
+    ...options,
+  })
+}
+
+describe('Run Command', () => {
+  it('asks many instances with few requests, and gives each its own answer', async () => {
+    const command = await world(Array.from({ length: 70 }, () => ({})))
+    const answers = await Promise.all(Array.from({ length: 70 }, (_, index) => command.ask(idOf(index))))
+    expect(answers.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 70 }, (_, index) => `echo short on ${idOf(index)}`))
+    expect(lab.requests().routes.ssm).toMatchObject({ DescribeInstanceInformation: 2, SendCommand: 2, GetCommandInvocation: 70 })
+  })
+
+  it.each<[string, Partial<AgentScenario> | null, RegExp]>([
+    ['an instance without an agent', null, /does not know the instance.*AmazonSSMManagedInstanceCore/],
+    ['an agent that was lost', { pingStatus: 'ConnectionLost' }, /lost the connection to its agent/],
+    ['an agent that is Online and silent', { lastPingMinutesAgo: 40 }, /last heard 40 min ago, though SSM calls it Online/],
+    ['Windows', { platform: 'Windows' }, /as Windows: the probe runs on Linux only/],
+    [
+      'a command that is not delivered',
+      { fault: { kind: 'status', status: 'TimedOut', details: 'Delivery Timed Out' } },
+      /could not be delivered/,
+    ],
+    ['an instance that is gone', { fault: { kind: 'status', status: 'Failed', details: 'Undeliverable' } }, /SSM/],
+    ['a command that somebody cancels', { fault: { kind: 'status', status: 'Cancelled', details: 'Cancelled' } }, /cancelled in SSM/],
+    ['a script that does not end', { fault: { kind: 'stuck', status: 'InProgress' } }, /still ran when the time was up \(0.3 s\)/],
+    ['an agent that does not take it', { fault: { kind: 'stuck', status: 'Delayed' } }, /did not take the command in time/],
+  ])('says why there is no answer, and answers for the others: %s', async (_, agent, reason) => {
+    const command = await world([{}, agent, {}], {}, { timeoutMs: 300 })
+    const [first, second, third] = await Promise.allSettled([0, 1, 2].map(index => command.ask(idOf(index))))
+    expect([first?.status, third?.status]).toEqual(['fulfilled', 'fulfilled'])
+    const why = second?.status === 'rejected' ? second.reason.message : JSON.stringify(second?.value)
+    expect(why).toMatch(agent?.fault?.kind === 'status' && agent.fault.status === 'Failed' ? /"statusDetails":"Undeliverable"/ : reason)
+  })
+
+  it('gives what a failed script has said', async () => {
+    const command = await world([{ fault: { kind: 'killed', afterCharacters: 4 } }])
+    expect(await command.ask(idOf(0))).toMatchObject({ status: 'Failed', responseCode: 137, stdout: 'echo' })
+  })
+
+  it('waits while SSM does not see what it was sent, and slows down when asked to', async () => {
+    const command = await world([{}], { ssm: { unseenFirst: 4, throttlesFirst: 2 } })
+    expect(await command.ask(idOf(0))).toMatchObject({ status: 'Success' })
+  })
+
+  it.each(['ssm:DescribeInstanceInformation', 'ssm:SendCommand', 'ssm:ListCommandInvocations', 'ssm:GetCommandInvocation'])(
+    'names the right that is missing: %s',
+    async right => {
+      const command = await world([{}], { ssm: { denied: [right] } })
+      await expect(command.ask(idOf(0))).rejects.toThrow(new RegExp(`not allowed .*${right}.*Grant`))
+    },
+  )
+
+  it('runs nothing but the document that it knows', async () => {
+    const command = await world([{}], {}, { document: { ...document, sha256: 'f'.repeat(64) } })
+    await expect(command.ask(idOf(0))).rejects.toThrow(/not the one that this version of highwater runs/)
+  })
+
+  it('stops when the run does', async () => {
+    const command = await world([{ fault: { kind: 'stuck', status: 'Pending' } }], {}, { signal: AbortSignal.timeout(200) })
+    await expect(command.ask(idOf(0))).rejects.toThrow(/timeout/)
+  })
+})

@@ -11,6 +11,7 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import { deployedDocuments } from '#pipeline/documents.ts'
 import { exitCode } from './exit-code.ts'
 import { summaryText } from './summary.ts'
 
@@ -24,7 +25,7 @@ interface LabOptions {
 
 export function labCommand(): Command {
   return new Command('lab')
-    .description('serve a small world (EKS, EC2, STS, S3, SES, Kubernetes) on loopback until Ctrl-C')
+    .description('serve a small world (EKS, EC2, STS, S3, SES, SSM, Kubernetes) on loopback until Ctrl-C')
     .addOption(
       new Option('--scenario <names...>', 'what the world looks like').choices(scenarios.map(({ name }) => name)).default(demoScenarios),
     )
@@ -32,7 +33,10 @@ export function labCommand(): Command {
     .option('--seed <number>', 'seed of scenario fleet', parseCount, 1)
     .addHelpText('after', '\nThe environment and the kubeconfig that it prints lead the AWS CLI, kubectl\nand highwater audit into it.')
     .action(async (options: LabOptions) => {
-      const lab = await startLab(options.scenario.map(name => (name === 'fleet' ? fleet(options) : scenarioNamed(name))))
+      const lab = await startLab(
+        options.scenario.map(name => (name === 'fleet' ? fleet(options) : scenarioNamed(name))),
+        { documents: deployedDocuments() },
+      )
       const kubeconfig = join(mkdtempSync(join(tmpdir(), 'highwater-lab-')), 'kubeconfig')
       writeFileSync(kubeconfig, lab.kubeconfig, { mode: 0o600 })
       const variables = Object.entries({ ...lab.environment, ...labService, KUBECONFIG: kubeconfig })
@@ -61,7 +65,11 @@ export function demoCommand(): Command {
 }
 
 async function runDemo(out: string): Promise<number> {
-  const lab = await startLab(demoScenarios.map(scenarioNamed), { storeFolder: join(out, 'lab-s3'), mailFolder: join(out, 'lab-mailbox') })
+  const lab = await startLab(demoScenarios.map(scenarioNamed), {
+    storeFolder: join(out, 'lab-s3'),
+    mailFolder: join(out, 'lab-mailbox'),
+    documents: deployedDocuments(),
+  })
   try {
     enterLab(lab)
     const { handler } = await import('#handlers/audit.ts')

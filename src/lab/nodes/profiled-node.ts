@@ -1,4 +1,5 @@
 /** A node of the lab, made of its profile. */
+import { machineOf } from '#lab/machines/machine-of.ts'
 import type { LabNode } from '#lab/scenarios/scenario.ts'
 import { configzOf } from './configz.ts'
 import { nodeObject } from './node-object.ts'
@@ -14,5 +15,6 @@ export function profiledNode(profile: NodeProfile): LabNode {
     podKeys: () => profile.pods.map(({ namespace, name }) => ({ namespace, name })),
     pod: (index, at) => podObject(profile, profile.pods[index]!, at),
     ...(profile.fault && { fault: profile.fault }),
+    ...(profile.agent && { agent: profile.agent, machine: at => machineOf(profile, at) }),
   }
 }

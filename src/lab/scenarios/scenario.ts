@@ -1,4 +1,5 @@
 /** What a scenario is: a small world as data, its faults, and what an audit of it should say. */
+import type { Machine } from '#lab/machines/machine.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { RawObject } from '#model/record.ts'
 
@@ -181,6 +182,8 @@ export interface LabNode {
   fault?: NodeFault
   /** Its SSM agent; absent: SSM does not know the instance. */
   agent?: AgentScenario
+  /** What its agent's scripts find; asked when the first one runs. */
+  machine?(at: string): Machine
 }
 
 export interface AgentScenario {
@@ -193,8 +196,8 @@ export interface AgentScenario {
   /** Default: just now. */
   lastPingMinutesAgo?: number
   fault?: AgentFault
-  /** Runs the script of a document's step on the node, as root's `sh` would. */
-  run(script: string, environment: Readonly<Record<string, string>>): Promise<ScriptRun>
+  /** Runs the script of a document's step on the node, as root's `sh` would. Default: it runs on the node's machine. */
+  run?(script: string, environment: Readonly<Record<string, string>>): Promise<ScriptRun>
 }
 
 export interface ScriptRun {
@@ -211,6 +214,10 @@ export type AgentFault =
   | { kind: 'slow'; delayMs: number }
   /** The script is killed after so many characters of its output. */
   | { kind: 'killed'; afterCharacters: number }
+  /** It ends well, and no more of its output than this arrives. */
+  | { kind: 'truncated'; afterCharacters: number }
+  /** It is set up with the identity of another instance. */
+  | { kind: 'other-identity'; instanceId: string }
 
 export interface PodKey {
   namespace: string

@@ -3,10 +3,14 @@ import { expect, it } from 'vitest'
 import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
 import { listNodesPermission } from '#collect/collect.ts'
-import { clusterCollectors, collectors } from '#collect/collectors/index.ts'
+import { clusterCollectors } from '#collect/collectors/index.ts'
+import { collectorsOf } from '#collect/modes.ts'
 
 const readme = readFileSync('README.md', 'utf8')
-const kubernetes = [listNodesPermission, ...[...collectors, ...clusterCollectors].flatMap(({ permissions }) => permissions.kubernetes)]
+const kubernetes = [
+  listNodesPermission,
+  ...[...Object.values(collectorsOf).flat(), ...clusterCollectors].flatMap(({ permissions }) => permissions.kubernetes),
+]
 
 it('the README names every right that the code uses', () => {
   expect([...new Set(kubernetes)].toSorted()).toEqual([

@@ -1,17 +1,24 @@
 /** Reads one cluster: its nodes page by page, of each node what the collectors ask, then its own objects. What cannot be read becomes an entry of `errors`, never a gap. */
 import { pMapIterable } from 'p-map'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
+import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
+import type { ReadMode } from '#model/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
-import type { ClusterCollector, CollectContext, Collector } from './collector.ts'
+import type { ClusterCollector, CollectContext, Collector, Told } from './collector.ts'
+import type { Inspector } from './inspect/inspector.ts'
 
 export interface CollectOptions {
-  collectors: Collector[]
-  clusterCollectors: ClusterCollector[]
+  mode: ReadMode
+  /** Those of the mode. */
+  collectors: readonly Collector[]
+  clusterCollectors: readonly ClusterCollector[]
+  /** Of the account and region that the cluster is in; null: not known, or the mode needs none. */
+  inspector: Inspector | null
   policy: Policy
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
@@ -43,11 +50,12 @@ export async function* collect(
     let isSaid = false
     const nodes = selectedNodes(record.cluster, kubernetes, options, errors)
     const { pace, timeoutsMs } = options.policy
-    const context = { kubernetes, signal: options.signal, timeoutsMs }
-    const atOnce = pace.concurrency
-    const records = pMapIterable(nodes, node => readNode(record.cluster, node, options.collectors, context), {
+    const context = { kubernetes, inspector: options.inspector, signal: options.signal, timeoutsMs }
+    // SSM is asked for many at once: while one batch answers, the next one fills up. The API server's own pace holds all the same.
+    const atOnce = options.inspector === null ? pace.concurrency : Math.max(pace.concurrency, 2 * commandInstancesMax)
+    const records = pMapIterable(nodes, node => readNode(record.cluster, node, options, context), {
       concurrency: atOnce,
-      backpressure: 4 * atOnce,
+      backpressure: Math.max(4 * pace.concurrency, atOnce),
     })
     for await (const node of records) {
       if (!isSaid) yield record
@@ -88,14 +96,19 @@ async function* selectedNodes(
   }
 }
 
-async function readNode(cluster: string, node: KubernetesNode, collectors: Collector[], context: CollectContext): Promise<NodeRecord> {
+async function readNode(
+  cluster: string,
+  node: KubernetesNode,
+  { mode, collectors }: Pick<CollectOptions, 'mode' | 'collectors'>,
+  context: CollectContext,
+): Promise<NodeRecord> {
   const identity = nodeIdentity(node)
-  const record: NodeRecord = { kind: 'Node', cluster, at: null, node, errors: [] }
+  const record: NodeRecord = { kind: 'Node', cluster, at: null, mode, node, errors: [] }
   const attempts = identity.ready === 'True' ? undefined : 1
-  const answers = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts })))
-  for (const answer of answers) {
-    if (answer.isKnown) Object.assign(record, { [answer.id]: answer.value })
-    else record.errors?.push({ what: answer.id, message: answer.reason })
+  const told = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts })))
+  for (const { errors, ...answers } of told) {
+    Object.assign(record, answers)
+    record.errors?.push(...(errors ?? []))
   }
   record.at = new Date().toISOString()
   return record
@@ -105,7 +118,7 @@ async function readNode(cluster: string, node: KubernetesNode, collectors: Colle
 async function* readObjects(
   cluster: string,
   { resource, collect: pagesOf }: ClusterCollector,
-  context: Omit<CollectContext, 'attempts'>,
+  context: Omit<CollectContext, 'attempts' | 'inspector'>,
   errors: ReadError[],
 ): AsyncGenerator<ObjectsRecord> {
   let isEmpty = true
@@ -121,15 +134,13 @@ async function* readObjects(
   }
 }
 
-type Answer = { id: string; isKnown: true; value: unknown } | { id: string; isKnown: false; reason: string }
-
-async function attempt(collector: Collector, node: NodeIdentity, context: CollectContext): Promise<Answer> {
-  const { id } = collector
-  if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return { id, isKnown: false, reason: fargate }
+async function attempt(collector: Collector, node: NodeIdentity, context: CollectContext): Promise<Told> {
+  const failed = (message: string): Told => ({ errors: collector.answers.map(what => ({ what, message })) })
+  if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return failed(fargate)
   try {
-    return { id, isKnown: true, value: await collector.collect(node, context) }
+    return await collector.collect(node, context)
   } catch (error) {
-    return { id, isKnown: false, reason: messageOf(error) }
+    return failed(messageOf(error))
   }
 }
 

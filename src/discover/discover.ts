@@ -14,12 +14,18 @@ import { launchTemplatesOf } from './launch-templates.ts'
 export interface ClusterTarget {
   record: ClusterRecord
   endpoint: KubernetesEndpoint | null
+  /** Where its instances are, the same object for all clusters of one account and region; null: not known. */
+  place: AwsPlace | null
 }
 
-interface Place {
-  account: AccountSelection
+/** A region, and the credentials of an account. */
+export interface AwsPlace {
   region: string
   credentials: CredentialSource
+}
+
+interface Place extends AwsPlace {
+  account: AccountSelection
   eks: EksApi
 }
 
@@ -40,7 +46,7 @@ export async function* discover(policy: Policy, selection: Selection, signal: Ab
     if (selected.length === 0) throw nothingSelected(selection, policy, found)
     for (const { place, error } of failed) {
       const cluster = `${place.account.roleArn ?? 'this account'}/${place.region}/*`
-      yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null }
+      yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null, place }
     }
     const isShared = (name: string) => found.filter(other => other.name === name).length > 1
     const targets = pMapIterable(selected, ({ place, name }) => describe(place, name, isShared(name), signal), {
@@ -113,7 +119,7 @@ async function describe(place: Place, name: string, isShared: boolean, signal: A
     launchTemplates,
     errors,
   }
-  return { record, endpoint }
+  return { record, endpoint, place }
 }
 
 /** Only ACTIVE and UPDATING clusters have an API server that answers. Source: EKS API reference, Cluster.status. */
@@ -171,7 +177,7 @@ function* missing({ clusters }: Selection, found: { name: string }[]): Generator
   for (const cluster of clusters) {
     if (cluster.includes('*') || found.some(({ name }) => name === cluster)) continue
     const errors = [{ what: 'cluster', message: 'no EKS cluster of this name in the selected accounts and regions' }]
-    yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null }
+    yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null, place: null }
   }
 }
 

@@ -4,8 +4,8 @@ import { parseConfigz } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
 
 /** The configuration the kubelet runs with, read through the API server's node proxy. */
-export const configz: Collector<'configz'> = {
-  id: 'configz',
+export const configz: Collector = {
+  answers: ['configz'],
   permissions: { kubernetes: ['get nodes/proxy'] },
   isAnsweredByKubelet: true,
 
@@ -18,6 +18,6 @@ export const configz: Collector<'configz'> = {
       isProxied: true,
     })
     parseConfigz(body)
-    return body as RawObject
+    return { configz: body as RawObject }
   },
 }

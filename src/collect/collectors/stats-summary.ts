@@ -3,8 +3,8 @@ import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { isRawObject } from '#model/record.ts'
 
 /** What the kubelet measured of its filesystems, memory and pods, read through the API server's node proxy. */
-export const statsSummary: Collector<'summary'> = {
-  id: 'summary',
+export const statsSummary: Collector = {
+  answers: ['summary'],
   permissions: { kubernetes: ['get nodes/proxy'] },
   isAnsweredByKubelet: true,
 
@@ -16,6 +16,6 @@ export const statsSummary: Collector<'summary'> = {
       isProxied: true,
     })
     if (!isRawObject(body) || !isRawObject(body.node)) throw new Error('the answer has no "node": it is no stats/summary')
-    return body
+    return { summary: body }
   },
 }

@@ -1,0 +1,14 @@
+/** What is asked of each node in each mode. */
+import type { ReadMode } from '#model/read-mode.ts'
+import type { Collector } from './collector.ts'
+import { configz } from './collectors/configz.ts'
+import { inspect } from './collectors/inspect.ts'
+import { pods } from './collectors/pods.ts'
+import { statsSummary } from './collectors/stats-summary.ts'
+
+/** Besides the Node object itself. Of two that answer the same the later one's answer counts. */
+export const collectorsOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
+  proxy: [pods, configz, statsSummary],
+  ssm: [pods, inspect],
+  both: [pods, inspect, configz, statsSummary],
+}

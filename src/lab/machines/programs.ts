@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import type { Machine } from './machine.ts'
 
 /** Coreutils, findutils, and the like. */
-export const everyday = [
+const everyday = [
   ...[
     'awk',
     'base64',
@@ -26,7 +26,7 @@ export const everyday = [
     'rm',
     'sed',
   ],
-  ...['sh', 'sha256sum', 'sleep', 'sort', 'stat', 'tail', 'timeout', 'tr', 'true', 'wc'],
+  ...['sh', 'sha256sum', 'sleep', 'sort', 'stat', 'timeout', 'tr', 'true', 'wc'],
 ]
 
 const standIns: Record<Machine['programs'], readonly string[]> = {

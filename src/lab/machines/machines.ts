@@ -3,7 +3,7 @@
  * that keeps to HIGHWATER_ROOT and to PATH, as those of our documents do, sees nothing of this machine.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -91,7 +91,9 @@ function runScript(
   environment: Readonly<Record<string, string>>,
   closing: AbortSignal,
 ): Promise<ScriptRun> {
-  const file = join(folder, '_script.sh')
+  // One for each command, as the agent has it: two may run at once.
+  const orchestration = mkdtempSync(join(folder, 'command-'))
+  const file = join(orchestration, '_script.sh')
   writeFileSync(file, script)
   const shell = systemProgram('dash') ?? systemProgram('sh') ?? 'sh'
   const own = { PATH: bin, HIGHWATER_ROOT: join(folder, 'root'), TMPDIR: join(folder, 'tmp') }
@@ -117,6 +119,7 @@ function runScript(
     const end = (exitCode: number) => {
       clearTimeout(timer)
       closing.removeEventListener('abort', kill)
+      rmSync(orchestration, { recursive: true, force: true })
       resolve({ ...said, exitCode })
     }
     child.once('error', error => {

@@ -86,21 +86,26 @@ export interface SesScenario {
 /** Rules that an expectation may name. */
 export type ExpectedRule =
   | 'alert-before-image-gc'
+  | 'dead-container-pile'
   | 'eviction-before-image-gc'
   | 'eviction-due'
   | 'image-gc-due'
   | 'lost-default-threshold'
+  | 'memory-cgroup-leak'
   | 'peer-drift'
   | 'reservation-without-eviction'
   | 'reserved-below-eks-formula'
   | 'serialized-pulls'
   | 'unreachable-gc-low-threshold'
+  | 'unpinned-sandbox-image'
   | 'unread-node'
   | 'unwatched-imagefs'
   | 'zero-min-reclaim-thrash'
 
-/** Policy defaults hold; of the rules above exactly these fire, none on a node that is not named. */
+/** Policy defaults hold, but for the way to read; of the rules above exactly these fire, none on a node that is not named. */
 interface Expectation {
+  /** Default: through the API server. */
+  mode?: 'ssm'
   nodes: readonly { cluster: string; node: string; rules: readonly ExpectedRule[] }[]
   /** Clusters of which no node can be read. */
   notAudited: readonly string[]

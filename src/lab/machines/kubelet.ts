@@ -50,11 +50,12 @@ export function kubeletPart(profile: NodeProfile, at: string): MachinePart {
       '/proc/stat': `cpu  1 2 3 4\nbtime ${bootSeconds}\n`,
       ...processFiles(1, '0::/init.scope', ['/sbin/init']),
       ...processFiles(containerdPid, `${group}containerd.service`, ['/usr/bin/containerd']),
-      ...processFiles(kubeletPid, `${group}${setUp.unit}`, arguments_),
+      // One that refuses its configuration is gone again each time somebody looks.
+      ...(profile.fault?.kind !== 'down' && processFiles(kubeletPid, `${group}${setUp.unit}`, arguments_)),
       ...(isOwnCluster(profile) && { '/var/lib/kubelet/pki/kubelet-client-current.pem': 'lab-secret-client-key\n' }),
     },
     answers: {
-      [`unit.${setUp.unit}`]: unitText(setUp),
+      [`unit.${setUp.unit}`]: unitText(setUp, profile.fault?.kind === 'down' ? 'activating' : 'active'),
       'unit.not-found': 'LoadState=not-found\nActiveState=inactive\nSubState=dead\n',
       ...(servesEveryone(profile) && { 'configz.json': JSON.stringify(configzOf(profile)) }),
     },
@@ -72,7 +73,7 @@ function servesEveryone(profile: NodeProfile): boolean {
   return isRawObject(authorization) && authorization.mode === 'AlwaysAllow'
 }
 
-const unitText = ({ unitFile, environment }: SetUp) => {
+const unitText = ({ unitFile, environment }: SetUp, activeState: string) => {
   const isPlain = (path: string) => !path.endsWith('.conf')
   return [
     `FragmentPath=${unitFile}`,
@@ -82,7 +83,7 @@ const unitText = ({ unitFile, environment }: SetUp) => {
       .join(' ')}`,
     ...environment.filter(({ path }) => isPlain(path)).map(({ path }) => `EnvironmentFiles=${path} (ignore_errors=no)`),
     'LoadState=loaded',
-    'ActiveState=active',
+    `ActiveState=${activeState}`,
     '',
   ].join('\n')
 }

@@ -9,6 +9,7 @@ import { summaryOf } from './summary.ts'
 
 export function profiledNode(profile: NodeProfile): LabNode {
   return {
+    providerId: profile.providerId,
     node: at => nodeObject(profile, at),
     configz: () => configzOf(profile),
     summary: at => summaryOf(profile, at),

@@ -5,6 +5,7 @@ import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { instanceIdOf } from '#lab/nodes/random.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
+import { probeTemplates } from './launch-templates.ts'
 import { type AgentFault, type ExpectedRule, fixedNodes, type NodegroupScenario, type Scenario } from './scenario.ts'
 
 interface Told {
@@ -29,10 +30,10 @@ const old: Told[] = [
   // 70/50 was written into the kubelet's file, and the kubelet never restarted.
   told(
     {
-      ...inNodegroup('al2', { ...al2, ip: '10.0.5.11' }),
+      ...inNodegroup('al2-edited', { ...al2, ip: '10.0.5.11' }),
       disk: { editedConfiguration: calm },
     },
-    [],
+    ['baseline-drift'],
   ),
   // A kernel that counts kernel memory for each group and forgets none: it leaks a group with each container.
   told(
@@ -92,7 +93,7 @@ const others: Told[] = [
       ...inNodegroup('stray', { ...al2023, ip: '10.0.5.41' }),
       disk: { dropIns: { '90-disk.conf': { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', ...calm } } },
     },
-    [],
+    ['alert-before-image-gc'],
   ),
   told(
     {
@@ -100,9 +101,10 @@ const others: Told[] = [
       nodefs: { capacityBytes: 80 * GiB, usedPercent: 33 },
       configuration: calm,
     },
-    [],
+    // Its disks and images stay unknown.
+    ['unread-node'],
   ),
-  // Its kubelet lets everybody in, so that root there can read what it runs with.
+  // Its kubelet lets everybody in, so that root there can read what it runs with; its file was edited, and it was not restarted.
   told(
     {
       ...selfManaged({ family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.5.61' }, 'probe-worker-1'),
@@ -113,8 +115,9 @@ const others: Told[] = [
         serializeImagePulls: false,
         systemReserved: { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '2Gi' },
       },
+      disk: { editedConfiguration: { containerLogMaxFiles: 3 } },
     },
-    [],
+    ['changed-not-restarted'],
   ),
   told(
     {
@@ -147,16 +150,23 @@ function failing(fault: AgentFault): { fault: AgentFault } {
 
 const nodes = [...old, ...alike, ...others, ...silent]
 
-const nodegroup = (name: string, desiredSize: number, more: Partial<NodegroupScenario> = {}): NodegroupScenario => ({
+const nodegroup = (name: string, desiredSize: number): NodegroupScenario => ({
   name,
   amiType: 'AL2023_x86_64_STANDARD',
   version: '1.32',
   releaseVersion: '1.32.9-20261103',
   instanceTypes: [al2023.instanceType],
   desiredSize,
-  diskSize: 20,
-  ...more,
+  launchTemplate: { id: 'lt-0a11ab00000000022', name: 'probe-al2023', version: '1' },
 })
+
+/** Without a launch template. */
+const withDisk = (name: string, desiredSize: number): NodegroupScenario => {
+  const { launchTemplate: _, ...plain } = nodegroup(name, desiredSize)
+  return { ...plain, diskSize: 20 }
+}
+
+const ofAl2 = { amiType: 'AL2_x86_64', releaseVersion: '1.32.9-20251120', instanceTypes: [al2.instanceType] }
 
 export const probe: Scenario = {
   name: 'probe',
@@ -166,17 +176,24 @@ export const probe: Scenario = {
       name: cluster,
       version: '1.32',
       nodegroups: [
-        nodegroup('al2', 3, { amiType: 'AL2_x86_64', releaseVersion: '1.32.9-20251120', instanceTypes: [al2.instanceType] }),
+        { ...withDisk('al2-edited', 1), ...ofAl2 },
+        { ...nodegroup('al2', 2), ...ofAl2, launchTemplate: { id: 'lt-0a11ab00000000021', name: 'probe-al2', version: '1' } },
         nodegroup('general', 4),
         nodegroup('jobs', 1),
-        nodegroup('stray', 1),
-        nodegroup('bottlerocket', 1, { amiType: 'BOTTLEROCKET_x86_64', releaseVersion: '1.51.0-a1b2c3d4', diskSize: 80 }),
+        withDisk('stray', 1),
+        {
+          ...nodegroup('bottlerocket', 1),
+          amiType: 'BOTTLEROCKET_x86_64',
+          releaseVersion: '1.51.0-a1b2c3d4',
+          launchTemplate: { id: 'lt-0a11ab00000000023', name: 'probe-bottlerocket', version: '1' },
+        },
         nodegroup('silent', silent.length),
       ],
       nodes: fixedNodes(Object.fromEntries(nodes.map(({ profile }) => [profile.name, profiledNode(profile)]))),
       access: { [labPrincipal]: auditorRights.filter(right => right !== 'get nodes/proxy') },
     },
   ],
+  launchTemplates: probeTemplates,
   expect: () => ({
     mode: 'ssm',
     nodes: nodes.map(({ profile, rules }) => ({ cluster, node: profile.name, rules: [...rules].toSorted() })),

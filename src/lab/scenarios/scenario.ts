@@ -184,6 +184,8 @@ export interface NodeSource {
 
 /** One node: its bodies are functions of the lab's time (RFC 3339), so that large fleets cost nothing until asked. */
 export interface LabNode {
+  /** What `node` says of it, without making the rest. */
+  providerId?: string
   node(at: string): KubernetesNode
   /** The body of `/configz`, `{"kubeletconfig":{…}}`. */
   configz(at: string): RawObject

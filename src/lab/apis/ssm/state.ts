@@ -54,7 +54,7 @@ export function createSsm(scenarios: readonly Scenario[], documents: readonly La
   const known = () => {
     agents ??= new Map(
       scenarios.flatMap(({ clusters }) =>
-        clusters.flatMap(({ nodes }) => nodes.names().flatMap(name => agentOf(nodes.node(name), machines, at))),
+        clusters.flatMap(({ nodes }) => nodes.names().flatMap(name => agentOf(name, nodes.node(name), machines, at))),
       ),
     )
     return agents
@@ -72,11 +72,11 @@ export function createSsm(scenarios: readonly Scenario[], documents: readonly La
 }
 
 /** Source: nodeadm getProviderId; a hybrid node that SSM activated is named by its id. */
-function agentOf(node: LabNode | undefined, machines: Machines, at: string): [string, Agent][] {
+function agentOf(name: string, node: LabNode | undefined, machines: Machines, at: string): [string, Agent][] {
   const agent = node?.agent
   if (!agent) return []
-  const { metadata, spec } = node.node(at)
-  const id = /\/(i-[0-9a-f]{8,17})$/.exec(spec?.providerID ?? '')?.[1] ?? metadata?.name ?? ''
+  const providerId = node.providerId ?? node.node(at).spec?.providerID ?? ''
+  const id = /\/(i-[0-9a-f]{8,17})$/.exec(providerId)?.[1] ?? name
   const build = () => node.machine?.(at) ?? machineFrom('host', [])
   return [[id, { ...agent, run: agent.run ?? ((script, environment) => machines.run(id, build, script, environment)) }]]
 }

@@ -22,6 +22,12 @@ severities: { image-gc-due: info }
 waivers:
   - { rule: peer-drift, match: { cluster: prod }, until: 2026-12-31, reason: replaced in December }
 pace: { requestsPerSecond: 20 }
+modes:
+  - match: { cluster: 'edge-*' }
+    mode: ssm
+  - mode: both
+inspectOutput: { bucket: our-bucket, prefix: nodes/ }
+timeoutsMs: { inspect: 60000 }
 `,
       'highwater.yaml',
       ruleIds,
@@ -32,7 +38,13 @@ pace: { requestsPerSecond: 20 }
       alertPercent: 75,
       severities: { 'image-gc-due': 'info' },
       waivers: [{ rule: 'peer-drift', match: { cluster: 'prod' }, until: '2026-12-31', reason: 'replaced in December' }],
-      pace: { requestsPerSecond: 20, concurrency: 20, clusters: 4 },
+      pace: { requestsPerSecond: 20, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
+      modes: [
+        { match: { cluster: 'edge-*' }, mode: 'ssm' },
+        { match: {}, mode: 'both' },
+      ],
+      inspectOutput: { bucket: 'our-bucket', prefix: 'nodes/' },
+      timeoutsMs: { list: 30_000, inspect: 60_000 },
     })
   })
 

@@ -439,6 +439,14 @@ describe('prune', () => {
     expect(JSON.stringify(prune(JSON.parse(JSON.stringify(once))))).toBe(JSON.stringify(once))
   })
 
+  it.each([['ssm'], ['both'], ['proxy']])('keeps how the node was read: %s', mode => {
+    expect(prune({ ...node('a'), mode } as NodeRecord).mode).toBe(mode)
+  })
+
+  it.each([[undefined], ['telepathy'], [7]])('takes no other word for a mode: %j', mode => {
+    expect(prune({ ...node('a'), mode } as unknown as NodeRecord)).not.toHaveProperty('mode')
+  })
+
   it('drops what has another type than the API gives it', () => {
     const odd = {
       ...node('a'),

@@ -1,6 +1,6 @@
 /** `highwater lab`: the small world on loopback, left running to look around in; and the demo, which audits it. */
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -15,7 +15,9 @@ import { deployedDocuments } from '#pipeline/documents.ts'
 import { exitCode } from './exit-code.ts'
 import { summaryText } from './summary.ts'
 
-const demoScenarios = ['recorded', 'incidents']
+const demoScenarios = ['recorded', 'incidents', 'probe']
+/** Its cluster grants nobody its kubelets. */
+const demoPolicy = 'modes:\n  - match: { cluster: probe }\n    mode: ssm\n'
 
 interface LabOptions {
   scenario: string[]
@@ -65,6 +67,9 @@ export function demoCommand(): Command {
 }
 
 async function runDemo(out: string): Promise<number> {
+  const bucket = join(out, 'lab-s3', demoBucket)
+  mkdirSync(bucket, { recursive: true })
+  writeFileSync(join(bucket, 'highwater.yaml'), demoPolicy)
   const lab = await startLab(demoScenarios.map(scenarioNamed), {
     storeFolder: join(out, 'lab-s3'),
     mailFolder: join(out, 'lab-mailbox'),
@@ -76,7 +81,7 @@ async function runDemo(out: string): Promise<number> {
     const event: { scheduledTime: string } = JSON.parse(readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'))
     process.stdout.write(`The lab is up on loopback. The schedule ticks (${event.scheduledTime}) and invokes the function:\n\n`)
     const answer = await handler(event, { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000 })
-    copyRun(join(out, 'lab-s3', demoBucket, 'runs', answer.runId), out)
+    copyRun(join(bucket, 'runs', answer.runId), out)
     if (answer.state === 'published-before')
       process.stdout.write(
         `This tick was published and mailed before, so nothing was read, written or sent again. For another: rm -r ${out}\n`,

@@ -204,8 +204,7 @@ describe('aggregation', () => {
       { what: 'value', value: '6' },
       { what: 'value on 1 other node', value: '0' },
       { what: 'value on 1 other node', value: '1' },
-      { what: 'value on 1 other node', value: '2' },
-      { what: 'and 3 more variants', value: 'on 3 nodes' },
+      { what: 'and 4 more variants', value: 'on 4 nodes' },
     ])
   })
 

@@ -68,7 +68,10 @@ const rotated = (size: string) => ({ files: { '/etc/logrotate.d/app': rotation(s
 
 /** Four nodes alike, until somebody gave one of them tenfold logs. */
 const alike: Told[] = ['10.0.5.21', '10.0.5.22', '10.0.5.23', '10.0.5.24'].map((ip, index) =>
-  told({ ...inNodegroup('general', { ...al2023, ip }), configuration: calm, disk: rotated(index === 2 ? '1G' : '100M') }, []),
+  told(
+    { ...inNodegroup('general', { ...al2023, ip }), configuration: calm, disk: rotated(index === 2 ? '1G' : '100M') },
+    index === 2 ? ['log-rotation-drift'] : [],
+  ),
 )
 
 const finishedJobs = (node: string): PodProfile[] =>

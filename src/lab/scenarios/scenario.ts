@@ -94,6 +94,7 @@ export type ExpectedRule =
   | 'eviction-loop'
   | 'image-gc-dead'
   | 'image-gc-due'
+  | 'log-rotation-drift'
   | 'lost-default-threshold'
   | 'lost-on-the-way'
   | 'memory-cgroup-leak'

@@ -1,6 +1,6 @@
 /** `highwater lab`: the small world on loopback, left running to look around in; and the demo, which audits it. */
 import { randomUUID } from 'node:crypto'
-import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -11,10 +11,13 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import { deployedDocuments } from '#pipeline/documents.ts'
 import { exitCode } from './exit-code.ts'
 import { summaryText } from './summary.ts'
 
-const demoScenarios = ['recorded', 'incidents']
+const demoScenarios = ['recorded', 'incidents', 'probe']
+/** Its cluster grants nobody its kubelets. */
+const demoPolicy = 'modes:\n  - match: { cluster: probe }\n    mode: ssm\n'
 
 interface LabOptions {
   scenario: string[]
@@ -24,7 +27,7 @@ interface LabOptions {
 
 export function labCommand(): Command {
   return new Command('lab')
-    .description('serve a small world (EKS, EC2, STS, S3, SES, Kubernetes) on loopback until Ctrl-C')
+    .description('serve a small world (EKS, EC2, STS, S3, SES, SSM, Kubernetes) on loopback until Ctrl-C')
     .addOption(
       new Option('--scenario <names...>', 'what the world looks like').choices(scenarios.map(({ name }) => name)).default(demoScenarios),
     )
@@ -32,7 +35,10 @@ export function labCommand(): Command {
     .option('--seed <number>', 'seed of scenario fleet', parseCount, 1)
     .addHelpText('after', '\nThe environment and the kubeconfig that it prints lead the AWS CLI, kubectl\nand highwater audit into it.')
     .action(async (options: LabOptions) => {
-      const lab = await startLab(options.scenario.map(name => (name === 'fleet' ? fleet(options) : scenarioNamed(name))))
+      const lab = await startLab(
+        options.scenario.map(name => (name === 'fleet' ? fleet(options) : scenarioNamed(name))),
+        { documents: deployedDocuments() },
+      )
       const kubeconfig = join(mkdtempSync(join(tmpdir(), 'highwater-lab-')), 'kubeconfig')
       writeFileSync(kubeconfig, lab.kubeconfig, { mode: 0o600 })
       const variables = Object.entries({ ...lab.environment, ...labService, KUBECONFIG: kubeconfig })
@@ -61,14 +67,21 @@ export function demoCommand(): Command {
 }
 
 async function runDemo(out: string): Promise<number> {
-  const lab = await startLab(demoScenarios.map(scenarioNamed), { storeFolder: join(out, 'lab-s3'), mailFolder: join(out, 'lab-mailbox') })
+  const bucket = join(out, 'lab-s3', demoBucket)
+  mkdirSync(bucket, { recursive: true })
+  writeFileSync(join(bucket, 'highwater.yaml'), demoPolicy)
+  const lab = await startLab(demoScenarios.map(scenarioNamed), {
+    storeFolder: join(out, 'lab-s3'),
+    mailFolder: join(out, 'lab-mailbox'),
+    documents: deployedDocuments(),
+  })
   try {
     enterLab(lab)
     const { handler } = await import('#handlers/audit.ts')
     const event: { scheduledTime: string } = JSON.parse(readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'))
     process.stdout.write(`The lab is up on loopback. The schedule ticks (${event.scheduledTime}) and invokes the function:\n\n`)
     const answer = await handler(event, { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000 })
-    copyRun(join(out, 'lab-s3', demoBucket, 'runs', answer.runId), out)
+    copyRun(join(bucket, 'runs', answer.runId), out)
     if (answer.state === 'published-before')
       process.stdout.write(
         `This tick was published and mailed before, so nothing was read, written or sent again. For another: rm -r ${out}\n`,

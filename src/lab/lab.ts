@@ -82,6 +82,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     },
     async close() {
       await Promise.all([eks, ec2, sts, s3, ses, ssm, ...apiServers].map(server => server?.close()))
+      await world.machines.close()
     },
   }
 }

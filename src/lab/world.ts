@@ -5,6 +5,7 @@ import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
 import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
+import { createMachines, type Machines } from './machines/machines.ts'
 import type { ClusterScenario, LaunchTemplateScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
 
 export const labAccount = '111122223333'
@@ -72,6 +73,8 @@ export interface World {
   s3: WorldS3
   ses: WorldSes
   ssm: WorldSsm
+  /** The nodes' own, for whatever runs on them. */
+  machines: Machines
 }
 
 export interface WorldEc2 {
@@ -99,6 +102,7 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     if (clusters.has(scenario.name)) throw new Error(`two scenarios have a cluster named ${scenario.name}`)
     clusters.set(scenario.name, createCluster(scenario, region))
   }
+  const machines = createMachines()
   return {
     region,
     at,
@@ -115,7 +119,8 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     },
     s3: createS3(scenarios, storeFolder),
     ses: createSes(scenarios, mailFolder),
-    ssm: createSsm(scenarios, documents ?? [], at),
+    ssm: createSsm(scenarios, documents ?? [], machines, at),
+    machines,
   }
 }
 

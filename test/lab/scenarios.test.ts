@@ -52,7 +52,9 @@ describe.each(scenarios.map(scenario => [scenario.name, scenario] as const))('th
 })
 
 describe('what a scenario expects', () => {
-  it.each(scenarios.map(scenario => [scenario.name, scenario] as const))(
+  // What a disk says may be something else than what runs.
+  const readByApi = scenarios.filter(scenario => scenario.expect().mode === undefined)
+  it.each(readByApi.map(scenario => [scenario.name, scenario] as const))(
     'of %s follows from its bodies by plain arithmetic',
     (_, scenario) => {
       const expected = new Map(scenario.expect().nodes.map(({ cluster, node, rules }) => [`${cluster}/${node}`, rules]))

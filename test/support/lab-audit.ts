@@ -7,13 +7,14 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
 import { everything, type Selection } from '#model/selection.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
+import { deployedDocuments } from '#pipeline/documents.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
 import { formats, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 
 /** A lab for one test, with this process's AWS settings leading into it. */
 export async function labOf(scenarios: readonly Scenario[], options: LabOptions = {}): Promise<Lab> {
-  const lab = await startLab(scenarios, options)
+  const lab = await startLab(scenarios, { documents: deployedDocuments(), ...options })
   const before = { ...process.env }
   Object.assign(process.env, lab.environment)
   onTestFinished(async () => {

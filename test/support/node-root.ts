@@ -1,8 +1,11 @@
 /** A pretend node: a root folder, and a PATH of its own in which programs can be missing or be stand-ins. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { writeBin } from '#lab/machines/programs.ts'
+import { writeRoot } from '#lab/machines/root.ts'
 import { documents, scriptOf } from '#remediate/scripts/documents.ts'
+import { readScript } from '#remediate/scripts/read-script.ts'
 import { temporaryFolder } from './cli.ts'
 
 export interface NodeRoot {
@@ -26,29 +29,6 @@ export interface Run {
 
 const writtenAt = new Date('2026-11-20T12:00:00Z')
 
-/** What every node has: coreutils, findutils, and the like. */
-const everyday = [
-  ...[
-    'awk',
-    'base64',
-    'cat',
-    'date',
-    'find',
-    'getconf',
-    'grep',
-    'gzip',
-    'head',
-    'iconv',
-    'ionice',
-    'mkdir',
-    'mktemp',
-    'renice',
-    'rm',
-    'sed',
-  ],
-  ...['sh', 'sha256sum', 'sleep', 'sort', 'stat', 'timeout', 'tr', 'true', 'wc'],
-]
-
 export const which = (name: string): string | null =>
   (process.env.PATH ?? '')
     .split(':')
@@ -60,36 +40,23 @@ export const which = (name: string): string | null =>
 function scriptNamed(name: string): string {
   const document = documents.find(known => known.name === name)
   if (document === undefined) throw new Error(`there is no document ${name}`)
-  return scriptOf(document, file => readFileSync(join('src/remediate/scripts', file), 'utf8'))
+  return scriptOf(document, readScript)
 }
 
-function writeRoot(
+function stand(
   { files, links = {}, folders = [], tools = {}, missing = [] }: NodeRoot,
   platform: Platform,
 ): { root: string; path: string } {
   const folder = temporaryFolder()
   const root = join(folder, 'root')
   const path = join(folder, 'bin')
-  for (const made of ['proc', ...folders]) mkdirSync(join(root, made), { recursive: true })
-  for (const [file, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, file)), { recursive: true })
-    writeFileSync(join(root, file), content)
-    utimesSync(join(root, file), writtenAt, writtenAt)
-  }
-  for (const [link, target] of Object.entries(links)) {
-    mkdirSync(dirname(join(root, link)), { recursive: true })
-    symlinkSync(target.startsWith('/') ? join(root, target) : target, join(root, link))
-  }
-  mkdirSync(path)
-  for (const name of everyday) {
-    const real = platform.programs(name)
-    if (real !== null && !missing.includes(name) && !(name in tools)) symlinkSync(real, join(path, name))
-  }
-  for (const [name, script] of Object.entries(tools)) {
-    if (missing.includes(name)) continue
-    writeFileSync(join(path, name), `#!/bin/sh\n${script}\n`)
-    chmodSync(join(path, name), 0o755)
-  }
+  writeRoot(root, { files, links, folders: ['proc', ...folders] }, writtenAt)
+  const scripts = Object.entries(tools).filter(([name]) => !missing.includes(name))
+  writeBin(
+    path,
+    name => (missing.includes(name) ? null : platform.programs(name)),
+    Object.fromEntries(scripts.map(([name, script]) => [name, `#!/bin/sh\n${script}\n`])),
+  )
   return { root, path }
 }
 
@@ -122,7 +89,7 @@ export function platforms(): Platform[] {
 
 /** Runs it to its end. Its output is bytes from anywhere: read as UTF-8 with the wrong ones replaced. */
 export function inspect(document: string, node: NodeRoot, platform: Platform, output = 'short'): Run {
-  const { root, path } = writeRoot(node, platform)
+  const { root, path } = stand(node, platform)
   const script = join(dirname(path), 'script.sh')
   writeFileSync(script, scriptNamed(document))
   const [shell = 'sh', ...options] = platform.shell

@@ -10,8 +10,6 @@ import { runOn, type Step, stepOf } from './ssm/run.ts'
 import type { Command, Invocation } from './ssm/state.ts'
 
 const commandInstancesMax = 50
-/** Scripts that run at once: the lab's nodes share this machine. */
-const atOnce = 4
 
 type Action = (input: RawObject, world: World) => RawObject
 
@@ -177,17 +175,14 @@ const pending = (instanceId: string, unseenLeft: number): Invocation => ({
 
 /** Longer output goes to S3, where the command says so: `prefix/command/instance/awsrunShellScript/step/stdout`. */
 async function runAll({ id, stepName, output, invocations }: Command, step: Step, { ssm, s3 }: World): Promise<void> {
-  const waiting = [...invocations.values()]
-  const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const agent = ssm.agentOf(next.instanceId)
-      const said = agent ? await runOn(agent, step, next) : ''
-      const key = [output?.prefix, id, next.instanceId, 'awsrunShellScript', stepName, 'stdout'].filter(part => part).join('/')
-      if (output !== null && said !== '' && s3.scenario.buckets.includes(output.bucket))
-        s3.objects.put(output.bucket, key, stored(Buffer.from(said)))
-    }
+  const work = async (invocation: Invocation) => {
+    const agent = ssm.agentOf(invocation.instanceId)
+    const said = agent ? await runOn(agent, step, invocation) : ''
+    const key = [output?.prefix, id, invocation.instanceId, 'awsrunShellScript', stepName, 'stdout'].filter(part => part).join('/')
+    if (output !== null && said !== '' && s3.scenario.buckets.includes(output.bucket))
+      s3.objects.put(output.bucket, key, stored(Buffer.from(said)))
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  await Promise.all([...invocations.values()].map(work))
 }
 
 const stored = (body: Buffer): StoredObject => ({

@@ -4,11 +4,12 @@
  * Sources  pkg/kubelet/apis/config/v1beta1/defaults.go; awslabs/amazon-eks-ami (templates/al2, nodeadm/internal/kubelet/config.go);
  *          bottlerocket-core-kit kubelet-config; EKS user guide, Auto Mode
  */
+import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
 import type { StringMap } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
 import { instanceTypes } from './instance-types.ts'
 import { minorOf } from './minors.ts'
-import type { Family, NodeProfile } from './profile.ts'
+import { type Family, MiB, memoryCapacityBytes, type NodeProfile } from './profile.ts'
 
 /** What the Amazon images write; it takes imagefs away. */
 const evictionTrio: StringMap = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
@@ -22,8 +23,38 @@ export function configzOf(profile: NodeProfile): { kubeletconfig: RawObject } {
 
 /** The running configuration; a field of the profile that is undefined is absent. */
 export function configurationOf(profile: NodeProfile): RawObject {
-  const fields = { ...upstreamDefaults(profile), ...ofFamily[profile.family](profile), ...profile.configuration }
+  const fields = { ...upstreamDefaults(profile), ...ofFamily[profile.family](profile), ...profile.configuration, ...ofFlags(profile) }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** What of upstream's fields the images write, too. */
+const alsoWritten = [
+  ...[
+    'address',
+    'authentication',
+    'authorization',
+    'cgroupDriver',
+    'cgroupRoot',
+    'clusterDNS',
+    'clusterDomain',
+    'containerRuntimeEndpoint',
+  ],
+  ...['maxPods', 'providerID'],
+]
+
+/** What the image's own set-up writes into the kubelet's main file. */
+export function imageFields(profile: NodeProfile): RawObject {
+  const upstream = Object.entries(upstreamDefaults(profile)).filter(([name]) => alsoWritten.includes(name))
+  return { ...Object.fromEntries(upstream), ...ofFamily[profile.family](profile) }
+}
+
+/** Of the flags that set a field of the configuration; those of a number or a text are enough here. */
+function ofFlags({ flags = {} }: NodeProfile): RawObject {
+  const known = Object.entries(flags).flatMap(([flag, value]) => {
+    const field = configurationFlags[flag]?.field
+    return field === undefined ? [] : [[field, /^\d+$/.test(value ?? '') ? Number(value) : value]]
+  })
+  return Object.fromEntries(known)
 }
 
 function upstreamDefaults(profile: NodeProfile): RawObject {
@@ -124,6 +155,19 @@ function reservedCpuMillis(vcpus: number): number {
   return [60, 10, 5, 2.5].reduce((sum, millis, index) => sum + Math.trunc(millis * cores[index]!), 0)
 }
 
+/** 25 % of the first 4 GiB, 20 % of the next 4, 10 % of the next 8, 6 % of the next 112. Source: aws/eks-hybrid internal/kubelet/config.go. */
+function hybridReservedMemory(profile: NodeProfile): string {
+  const mebibytes = memoryCapacityBytes(profile) / MiB
+  const steps: [upTo: number, share: number][] = [
+    [4096, 0.25],
+    [8192, 0.2],
+    [16_384, 0.1],
+    [131_072, 0.06],
+  ]
+  const shares = steps.map(([upTo, share], index) => share * Math.max(0, Math.min(mebibytes, upTo) - (steps[index - 1]?.[0] ?? 0)))
+  return `${Math.trunc(shares.reduce((sum, one) => sum + one, 0))}Mi`
+}
+
 const amazonFields = (profile: NodeProfile): RawObject => ({
   serverTLSBootstrap: true,
   protectKernelDefaults: true,
@@ -154,6 +198,12 @@ const ofFamily: Record<Family, (profile: NodeProfile) => RawObject> = {
   Bottlerocket: bottlerocketFields,
   'Auto Mode': bottlerocketFields,
   Ubuntu: () => ({ rotateCertificates: true }),
+  // nodeadm's, but for what an instance type would tell.
+  Hybrid: profile => ({
+    ...amazonFields(profile),
+    kubeReserved: { cpu: '80m', 'ephemeral-storage': '1Gi', memory: hybridReservedMemory(profile) },
+    systemReservedCgroup: undefined,
+  }),
   Fargate: () => ({}),
   Windows: () => ({
     // Upstream: defaults_windows.go: no inode signals, and more memory.

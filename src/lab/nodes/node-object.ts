@@ -1,12 +1,12 @@
 /** `v1.Node` of a profile: labels, conditions, what it has and what pods may use, its images. */
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import { instanceTypes } from './instance-types.ts'
-import { MiB, type NodeProfile } from './profile.ts'
+import { type Family, MiB, type NodeProfile } from './profile.ts'
 import { digits, uidOf } from './random.ts'
 import { allocatableOf, capacityOf } from './resources.ts'
 
 /** The lab's nodes are nine days old; a silent one has been so for 40 minutes. */
-const ageMs = 9 * 86_400_000
+export const ageMs = 9 * 86_400_000
 const silentMs = 40 * 60_000
 const transitionMs = 3 * 60_000
 
@@ -25,9 +25,12 @@ export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
         'kubernetes.io/arch': arch,
         'kubernetes.io/hostname': profile.name,
         'kubernetes.io/os': system,
-        'node.kubernetes.io/instance-type': profile.instanceType,
-        'topology.kubernetes.io/region': profile.zone.slice(0, -1),
-        'topology.kubernetes.io/zone': profile.zone,
+        // A machine of one's own is of no instance type.
+        ...(profile.family !== 'Hybrid' && {
+          'node.kubernetes.io/instance-type': profile.instanceType,
+          'topology.kubernetes.io/region': profile.zone.slice(0, -1),
+          'topology.kubernetes.io/zone': profile.zone,
+        }),
         ...profile.labels,
       },
       annotations: { 'node.alpha.kubernetes.io/ttl': '0', 'volumes.kubernetes.io/controller-managed-attach-detach': 'true' },
@@ -98,13 +101,14 @@ function taintsOf({ silent, diskPressure, family }: NodeProfile): { key: string;
   ]
 }
 
-function nodeInfo(profile: NodeProfile) {
+export function nodeInfo(profile: NodeProfile) {
   const [osImage, kernelVersion, runtime] = {
     AL2: ['Amazon Linux 2', '5.10.245-241.976.amzn2.x86_64', '1.7.29'],
     AL2023: ['Amazon Linux 2023.9.20261103', '6.12.55-74.119.amzn2023.x86_64', '2.1.5'],
     Bottlerocket: ['Bottlerocket OS 1.51.0 (aws-k8s)', '6.12.55', '2.1.5+bottlerocket'],
     'Auto Mode': ['Bottlerocket (EKS Auto, Standard) 2026.11.4 (aws-k8s-standard)', '6.12.55', '2.1.5+bottlerocket'],
     Ubuntu: ['Ubuntu 22.04.5 LTS', '5.15.0-160-generic', '1.7.28'],
+    Hybrid: ['Ubuntu 24.04.3 LTS', '6.8.0-87-generic', '1.7.28'],
     Windows: ['Windows Server 2022 Datacenter', '10.0.20348.4297', '1.7.28'],
     Fargate: ['Amazon Linux 2', '5.10.245-241.976.amzn2.x86_64', '1.7.29'],
   }[profile.family]
@@ -114,7 +118,7 @@ function nodeInfo(profile: NodeProfile) {
     machineID: machine.slice(0, 32),
     systemUUID: uidOf(`system/${profile.name}`),
     bootID: uidOf(`boot/${profile.name}`),
-    kernelVersion: kernelVersion!,
+    kernelVersion: profile.kernel ?? kernelVersion!,
     osImage: osImage!,
     containerRuntimeVersion: `containerd://${runtime}`,
     kubeletVersion: `v${profile.version}${suffix}`,
@@ -122,15 +126,30 @@ function nodeInfo(profile: NodeProfile) {
   }
 }
 
+/** As containerd's configuration names it. Source: awslabs/amazon-eks-ami, bottlerocket-core-kit, containerd. */
+const sandboxImages: Readonly<Record<Family, string>> = {
+  AL2: '602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.10',
+  AL2023: 'localhost/kubernetes/pause',
+  Hybrid: 'registry.k8s.io/pause:3.10',
+  Ubuntu: 'registry.k8s.io/pause:3.10',
+  Bottlerocket: 'localhost/kubernetes/pause:0.1.0',
+  'Auto Mode': 'localhost/kubernetes/pause:0.1.0',
+  Windows: 'mcr.microsoft.com/oss/kubernetes/pause:3.9',
+  Fargate: '602401143452.dkr.ecr.us-east-1.amazonaws.com/eks/pause:3.10',
+}
+export const sandboxImageOf = ({ family }: NodeProfile) => sandboxImages[family]
+const sandboxImageBytes = 318_731
+
 /** The images of its pods, compressed sizes, the largest first. Upstream: pkg/kubelet/nodestatus/setters.go Images. */
-function imagesOf({ pods }: NodeProfile) {
-  const names = new Set(pods.flatMap(pod => pod.containers.map(container => container.image)))
+export function imagesOf(profile: NodeProfile) {
+  const sandboxImage = sandboxImageOf(profile).replace(/(\/[^:]*)$/, '$1:latest')
+  const names = new Set([...profile.pods.flatMap(pod => pod.containers.map(container => container.image)), sandboxImage])
   return [...names]
     .map(name => {
       const digest = digits(name)
       return {
         names: [`${name.replace(/:[^:/]*$/, '')}@sha256:${digest}`, name],
-        sizeBytes: (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321,
+        sizeBytes: name === sandboxImage ? sandboxImageBytes : (20 + (parseInt(digest.slice(0, 4), 16) % 400)) * MiB + 4321,
       }
     })
     .sort((a, b) => b.sizeBytes - a.sizeBytes)

@@ -45,6 +45,19 @@ export const autoMode = (nodePool: string, place: Place): Placement => {
   }
 }
 
+/** A machine of one's own, which SSM has activated. */
+export const onPremises = (cluster: string, place: Omit<Place, 'family'>): Placement => {
+  const name = `m${instanceIdOf(place.ip)}`
+  return {
+    ...place,
+    family: 'Hybrid',
+    name,
+    zone,
+    providerId: `eks-hybrid:///${zone.slice(0, -1)}/${cluster}/${name}`,
+    labels: { 'eks.amazonaws.com/compute-type': 'hybrid', 'eks.amazonaws.com/hybrid-credential-provider': 'ssm' },
+  }
+}
+
 export const onFargate = (place: Place): Placement => {
   const name = `fargate-${nodeNameOf(place.ip)}`
   return {

@@ -11,6 +11,8 @@ const endedMs = 2 * 3_600_000
 
 export const podUid = ({ namespace, name }: { namespace: string; name: string }) => uidOf(`pod/${namespace}/${name}`)
 
+export const containerId = (pod: { name: string }, container: { name: string }) => digits(`${pod.name}/${container.name}`)
+
 export const podStart = (at: string) => before(at, ageMs)
 
 export function podObject(node: NodeProfile, pod: PodProfile, at: string): KubernetesPod {
@@ -76,7 +78,7 @@ function statusOf(node: NodeProfile, pod: PodProfile, startedAt: string, endedAt
       ...(!running && type !== 'PodScheduled' && { reason: 'PodCompleted' }),
     })),
     containerStatuses: pod.containers.map(container => {
-      const containerID = `containerd://${digits(`${pod.name}/${container.name}`)}`
+      const containerID = `containerd://${containerId(pod, container)}`
       return {
         name: container.name,
         state: running

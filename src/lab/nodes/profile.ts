@@ -1,13 +1,13 @@
 /** What a node of the lab is, in the few words from which all of its bodies are made. */
 
-import type { NodeFault } from '#lab/scenarios/scenario.ts'
+import type { AgentScenario, NodeFault } from '#lab/scenarios/scenario.ts'
 import type { StringMap } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
-import type { InstanceTypeName } from './instance-types.ts'
+import { type InstanceTypeName, instanceTypes } from './instance-types.ts'
 import type { KubeletVersion } from './minors.ts'
 import type { PodProfile } from './pod-profile.ts'
 
-export type Family = 'AL2' | 'AL2023' | 'Bottlerocket' | 'Ubuntu' | 'Windows' | 'Fargate' | 'Auto Mode'
+export type Family = 'AL2' | 'AL2023' | 'Bottlerocket' | 'Ubuntu' | 'Hybrid' | 'Windows' | 'Fargate' | 'Auto Mode'
 
 export interface Disk {
   capacityBytes: number
@@ -31,6 +31,12 @@ export interface NodeProfile {
   imagefs?: Disk
   /** KubeletConfiguration fields that differ from the family's. */
   configuration?: RawObject
+  /** Flags of the kubelet beside its image's, by name: what they set wins over every file. */
+  flags?: StringMap
+  /** Where its disk is not what its image and `configuration` made of it. */
+  disk?: OnDisk
+  /** Release of another kernel than its image's. */
+  kernel?: string
   /** A machine of its own size, not the instance type's. */
   memoryBytes?: number
   /** Memory that its daemons use; default: what they take on a quiet node. */
@@ -40,9 +46,31 @@ export interface NodeProfile {
   /** The kubelet stopped posting its status. */
   silent?: boolean
   fault?: NodeFault
+  /** Its SSM agent; absent: SSM does not know the instance. */
+  agent?: AgentScenario
+}
+
+/** What happened on a disk since its node was made. */
+export interface OnDisk {
+  /** Fields written into the kubelet's main file after it had started. */
+  editedConfiguration?: RawObject
+  /** Drop-ins by name, written after the kubelet had started; where no folder of them was named to it, it will never read them. */
+  dropIns?: Readonly<Record<string, RawObject>>
+  /** Other files by path, in place of those that the image has there; null: not there. */
+  files?: Readonly<Record<string, string | null>>
+  /** The runtime does not hold the sandbox image fast. */
+  isSandboxImageUnpinned?: boolean
+  /** Memory cgroups that are deleted and not gone. */
+  dyingCgroups?: number
 }
 
 export const GiB = 2 ** 30
 export const MiB = 2 ** 20
+
+/** Firmware and kernel keep some of the instance's memory. */
+const usableMemory = 0.965
+
+export const memoryCapacityBytes = ({ instanceType, memoryBytes }: NodeProfile) =>
+  memoryBytes ?? Math.trunc(instanceTypes[instanceType].memoryMiB * usableMemory) * MiB
 
 export const availableBytes = ({ capacityBytes, usedPercent }: Disk) => Math.trunc((capacityBytes * (100 - usedPercent)) / 100)

@@ -5,13 +5,7 @@
 import type { StringMap } from '#model/kubelet-configuration.ts'
 import { configurationOf } from './configz.ts'
 import { instanceTypes } from './instance-types.ts'
-import { MiB, type NodeProfile } from './profile.ts'
-
-/** Firmware and kernel keep some of the instance's memory. */
-const usableMemory = 0.965
-
-export const memoryCapacityBytes = ({ instanceType, memoryBytes }: NodeProfile) =>
-  memoryBytes ?? Math.trunc(instanceTypes[instanceType].memoryMiB * usableMemory) * MiB
+import { MiB, memoryCapacityBytes, type NodeProfile } from './profile.ts'
 
 export function capacityOf(profile: NodeProfile): StringMap {
   return {

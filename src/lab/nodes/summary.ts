@@ -3,8 +3,8 @@ import type { RawObject } from '#model/record.ts'
 import { minorOf } from './minors.ts'
 import { podStart, podUid } from './pod-object.ts'
 import type { ContainerProfile, PodProfile } from './pod-profile.ts'
-import { availableBytes, type Disk, MiB, type NodeProfile } from './profile.ts'
-import { memoryCapacityBytes, podsMemoryLimitBytes } from './resources.ts'
+import { availableBytes, type Disk, MiB, memoryCapacityBytes, type NodeProfile } from './profile.ts'
+import { podsMemoryLimitBytes } from './resources.ts'
 
 const quietDaemonsMiB = { kubelet: 118, runtime: 164 }
 const otherMiB = 210
@@ -12,7 +12,7 @@ const maxPids = 4_194_304
 /** xfs makes inodes as it needs them: about one for 2 KiB at most. */
 const bytesPerInode = 2048
 
-interface Filesystem {
+export interface Filesystem {
   capacityBytes: number
   availableBytes: number
   inodes?: number
@@ -43,8 +43,7 @@ export function summaryOf(profile: NodeProfile, at: string): RawObject {
           ['runtime', daemonsMiB.runtime, capacityBytes],
           ['pods', podsMiB, podsMemoryLimitBytes(profile)],
         ]
-  const imageUsed = scene.imagefs.capacityBytes - scene.imagefs.availableBytes
-  const imageFs = filesystem(scene, scene.imagefs, Math.trunc(imageUsed * 0.8))
+  const imageFs = filesystem(scene, scene.imagefs, imagesBytes(scene.imagefs))
   return {
     node: {
       nodeName: profile.name,
@@ -65,18 +64,28 @@ export function summaryOf(profile: NodeProfile, at: string): RawObject {
   }
 }
 
-function sceneOf(profile: NodeProfile, at: string): Scene {
+export function filesystemsOf(profile: NodeProfile): { nodefs: Filesystem; imagefs: Filesystem } {
   const hasInodes = profile.family !== 'Windows'
   const nodefs = measured(profile.nodefs, hasInodes)
+  return { nodefs, imagefs: profile.imagefs ? measured(profile.imagefs, hasInodes) : nodefs }
+}
+
+function sceneOf(profile: NodeProfile, at: string): Scene {
+  const hasInodes = profile.family !== 'Windows'
   return {
     time: `${new Date(Date.parse(at) - 4000).toISOString().slice(0, 19)}Z`,
     startTime: podStart(at),
     hasInodes,
     hasPsi: hasInodes && minorOf(profile).hasPsi,
-    nodefs,
-    imagefs: profile.imagefs ? measured(profile.imagefs, hasInodes) : nodefs,
+    ...filesystemsOf(profile),
   }
 }
+
+/** What snapshots take of the filesystem's used part. */
+export const imagesBytes = ({ capacityBytes, availableBytes }: Filesystem) => Math.trunc((capacityBytes - availableBytes) * 0.8)
+
+/** About one inode for 40 KiB. */
+export const inodesOf = (usedBytes: number) => Math.trunc(usedBytes / 40_960)
 
 function measured(disk: Disk, hasInodes: boolean): Filesystem {
   const inodes = Math.trunc(disk.capacityBytes / bytesPerInode)
@@ -134,7 +143,7 @@ const filesystem = ({ time }: Scene, { capacityBytes, availableBytes, inodes, in
   availableBytes,
   capacityBytes,
   usedBytes,
-  ...(inodes !== undefined && inodesFree !== undefined && { inodesFree, inodes, inodesUsed: Math.trunc(usedBytes / 40_960) }),
+  ...(inodes !== undefined && inodesFree !== undefined && { inodesFree, inodes, inodesUsed: inodesOf(usedBytes) }),
 })
 
 function network({ time }: Scene, rxBytes: number): RawObject {

@@ -170,6 +170,7 @@ function draw(seed: string, index: number, podsPerNode: number): Drawn {
       ...(group.imagefsGiB !== undefined && { imagefs: { capacityBytes: group.imagefsGiB * GiB, usedPercent } }),
       configuration: { ...group.configuration, ...(isOutlier && { containerLogMaxFiles: 10 }) },
       ...(isEvicting && { diskPressure: true }),
+      agent: {},
       pods: podsOf(placement.name, podsPerNode),
     },
     rules: [

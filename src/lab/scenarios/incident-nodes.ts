@@ -1,7 +1,7 @@
 /** The nodes of the incidents, each with the rules that it fires. */
 import { autoMode, inNodegroup, onFargate, selfManaged } from '#lab/nodes/placement.ts'
 import { evictedPod, ordinaryPods, systemPods, workloadPods } from '#lab/nodes/pod-profile.ts'
-import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
+import { type Family, GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { type ExpectedRule, fixedNodes, type NodeSource } from './scenario.ts'
 
@@ -13,9 +13,16 @@ export interface Told {
 const told = (placement: Parameters<typeof withPods>[0], rules: readonly ExpectedRule[]): Told => ({ profile: withPods(placement), rules })
 
 const withPods = ({ pods, ...placement }: Omit<NodeProfile, 'pods'> & { pods?: NodeProfile['pods'] }): NodeProfile => ({
+  ...agentOf(placement.family),
   ...placement,
   pods: pods ?? ordinaryPods(placement.name),
 })
+
+/** What EKS runs by itself has none that answers to the account. */
+const agentOf = (family: Family): Pick<NodeProfile, 'agent'> => {
+  if (family === 'Fargate' || family === 'Auto Mode') return {}
+  return { agent: family === 'Windows' ? { platform: 'Windows' } : {} }
+}
 
 const disk = (gibibytes: number, usedPercent: number) => ({ capacityBytes: gibibytes * GiB, usedPercent })
 export const al2 = { family: 'AL2', version: '1.32.9', instanceType: 'm5.large' } as const

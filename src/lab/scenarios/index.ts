@@ -2,10 +2,11 @@
 import { faults } from './faults.ts'
 import { fleet } from './fleet.ts'
 import { incidents } from './incidents.ts'
+import { probe } from './probe.ts'
 import { recorded } from './recorded.ts'
 import type { Scenario } from './scenario.ts'
 
-export const scenarios: readonly Scenario[] = [faults, fleet({ nodes: 200 }), incidents, recorded]
+export const scenarios: readonly Scenario[] = [faults, fleet({ nodes: 200 }), incidents, probe, recorded]
 
 /** @throws Error that names the known ones when there is none of that name. */
 export function scenarioNamed(name: string): Scenario {

@@ -51,16 +51,20 @@ spec:
 ${config}
 `
 
+const calmByNodeadm = multipart([
+  { type: 'application/node.eks.aws', body: nodeConfig('      imageGCHighThresholdPercent: 70\n      imageGCLowThresholdPercent: 50') },
+])
+
 const arm = multipart([
   { type: 'application/node.eks.aws', body: nodeConfig('      imageGCHighThresholdPercent: 70\n      imageGCLowThresholdPercent: 50') },
   { type: script, body: '#!/bin/bash\necho lab-secret-token > /etc/agent.key\n' },
 ])
 
-const bottlerocket = `[settings.kubernetes]
+const bottlerocket = (high: number, low: number) => `[settings.kubernetes]
 cluster-name = "fleet"
 bootstrap-token = "lab-secret-bootstrap"
-image-gc-high-threshold-percent = "85"
-image-gc-low-threshold-percent = "80"
+image-gc-high-threshold-percent = "${high}"
+image-gc-low-threshold-percent = "${low}"
 
 [settings.host-containers.admin]
 enabled = false
@@ -81,6 +85,13 @@ export const fleetTemplates: LaunchTemplateScenario[] = [
   {
     id: 'lt-0a11ab00000000012',
     name: 'fleet-bottlerocket',
-    versions: [{ number: 1, userData: gzipSync(bottlerocket).toString('base64') }],
+    versions: [{ number: 1, userData: gzipSync(bottlerocket(85, 80)).toString('base64') }],
   },
+]
+
+/** What each family's nodes of scenario probe are meant to run with. */
+export const probeTemplates: LaunchTemplateScenario[] = [
+  { id: 'lt-0a11ab00000000021', name: 'probe-al2', versions: [{ number: 1, userData: base64(al2Tuned) }] },
+  { id: 'lt-0a11ab00000000022', name: 'probe-al2023', versions: [{ number: 1, userData: base64(calmByNodeadm) }] },
+  { id: 'lt-0a11ab00000000023', name: 'probe-bottlerocket', versions: [{ number: 1, userData: base64(bottlerocket(70, 50)) }] },
 ]

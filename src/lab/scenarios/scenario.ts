@@ -1,4 +1,5 @@
 /** What a scenario is: a small world as data, its faults, and what an audit of it should say. */
+import type { Machine } from '#lab/machines/machine.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { RawObject } from '#model/record.ts'
 
@@ -87,27 +88,33 @@ export type ExpectedRule =
   | 'alert-before-image-gc'
   | 'baseline-drift'
   | 'changed-not-restarted'
+  | 'dead-container-pile'
   | 'eviction-before-image-gc'
   | 'eviction-due'
   | 'eviction-loop'
   | 'image-gc-dead'
   | 'image-gc-due'
+  | 'log-rotation-drift'
   | 'lost-default-threshold'
   | 'lost-on-the-way'
+  | 'memory-cgroup-leak'
   | 'peer-drift'
   | 'pull-failing-now'
   | 'rate-limited-registry'
   | 'reservation-without-eviction'
   | 'reserved-below-eks-formula'
   | 'serialized-pulls'
+  | 'unpinned-sandbox-image'
   | 'unreachable-gc-low-threshold'
   | 'unread-node'
   | 'unwatched-imagefs'
   | 'version-skew-drift'
   | 'zero-min-reclaim-thrash'
 
-/** Policy defaults hold; of the rules above exactly these fire, none on a node that is not named. */
+/** Policy defaults hold, but for the way to read; of the rules above exactly these fire, none on a node that is not named. */
 interface Expectation {
+  /** Default: through the API server. */
+  mode?: 'ssm'
   nodes: readonly { cluster: string; node: string; rules: readonly ExpectedRule[] }[]
   /** Clusters of which no node can be read. */
   notAudited: readonly string[]
@@ -178,6 +185,8 @@ export interface NodeSource {
 
 /** One node: its bodies are functions of the lab's time (RFC 3339), so that large fleets cost nothing until asked. */
 export interface LabNode {
+  /** What `node` says of it, without making the rest. */
+  providerId?: string
   node(at: string): KubernetesNode
   /** The body of `/configz`, `{"kubeletconfig":{…}}`. */
   configz(at: string): RawObject
@@ -189,6 +198,8 @@ export interface LabNode {
   fault?: NodeFault
   /** Its SSM agent; absent: SSM does not know the instance. */
   agent?: AgentScenario
+  /** What its agent's scripts find; asked when the first one runs. */
+  machine?(at: string): Machine
 }
 
 export interface AgentScenario {
@@ -201,8 +212,8 @@ export interface AgentScenario {
   /** Default: just now. */
   lastPingMinutesAgo?: number
   fault?: AgentFault
-  /** Runs the script of a document's step on the node, as root's `sh` would. */
-  run(script: string, environment: Readonly<Record<string, string>>): Promise<ScriptRun>
+  /** Runs the script of a document's step on the node, as root's `sh` would. Default: it runs on the node's machine. */
+  run?(script: string, environment: Readonly<Record<string, string>>): Promise<ScriptRun>
 }
 
 export interface ScriptRun {
@@ -219,6 +230,10 @@ export type AgentFault =
   | { kind: 'slow'; delayMs: number }
   /** The script is killed after so many characters of its output. */
   | { kind: 'killed'; afterCharacters: number }
+  /** It ends well, and no more of its output than this arrives. */
+  | { kind: 'truncated'; afterCharacters: number }
+  /** It is set up with the identity of another instance. */
+  | { kind: 'other-identity'; instanceId: string }
 
 export interface PodKey {
   namespace: string

@@ -4,9 +4,8 @@
  * Sources: Systems Manager user guide, "Data elements and parameters" and the ENV_VAR interpolation; amazon-ssm-agent pluginutil.go (truncation)
  */
 import { Refusal } from '#lab/api.ts'
-import type { AgentScenario } from '#lab/scenarios/scenario.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import type { Invocation } from './state.ts'
+import type { Agent, Invocation } from './state.ts'
 
 const stdoutMax = 24_000
 const stderrMax = 8_000
@@ -59,7 +58,7 @@ function platformOf(precondition: unknown): string | null {
 }
 
 /** From Pending to whatever comes of it. @returns all of the output, before it is cut */
-export async function runOn(agent: AgentScenario, step: Step, invocation: Invocation): Promise<string> {
+export async function runOn(agent: Agent, step: Step, invocation: Invocation): Promise<string> {
   const { fault } = agent
   if (fault?.kind === 'stuck') return end(invocation, fault.status, fault.status)
   if (agent.pingStatus === 'ConnectionLost') return end(invocation, 'TimedOut', 'Delivery Timed Out')
@@ -67,9 +66,10 @@ export async function runOn(agent: AgentScenario, step: Step, invocation: Invoca
   Object.assign(invocation, { status: 'InProgress', statusDetails: 'InProgress' })
   if (fault?.kind === 'slow') await new Promise(resolve => setTimeout(resolve, fault.delayMs))
   if (fault?.kind === 'status') return end(invocation, fault.status, fault.details)
-  const environment = { ...step.environment, AWS_SSM_INSTANCE_ID: invocation.instanceId }
+  const instanceId = fault?.kind === 'other-identity' ? fault.instanceId : invocation.instanceId
+  const environment = { ...step.environment, AWS_SSM_INSTANCE_ID: instanceId }
   const { stdout, stderr, exitCode } = await agent.run(step.script, environment)
-  const said = fault?.kind === 'killed' ? stdout.slice(0, fault.afterCharacters) : stdout
+  const said = fault?.kind === 'killed' || fault?.kind === 'truncated' ? stdout.slice(0, fault.afterCharacters) : stdout
   invocation.stdout = said.slice(0, stdoutMax)
   invocation.stderr = stderr.slice(0, stderrMax)
   invocation.responseCode = fault?.kind === 'killed' ? 137 : exitCode

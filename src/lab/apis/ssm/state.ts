@@ -1,5 +1,7 @@
 /** What the lab's SSM knows from one request to the next. */
 import { createHash } from 'node:crypto'
+import { machineFrom } from '#lab/machines/machine.ts'
+import type { Machines } from '#lab/machines/machines.ts'
 import type { AgentScenario, LabNode, Scenario, SsmScenario } from '#lab/scenarios/scenario.ts'
 
 /** A document of the account; its content is JSON, schema 2.2. */
@@ -7,6 +9,9 @@ export interface LabDocument {
   name: string
   content: string
 }
+
+/** An agent that can run what it is told. */
+export type Agent = AgentScenario & Required<Pick<AgentScenario, 'run'>>
 
 export interface Invocation {
   instanceId: string
@@ -35,20 +40,22 @@ export interface WorldSsm {
   documents: Map<string, LabDocument & { sha256: string }>
   commands: Map<string, Command>
   /** The agent of an instance; undefined: SSM does not know it. */
-  agentOf(instanceId: string): AgentScenario | undefined
+  agentOf(instanceId: string): Agent | undefined
   /** Every instance with an agent. */
   instanceIds(): readonly string[]
 }
 
 /** Where several scenarios speak of SSM, the last one holds. */
-export function createSsm(scenarios: readonly Scenario[], documents: readonly LabDocument[], at: string): WorldSsm {
+export function createSsm(scenarios: readonly Scenario[], documents: readonly LabDocument[], machines: Machines, at: string): WorldSsm {
   const usual: SsmScenario = { denied: [], throttlesFirst: 0, unseenFirst: 0, down: false }
   const scenario: SsmScenario = Object.assign(usual, ...scenarios.map(({ ssm }) => ssm))
-  let agents: Map<string, AgentScenario> | null = null
+  let agents: Map<string, Agent> | null = null
   // A large fleet's nodes are made only when somebody asks SSM.
   const known = () => {
     agents ??= new Map(
-      scenarios.flatMap(({ clusters }) => clusters.flatMap(({ nodes }) => nodes.names().flatMap(name => agentOf(nodes.node(name), at)))),
+      scenarios.flatMap(({ clusters }) =>
+        clusters.flatMap(({ nodes }) => nodes.names().flatMap(name => agentOf(name, nodes.node(name), machines, at))),
+      ),
     )
     return agents
   }
@@ -65,9 +72,11 @@ export function createSsm(scenarios: readonly Scenario[], documents: readonly La
 }
 
 /** Source: nodeadm getProviderId; a hybrid node that SSM activated is named by its id. */
-function agentOf(node: LabNode | undefined, at: string): [string, AgentScenario][] {
-  if (!node?.agent) return []
-  const { metadata, spec } = node.node(at)
-  const id = /\/(i-[0-9a-f]{8,17})$/.exec(spec?.providerID ?? '')?.[1] ?? metadata?.name ?? ''
-  return [[id, node.agent]]
+function agentOf(name: string, node: LabNode | undefined, machines: Machines, at: string): [string, Agent][] {
+  const agent = node?.agent
+  if (!agent) return []
+  const providerId = node.providerId ?? node.node(at).spec?.providerID ?? ''
+  const id = /\/(i-[0-9a-f]{8,17})$/.exec(providerId)?.[1] ?? name
+  const build = () => node.machine?.(at) ?? machineFrom('host', [])
+  return [[id, { ...agent, run: agent.run ?? ((script, environment) => machines.run(id, build, script, environment)) }]]
 }

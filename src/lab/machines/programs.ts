@@ -1,0 +1,57 @@
+/**
+ * The programs of a lab node: the small tools of this machine that read and reckon, and stand-ins for what speaks with daemons. There are no others on
+ * its PATH, so nothing there opens a connection or changes this machine.
+ */
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Machine } from './machine.ts'
+
+/** Coreutils, findutils, and the like. */
+const everyday = [
+  ...[
+    'awk',
+    'base64',
+    'cat',
+    'date',
+    'find',
+    'getconf',
+    'grep',
+    'gzip',
+    'head',
+    'iconv',
+    'ionice',
+    'mkdir',
+    'mktemp',
+    'renice',
+    'rm',
+    'sed',
+  ],
+  ...['sh', 'sha256sum', 'sleep', 'sort', 'stat', 'timeout', 'tr', 'true', 'wc'],
+]
+
+const standIns: Record<Machine['programs'], readonly string[]> = {
+  host: ['crictl', 'curl', 'df', 'findmnt', 'journalctl', 'nproc', 'systemctl'],
+  'control-container': ['apiclient'],
+}
+
+const folders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/run/current-system/sw/bin']
+
+/** Where this machine has the program; null: it does not. */
+export const systemProgram = (name: string): string | null =>
+  folders.map(folder => join(folder, name)).find(path => existsSync(path)) ?? null
+
+/** @param find where the real ones are; null: this node does not have that one */
+export function writeBin(folder: string, find: (name: string) => string | null, scripts: Readonly<Record<string, string>>): void {
+  mkdirSync(folder)
+  for (const name of everyday) {
+    const real = name in scripts ? null : find(name)
+    if (real !== null) symlinkSync(real, join(folder, name))
+  }
+  for (const [name, script] of Object.entries(scripts)) {
+    writeFileSync(join(folder, name), script)
+    chmodSync(join(folder, name), 0o755)
+  }
+}
+
+export const standInsOf = (programs: Machine['programs']): Record<string, string> =>
+  Object.fromEntries(standIns[programs].map(name => [name, readFileSync(new URL(`stand-ins/${name}.sh`, import.meta.url), 'utf8')]))

@@ -1,0 +1,35 @@
+/** Writes a pretend root folder. No path and no link in it leads out of it, as in a real root. */
+import { chmodSync, mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import type { RootContents, RootFile } from './machine.ts'
+
+/** @param modifiedAt of all files that do not say it themselves */
+export function writeRoot(root: string, { files, links = {}, folders = [] }: RootContents, modifiedAt: Date): void {
+  for (const folder of folders) mkdirSync(inside(root, folder), { recursive: true })
+  for (const [path, file] of Object.entries(files)) {
+    const place = inside(root, path)
+    mkdirSync(dirname(place), { recursive: true })
+    writeRootFile(place, file, modifiedAt)
+  }
+  for (const [path, target] of Object.entries(links)) {
+    const place = inside(root, path)
+    mkdirSync(dirname(place), { recursive: true })
+    symlinkSync(inside(root, posix.resolve('/', posix.dirname(posix.join('/', path)), target)), place)
+  }
+}
+
+function writeRootFile(place: string, file: RootFile, modifiedAt: Date): void {
+  if (typeof file === 'string' || file instanceof Uint8Array) writeFileSync(place, file)
+  else if ('text' in file) {
+    writeFileSync(place, file.text)
+    chmodSync(place, 0o755)
+  } else {
+    writeFileSync(place, '')
+    truncateSync(place, file.bytes)
+  }
+  const at = typeof file === 'object' && 'modifiedAtMs' in file ? new Date(file.modifiedAtMs) : modifiedAt
+  utimesSync(place, at, at)
+}
+
+/** `..` at the top stays at the top. */
+const inside = (root: string, path: string) => join(root, posix.join('/', path))

@@ -1,0 +1,2 @@
+#!/bin/sh
+exec cat "${HIGHWATER_ROOT%/root}/answers/nproc"

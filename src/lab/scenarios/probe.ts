@@ -1,0 +1,205 @@
+/** A cluster that grants nobody its kubelets (`nodes/proxy`): what its nodes hide is told by their own machines, where SSM reaches them. */
+import { inNodegroup, onPremises, selfManaged } from '#lab/nodes/placement.ts'
+import { finishedPod, ordinaryPods, type PodProfile, systemPods } from '#lab/nodes/pod-profile.ts'
+import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
+import { profiledNode } from '#lab/nodes/profiled-node.ts'
+import { instanceIdOf } from '#lab/nodes/random.ts'
+import { auditorRights, labPrincipal } from '#lab/world.ts'
+import { probeTemplates } from './launch-templates.ts'
+import { type AgentFault, type ExpectedRule, fixedNodes, type NodegroupScenario, type Scenario } from './scenario.ts'
+
+interface Told {
+  profile: NodeProfile
+  rules: readonly ExpectedRule[]
+}
+
+const cluster = 'probe'
+const al2 = { family: 'AL2', version: '1.32.9', instanceType: 'm5.large' } as const
+const al2023 = { family: 'AL2023', version: '1.32.9', instanceType: 'm6i.large' } as const
+const calm = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
+
+type Unfinished = Omit<NodeProfile, 'pods' | 'nodefs' | 'agent'> & Partial<NodeProfile>
+
+const told = (profile: Unfinished, rules: readonly ExpectedRule[]): Told => ({
+  profile: { nodefs: { capacityBytes: 20 * GiB, usedPercent: 47 }, agent: {}, pods: ordinaryPods(profile.name), ...profile },
+  rules,
+})
+
+/** Amazon Linux 2 of three ages. */
+const old: Told[] = [
+  // 70/50 was written into the kubelet's file, and the kubelet never restarted.
+  told(
+    {
+      ...inNodegroup('al2-edited', { ...al2, ip: '10.0.5.11' }),
+      disk: { editedConfiguration: calm },
+    },
+    ['baseline-drift'],
+  ),
+  // A kernel that counts kernel memory for each group and forgets none: it leaks a group with each container.
+  told(
+    {
+      ...inNodegroup('al2', { ...al2, ip: '10.0.5.12' }),
+      configuration: calm,
+      kernel: '4.14.355-275.572.amzn2.x86_64',
+      disk: { dyingCgroups: 31_400 },
+    },
+    ['memory-cgroup-leak'],
+  ),
+  // Its pause image was pulled by hand, so containerd does not hold it fast.
+  told(
+    {
+      ...inNodegroup('al2', { ...al2, ip: '10.0.5.13' }),
+      configuration: calm,
+      disk: { isSandboxImageUnpinned: true },
+    },
+    ['unpinned-sandbox-image'],
+  ),
+]
+
+const rotation = (size: string) => `/var/log/app/*.log {
+  daily
+  rotate 5
+  maxsize ${size}
+  copytruncate
+  missingok
+}
+`
+const rotated = (size: string) => ({ files: { '/etc/logrotate.d/app': rotation(size) } })
+
+/** Four nodes alike, until somebody gave one of them tenfold logs. */
+const alike: Told[] = ['10.0.5.21', '10.0.5.22', '10.0.5.23', '10.0.5.24'].map((ip, index) =>
+  told(
+    { ...inNodegroup('general', { ...al2023, ip }), configuration: calm, disk: rotated(index === 2 ? '1G' : '100M') },
+    index === 2 ? ['log-rotation-drift'] : [],
+  ),
+)
+
+const finishedJobs = (node: string): PodProfile[] =>
+  Array.from({ length: 60 }, (_, index) => {
+    const name = `nightly-report-${29_380_000 + index * 60}`
+    return { ...finishedPod(`${node}/${index}`), name: `${name}-x${index.toString(36).padStart(4, 'b')}`, owner: { kind: 'Job', name } }
+  })
+
+const others: Told[] = [
+  // Nobody deletes the pods of its Jobs.
+  told(
+    {
+      ...inNodegroup('jobs', { ...al2023, ip: '10.0.5.31' }),
+      configuration: calm,
+      pods: [...systemPods('jobs'), ...finishedJobs('jobs')],
+    },
+    ['dead-container-pile'],
+  ),
+  // A drop-in that no flag names to the kubelet: it lies there, and nobody reads it.
+  told(
+    {
+      ...inNodegroup('stray', { ...al2023, ip: '10.0.5.41' }),
+      disk: { dropIns: { '90-disk.conf': { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', ...calm } } },
+    },
+    ['alert-before-image-gc'],
+  ),
+  told(
+    {
+      ...inNodegroup('bottlerocket', { family: 'Bottlerocket', version: '1.32.9', instanceType: 'm6i.large', ip: '10.0.5.51' }),
+      nodefs: { capacityBytes: 80 * GiB, usedPercent: 33 },
+      configuration: calm,
+    },
+    // Its disks and images stay unknown.
+    ['unread-node'],
+  ),
+  // Its kubelet lets everybody in, so that root there can read what it runs with; its file was edited, and it was not restarted.
+  told(
+    {
+      ...selfManaged({ family: 'Ubuntu', version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.5.61' }, 'probe-worker-1'),
+      nodefs: { capacityBytes: 100 * GiB, usedPercent: 38 },
+      configuration: {
+        ...calm,
+        authorization: { mode: 'AlwaysAllow', webhook: { cacheAuthorizedTTL: '5m0s', cacheUnauthorizedTTL: '30s' } },
+        serializeImagePulls: false,
+        systemReserved: { cpu: '500m', memory: '1Gi', 'ephemeral-storage': '2Gi' },
+      },
+      disk: { editedConfiguration: { containerLogMaxFiles: 3 } },
+    },
+    ['changed-not-restarted'],
+  ),
+  told(
+    {
+      ...onPremises(cluster, { version: '1.32.5', instanceType: 'm5.xlarge', ip: '10.0.5.71' }),
+      nodefs: { capacityBytes: 200 * GiB, usedPercent: 51 },
+      configuration: { ...calm, maxPods: 110 },
+    },
+    [],
+  ),
+]
+
+const olderAnswer = '{"schema":"highwater.inspect/0","instanceId":"","nodeName":"","at":null,"host":null,"runtime":null}\n'
+
+/** Nodes that tell nothing, each in its own way. */
+const silent: Told[] = (
+  [
+    ['10.0.5.81', { pingStatus: 'ConnectionLost', lastPingMinutesAgo: 190 }],
+    ['10.0.5.82', failing({ kind: 'status', status: 'TimedOut', details: 'Delivery Timed Out' })],
+    ['10.0.5.83', failing({ kind: 'killed', afterCharacters: 900 })],
+    ['10.0.5.84', failing({ kind: 'truncated', afterCharacters: 2500 })],
+    // Its image was made of a node that still runs.
+    ['10.0.5.85', failing({ kind: 'other-identity', instanceId: instanceIdOf('10.0.5.21') })],
+    ['10.0.5.86', { run: async () => ({ stdout: olderAnswer, stderr: '', exitCode: 0 }) }],
+  ] as const
+).map(([ip, agent]) => told({ ...inNodegroup('silent', { ...al2023, ip }), agent }, ['unread-node']))
+
+function failing(fault: AgentFault): { fault: AgentFault } {
+  return { fault }
+}
+
+const nodes = [...old, ...alike, ...others, ...silent]
+
+const nodegroup = (name: string, desiredSize: number): NodegroupScenario => ({
+  name,
+  amiType: 'AL2023_x86_64_STANDARD',
+  version: '1.32',
+  releaseVersion: '1.32.9-20261103',
+  instanceTypes: [al2023.instanceType],
+  desiredSize,
+  launchTemplate: { id: 'lt-0a11ab00000000022', name: 'probe-al2023', version: '1' },
+})
+
+/** Without a launch template. */
+const withDisk = (name: string, desiredSize: number): NodegroupScenario => {
+  const { launchTemplate: _, ...plain } = nodegroup(name, desiredSize)
+  return { ...plain, diskSize: 20 }
+}
+
+const ofAl2 = { amiType: 'AL2_x86_64', releaseVersion: '1.32.9-20251120', instanceTypes: [al2.instanceType] }
+
+export const probe: Scenario = {
+  name: 'probe',
+  about: 'nodes that only SSM can read, with what only their own machines know',
+  clusters: [
+    {
+      name: cluster,
+      version: '1.32',
+      nodegroups: [
+        { ...withDisk('al2-edited', 1), ...ofAl2 },
+        { ...nodegroup('al2', 2), ...ofAl2, launchTemplate: { id: 'lt-0a11ab00000000021', name: 'probe-al2', version: '1' } },
+        nodegroup('general', 4),
+        nodegroup('jobs', 1),
+        withDisk('stray', 1),
+        {
+          ...nodegroup('bottlerocket', 1),
+          amiType: 'BOTTLEROCKET_x86_64',
+          releaseVersion: '1.51.0-a1b2c3d4',
+          launchTemplate: { id: 'lt-0a11ab00000000023', name: 'probe-bottlerocket', version: '1' },
+        },
+        nodegroup('silent', silent.length),
+      ],
+      nodes: fixedNodes(Object.fromEntries(nodes.map(({ profile }) => [profile.name, profiledNode(profile)]))),
+      access: { [labPrincipal]: auditorRights.filter(right => right !== 'get nodes/proxy') },
+    },
+  ],
+  launchTemplates: probeTemplates,
+  expect: () => ({
+    mode: 'ssm',
+    nodes: nodes.map(({ profile, rules }) => ({ cluster, node: profile.name, rules: [...rules].toSorted() })),
+    notAudited: [],
+  }),
+}

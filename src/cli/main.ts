@@ -5,6 +5,7 @@ import { auditCommand } from './audit.ts'
 import { collectCommand } from './collect.ts'
 import { exitCode } from './exit-code.ts'
 import { demoCommand, labCommand } from './lab.ts'
+import { permissionsCommand } from './permissions.ts'
 import { predictCommand } from './predict.ts'
 import { version } from './version.ts'
 
@@ -16,6 +17,7 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(auditCommand())
     .addCommand(collectCommand())
     .addCommand(predictCommand())
+    .addCommand(permissionsCommand())
     .addCommand(labCommand())
     .addCommand(demoCommand(), { hidden: true })
     .showSuggestionAfterError()

@@ -4,6 +4,7 @@
  */
 import http from 'node:http'
 import https from 'node:https'
+import { checkServerIdentity } from 'node:tls'
 import { createGunzip } from 'node:zlib'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
@@ -17,6 +18,8 @@ export interface KubernetesEndpoint {
   clientCertificate?: { cert: string | Buffer; key: string | Buffer }
   /** Name expected in the certificate, where it is not the host. */
   serverName?: string
+  /** The certificate may be for any of these, where it is not for the host. */
+  names?: readonly string[]
   /** Only where a kubeconfig says `insecure-skip-tls-verify`. */
   skipTlsVerification?: boolean
   /** The Authorization header; `renew` after a 401. Null: none is sent. */
@@ -34,9 +37,21 @@ export interface KubernetesClientOptions {
   patienceMs: number
   /** How often such a server is tried. */
   probeEveryMs: number
+  /** What to do about an answer of that status. */
+  hints: Readonly<Record<number, string>>
 }
 
-const defaultOptions = { attempts: 3, backoffMs: 300, maxBodyBytes: 64 * 1024 * 1024, patienceMs: 30_000, probeEveryMs: 2_000 }
+const defaultOptions = {
+  attempts: 3,
+  backoffMs: 300,
+  maxBodyBytes: 64 * 1024 * 1024,
+  patienceMs: 30_000,
+  probeEveryMs: 2_000,
+  hints: {
+    401: "The API server does not know this identity: map the role by an EKS access entry (or aws-auth), and check this machine's clock",
+    403: "Grant the right in the cluster's role for highwater (docs/permissions.md; highwater doctor says which)",
+  },
+}
 const listPageLimit = 500
 const maxRetryAfterMs = 30_000
 const maxListRestarts = 3
@@ -85,6 +100,7 @@ export class KubernetesClient {
             cert: endpoint.clientCertificate?.cert,
             key: endpoint.clientCertificate?.key,
             servername: endpoint.serverName,
+            ...(endpoint.names && { checkServerIdentity: anyName(endpoint.names) }),
             rejectUnauthorized: endpoint.skipTlsVerification !== true,
           })
   }
@@ -197,7 +213,7 @@ export class KubernetesClient {
       }
     }
     const parsed = parseStatus(body)
-    throw new RequestFailure('http', httpMessage(status, parsed.message, path), {
+    throw new RequestFailure('http', httpMessage(status, parsed.message, path, this.options.hints[status]), {
       status,
       retryAfterMs: retryAfterMs(headers['retry-after']),
       body: parsed.body,
@@ -305,13 +321,16 @@ function parseStatus(text: string): { message: string; body: unknown } {
 /** In a message: a selector may be longer than what was answered. */
 const withoutQuery = (path: string) => path.split('?')[0] ?? ''
 
-function httpMessage(status: number, message: string, path: string): string {
+function httpMessage(status: number, message: string, path: string, hint?: string): string {
   const said = `GET ${withoutQuery(path)} was answered ${status}${message === '' ? '' : `: ${message}`}`
-  if (status === 401)
-    return `${said}. The API server does not know this identity: map the role by an EKS access entry (or aws-auth), and check this machine's clock`
-  if (status === 403) return `${said}. Grant the right in the cluster's role for highwater (README, Permissions)`
-  return said
+  return hint ? `${said}. ${hint}` : said
 }
+
+/** A certificate for one of the names is right; the error is that of the host. */
+const anyName =
+  (names: readonly string[]): typeof checkServerIdentity =>
+  (host, certificate) =>
+    names.some(name => checkServerIdentity(name, certificate) === undefined) ? undefined : checkServerIdentity(host, certificate)
 
 function retryAfterMs(header: string | undefined): number | null {
   const seconds = Number(header)

@@ -1,17 +1,21 @@
 /** Reads one cluster: its nodes page by page, of each node what the collectors ask, then its own objects. What cannot be read becomes an entry of `errors`, never a gap. */
 import { pMapIterable } from 'p-map'
+import { KubeletApi, type KubeletIdentity } from '#clients/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
-import type { ClusterCollector, CollectContext, Collector } from './collector.ts'
+import type { ClusterCollector, CollectContext, Collector, NodeContext } from './collector.ts'
 
 export interface CollectOptions {
-  collectors: Collector[]
+  collectors: readonly Collector[]
   clusterCollectors: ClusterCollector[]
+  /** With what kubelets are asked directly, where that is wanted. */
+  kubelet?: KubeletIdentity | null
   policy: Policy
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
@@ -27,6 +31,8 @@ export interface NodesFound {
 
 /** What listing the nodes needs in a cluster, beside what the collectors say. */
 export const listNodesPermission = 'list nodes'
+/** And what it brings. */
+export const listNodesTells = 'which nodes there are: without it nothing of the cluster is audited'
 
 const fargate = 'a Fargate node: AWS runs its kubelet and does not let it be asked, so there is nothing to audit'
 
@@ -45,7 +51,8 @@ export async function* collect(
     const { pace, timeoutsMs } = options.policy
     const context = { kubernetes, signal: options.signal, timeoutsMs }
     const atOnce = pace.concurrency
-    const records = pMapIterable(nodes, node => readNode(record.cluster, node, options.collectors, context), {
+    const kubelet = options.kubelet ? new KubeletApi(options.kubelet, pace) : null
+    const records = pMapIterable(nodes, node => readNode(record.cluster, node, options.collectors, { ...context, kubelet }), {
       concurrency: atOnce,
       backpressure: 4 * atOnce,
     })
@@ -88,11 +95,17 @@ async function* selectedNodes(
   }
 }
 
-async function readNode(cluster: string, node: KubernetesNode, collectors: Collector[], context: CollectContext): Promise<NodeRecord> {
+async function readNode(
+  cluster: string,
+  node: KubernetesNode,
+  collectors: readonly Collector[],
+  context: Omit<NodeContext, 'address'>,
+): Promise<NodeRecord> {
   const identity = nodeIdentity(node)
   const record: NodeRecord = { kind: 'Node', cluster, at: null, node, errors: [] }
   const attempts = identity.ready === 'True' ? undefined : 1
-  const answers = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts })))
+  const address = kubeletAddress(node)
+  const answers = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts, address })))
   for (const answer of answers) {
     if (answer.isKnown) Object.assign(record, { [answer.id]: answer.value })
     else record.errors?.push({ what: answer.id, message: answer.reason })
@@ -123,7 +136,7 @@ async function* readObjects(
 
 type Answer = { id: string; isKnown: true; value: unknown } | { id: string; isKnown: false; reason: string }
 
-async function attempt(collector: Collector, node: NodeIdentity, context: CollectContext): Promise<Answer> {
+async function attempt(collector: Collector, node: NodeIdentity, context: NodeContext): Promise<Answer> {
   const { id } = collector
   if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return { id, isKnown: false, reason: fargate }
   try {

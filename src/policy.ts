@@ -9,6 +9,7 @@ import { addressPattern, defaultPolicy, mostRecipients, type Policy, regionPatte
 
 const percent = z.number().min(1).max(100)
 const address = z.string().regex(addressPattern, 'an e-mail address')
+const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
 const timeoutMs = z.int().min(100).max(600_000)
 const day = z.iso.date('a day as YYYY-MM-DD')
 
@@ -19,11 +20,7 @@ const policySchema = (ruleIds: readonly string[]) =>
       accounts: z
         .array(
           z.strictObject({
-            roleArn: z
-              .string()
-              .regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
-              .nullable()
-              .default(null),
+            roleArn: roleArn.nullable().default(null),
             // Source: STS API reference, AssumeRole ExternalId.
             externalId: z
               .string()
@@ -42,6 +39,17 @@ const policySchema = (ruleIds: readonly string[]) =>
           tags: z.record(z.string(), z.string()).default({}).describe('only clusters with these EKS tags'),
         })
         .default(defaultPolicy.clusters),
+      kubelet: z
+        .strictObject({
+          roleArn: roleArn
+            .nullable()
+            .default(null)
+            .describe('the role whose token kubelets see; it needs get nodes/configz and get nodes/stats and nothing else'),
+          useOwnToken: z.boolean().default(false).describe('show every kubelet the token of the run itself; who owns a node could use it'),
+        })
+        .refine(({ roleArn: role, useOwnToken }) => role === null || !useOwnToken, 'a role or the run’s own token, not both')
+        .default(defaultPolicy.kubelet)
+        .describe('with which identity kubelets are asked in mode kubelet'),
       alertPercent: percent.default(defaultPolicy.alertPercent).describe('disk usage at which the team’s own alert fires'),
       assumedGrowthPercent: percent
         .default(defaultPolicy.assumedGrowthPercent)

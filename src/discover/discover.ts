@@ -2,6 +2,7 @@
 import pMap, { pMapIterable } from 'p-map'
 import { type CredentialSource, credentialSource } from '#clients/credentials.ts'
 import { EksApi, sdkRegion } from '#clients/eks.ts'
+import type { KubeletIdentity } from '#clients/kubelet.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { eksAuthorization } from '#clients/sts.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -14,6 +15,10 @@ import { launchTemplatesOf } from './launch-templates.ts'
 export interface ClusterTarget {
   record: ClusterRecord
   endpoint: KubernetesEndpoint | null
+  /** With what its kubelets are asked directly; null: nobody said with what. */
+  kubelet?: KubeletIdentity | null
+  /** Where EKS has it, and who asks there; absent where it is none of EKS. */
+  place?: { region: string; credentials: CredentialSource }
 }
 
 interface Place {
@@ -43,7 +48,7 @@ export async function* discover(policy: Policy, selection: Selection, signal: Ab
       yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null }
     }
     const isShared = (name: string) => found.filter(other => other.name === name).length > 1
-    const targets = pMapIterable(selected, ({ place, name }) => describe(place, name, isShared(name), signal), {
+    const targets = pMapIterable(selected, ({ place, name }) => describe(place, name, isShared(name), policy, signal), {
       concurrency: describedAtOnce,
     })
     let tagged = 0
@@ -85,7 +90,7 @@ async function listing(place: Place, signal: AbortSignal): Promise<{ place: Plac
   }
 }
 
-async function describe(place: Place, name: string, isShared: boolean, signal: AbortSignal): Promise<ClusterTarget> {
+async function describe(place: Place, name: string, isShared: boolean, policy: Policy, signal: AbortSignal): Promise<ClusterTarget> {
   const errors: ReadError[] = []
   const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | null> => {
     try {
@@ -113,7 +118,8 @@ async function describe(place: Place, name: string, isShared: boolean, signal: A
     launchTemplates,
     errors,
   }
-  return { record, endpoint }
+  const kubelet = endpoint === null ? null : kubeletIdentity(policy, endpoint, { ...place, clusterId: clusterIdOf(eks, name) })
+  return { record, endpoint, kubelet, place }
 }
 
 /** Only ACTIVE and UPDATING clusters have an API server that answers. Source: EKS API reference, Cluster.status. */
@@ -136,9 +142,23 @@ function endpointOf(eks: RawObject, name: string, { region, credentials }: Place
     })
     return null
   }
-  // Source: aws-iam-authenticator; a local cluster on Outposts has an id, which then stands for the name in the token.
-  const clusterId = typeof eks.id === 'string' ? eks.id : name
+  const clusterId = clusterIdOf(eks, name)
   return { server, ca: Buffer.from(ca, 'base64'), authorization: eksAuthorization({ region, clusterId, credentials }) }
+}
+
+/** Source: aws-iam-authenticator; a local cluster on Outposts has an id, which then stands for the name in the token. */
+const clusterIdOf = (eks: RawObject | null, name: string) => (typeof eks?.id === 'string' ? eks.id : name)
+
+/** Whose token kubelets see: a role's of its own, or the reader's, where the policy says so. Null: nobody's. */
+function kubeletIdentity(
+  { kubelet: { roleArn, useOwnToken } }: Policy,
+  { ca, authorization }: KubernetesEndpoint,
+  { region, clusterId }: { region: string; clusterId: string },
+): KubeletIdentity | null {
+  if (ca === undefined) return null
+  if (roleArn !== null)
+    return { ca, authorization: eksAuthorization({ region, clusterId, credentials: credentialSource(roleArn, null, region) }) }
+  return useOwnToken ? { ca, authorization } : null
 }
 
 const accountOf = (eks: RawObject | null) => (typeof eks?.arn === 'string' ? eks.arn.split(':')[4] : undefined)

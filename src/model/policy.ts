@@ -46,6 +46,8 @@ export interface Policy {
   accounts: AccountSelection[]
   /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
   clusters: { names: string[]; tags: Record<string, string> }
+  /** Mode `kubelet`: whose token kubelets see. The role's, or, only where that is said, the run's own. */
+  kubelet: { roleArn: string | null; useOwnToken: boolean }
   /** Disk usage in percent at which the team's own alert fires. */
   alertPercent: number
   /** Growth in percent of the capacity within one image-GC period, taken where no rate was observed. */
@@ -93,6 +95,7 @@ export const regionPattern = /^[a-z]{2}(-[a-z]+)+-\d$/
 export const defaultPolicy: Policy = {
   accounts: [{ roleArn: null, externalId: null, regions: null }],
   clusters: { names: [], tags: {} },
+  kubelet: { roleArn: null, useOwnToken: false },
   alertPercent: 80,
   assumedGrowthPercent: 2,
   strandedPercent: 10,

@@ -38,11 +38,16 @@ export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotR
 /** Clusters outside EKS, or reached as kubectl does. */
 export async function* kubeconfigFleet(endpoints: NamedEndpoint[], options: LiveOptions): AsyncGenerator<SnapshotRecord> {
   yield header(null, null)
-  const targets = endpoints.map(
-    ({ context, endpoint }): ClusterTarget => ({ record: { kind: 'Cluster', cluster: context, errors: [] }, endpoint }),
-  )
-  yield* readAll(targets, options)
+  yield* readAll(kubeconfigTargets(endpoints, options.policy), options)
 }
+
+/** There is no IAM behind a kubeconfig: kubelets see its token, where the policy says so, or none. */
+export const kubeconfigTargets = (endpoints: NamedEndpoint[], { kubelet: { useOwnToken } }: Policy): ClusterTarget[] =>
+  endpoints.map(({ context, endpoint }) => ({
+    record: { kind: 'Cluster', cluster: context, errors: [] },
+    endpoint,
+    kubelet: useOwnToken && endpoint.ca !== undefined ? { ca: endpoint.ca, authorization: endpoint.authorization } : null,
+  }))
 
 /** A saved snapshot, cut to the selection. @throws OperatorError */
 export async function* savedFleet(path: string, selection: Selection): AsyncGenerator<SnapshotRecord | MalformedLine> {
@@ -61,8 +66,8 @@ function readAll(
   { policy, selection, signal, onNodes }: LiveOptions,
 ): AsyncGenerator<SnapshotRecord> {
   async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
-    for await (const { record, endpoint } of targets)
-      yield collect(record, endpoint, { collectors, clusterCollectors, policy, selection, signal, onNodes })
+    for await (const { record, endpoint, kubelet } of targets)
+      yield collect(record, endpoint, { collectors, clusterCollectors, kubelet, policy, selection, signal, onNodes })
   }
   return merge(streams(), policy.pace.clusters)
 }

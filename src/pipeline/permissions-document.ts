@@ -1,5 +1,5 @@
 /** The permissions of a mode, ready to apply: Kubernetes manifests, IAM policies, EKS access entries; and `docs/permissions.md`, which is all of them. */
-import { stringify } from 'yaml'
+import { Document, isScalar, visit } from 'yaml'
 import type { Account, IamPolicy } from '#facts/aws/iam.ts'
 import { clusterRole } from '#facts/kubernetes/rbac.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
@@ -34,7 +34,18 @@ export const manifests = (mode: ReadMode): string =>
 
 /** Of one identity, with just these rights. */
 export const roleManifests = (identity: IdentityName, rights: readonly string[]): string[] =>
-  clusterRole(identityNames[identity], rights).map(object => stringify(object, { lineWidth: 0 }))
+  clusterRole(identityNames[identity], rights).map(yamlOf)
+
+/** Lists of plain words on one line. */
+function yamlOf(object: object): string {
+  const document = new Document(object)
+  visit(document, {
+    Seq: (_, list) => {
+      list.flow = list.items.every(item => isScalar(item))
+    },
+  })
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false })
+}
 
 /** What the reader may do in AWS. */
 export const iamPolicy = (mode: ReadMode, account: Account): IamPolicy => ({
@@ -107,9 +118,7 @@ export function modeSection(mode: ReadMode, applied: Applied): string[] {
     '',
     ...fenced(
       'yaml',
-      stringify(
-        Object.assign({}, ...identitiesOf(mode).map(identity => accessEntryTemplate(identity, applied.roles[identity], 'CLUSTER'))),
-      ),
+      yamlOf(Object.assign({}, ...identitiesOf(mode).map(identity => accessEntryTemplate(identity, applied.roles[identity], 'CLUSTER')))),
     ),
   ]
 }

@@ -6,6 +6,7 @@ import { isConfigurationField } from '#model/kubelet-settings.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { addressPattern, defaultPolicy, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
+import { readModes } from '#model/read-mode.ts'
 
 const percent = z.number().min(1).max(100)
 const address = z.string().regex(addressPattern, 'an e-mail address')
@@ -39,6 +40,34 @@ const policySchema = (ruleIds: readonly string[]) =>
           tags: z.record(z.string(), z.string()).default({}).describe('only clusters with these EKS tags'),
         })
         .default(defaultPolicy.clusters),
+      modes: z
+        .array(
+          z.strictObject({
+            match: z
+              .strictObject({ cluster: z.string().optional().describe('as the report names it, * stands for any run of characters') })
+              .default({}),
+            mode: z.enum(readModes),
+          }),
+        )
+        .default(defaultPolicy.modes)
+        .describe(
+          'how clusters are read: proxy through their API server, ssm by a fixed script on the node, both, or kubelet on its own port; the first match wins',
+        ),
+      inspectOutput: z
+        .strictObject({
+          // Source: SSM API reference, SendCommand OutputS3BucketName and OutputS3KeyPrefix.
+          bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'an S3 bucket name'),
+          prefix: z
+            .string()
+            .regex(/^([\w.!*'()-]+(\/[\w.!*'()-]+)*\/?)?$/, 'a key prefix without a leading slash')
+            .max(400)
+            .default(''),
+        })
+        .nullable()
+        .default(defaultPolicy.inspectOutput)
+        .describe(
+          'an S3 bucket into which nodes of the modes ssm and both write their whole answer, by their own role; by default SSM carries a shorter one',
+        ),
       kubelet: z
         .strictObject({
           roleArn: roleArn
@@ -128,17 +157,21 @@ const policySchema = (ruleIds: readonly string[]) =>
           requestsPerSecond: z.number().min(0.1).max(1000).default(defaultPolicy.pace.requestsPerSecond),
           concurrency: z.int().min(1).max(200).default(defaultPolicy.pace.concurrency),
           clusters: z.int().min(1).max(50).default(defaultPolicy.pace.clusters),
+          ssmRequestsPerSecond: z.number().min(0.1).max(100).default(defaultPolicy.pace.ssmRequestsPerSecond),
         })
         .default(defaultPolicy.pace)
-        .describe('upper bounds for one Kubernetes API server; clusters: how many are read at once'),
+        .describe(
+          'upper bounds for one Kubernetes API server, and for the SSM of one account and region; clusters: how many are read at once',
+        ),
       timeoutsMs: z
         .strictObject({
           list: timeoutMs.default(defaultPolicy.timeoutsMs.list),
           configz: timeoutMs.default(defaultPolicy.timeoutsMs.configz),
           summary: timeoutMs.default(defaultPolicy.timeoutsMs.summary),
+          inspect: timeoutMs.default(defaultPolicy.timeoutsMs.inspect),
         })
         .default(defaultPolicy.timeoutsMs)
-        .describe('how long one answer may take'),
+        .describe('how long one answer may take; inspect: until a node that SSM was asked to inspect has done so'),
     })
     .meta({ title: 'highwater policy' })
 

@@ -2,14 +2,14 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command, Option } from 'commander'
-import { type Severity, severities } from '#model/finding.ts'
+import type { Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { folder, formats, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { auditExitCode } from './exit-code.ts'
-import { addFleetOptions, type FleetOptions, parseText, policyOf, runSignal, selectionOf } from './options.ts'
+import { addFleetOptions, type FleetOptions, failOnOption, parseText, policyOf, runSignal, selectionOf } from './options.ts'
 import { openProgress } from './progress.ts'
 import { liveRecords, savedRecords } from './source.ts'
 import { summaryText } from './summary.ts'
@@ -35,9 +35,7 @@ export function auditCommand(): Command {
       'highwater-out',
     )
     .addOption(new Option('--format <format>', 'what to print').choices(['text', ...formats.map(({ id }) => id)]).default('text'))
-    .addOption(
-      new Option('--fail-on <severity>', 'exit 1 when a finding is at least this severe').choices([...severities, 'none']).default('none'),
-    )
+    .addOption(failOnOption())
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFleetOptions(command)
     .addHelpText(

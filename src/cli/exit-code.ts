@@ -1,6 +1,7 @@
 /** The exit codes that every command shares. Where several apply: 4, 2, 1, 3. */
-import { type FindingsDocument, type Severity, severities } from '#model/finding.ts'
+import { type Severity, severities } from '#model/finding.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
+import type { DiffResult } from '#pipeline/diff.ts'
 
 export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 } as const
 
@@ -8,7 +9,7 @@ export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 
 export function auditExitCode({ document, nodes, deliveries, ruleErrors }: AuditResult, failOn: Severity | 'none'): number {
   if (deliveries.length > 0 && deliveries.every(({ error }) => error !== null)) return exitCode.failed
   if (document.run.source === 'snapshot' && nodes.length === 0) return exitCode.badInput
-  if (hasFindings(document, failOn)) return exitCode.findings
+  if (isAnyAtLeast(failOn, document.findings)) return exitCode.findings
   // A Fargate node cannot be read by anyone: it is listed, but it is no trouble of this run.
   const isUnread = nodes.some(({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate')
   const isCut = document.run.inputErrors.length > 0 || document.notAudited.some(({ node }) => node === null)
@@ -16,8 +17,21 @@ export function auditExitCode({ document, nodes, deliveries, ruleErrors }: Audit
   return isUnread || isCut || hasFailures ? exitCode.unread : exitCode.ok
 }
 
-function hasFindings({ findings }: FindingsDocument, failOn: Severity | 'none'): boolean {
+/** What is waived, fixed or unchanged fails no run. */
+export function diffExitCode({ document, isUnread }: DiffResult, failOn: Severity | 'none'): number {
+  const { new: added, worse } = document.findings
+  if (
+    isAnyAtLeast(
+      failOn,
+      [...added, ...worse].flatMap(({ after }) => after ?? []),
+    )
+  )
+    return exitCode.findings
+  return isUnread ? exitCode.unread : exitCode.ok
+}
+
+function isAnyAtLeast(failOn: Severity | 'none', found: { severity: Severity }[]): boolean {
   if (failOn === 'none') return false
   const least = severities.indexOf(failOn)
-  return findings.some(({ severity }) => severities.indexOf(severity) <= least)
+  return found.some(({ severity }) => severities.indexOf(severity) <= least)
 }

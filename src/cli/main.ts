@@ -3,7 +3,9 @@ import { Command, CommanderError } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import { auditCommand } from './audit.ts'
 import { collectCommand } from './collect.ts'
+import { diffCommand } from './diff.ts'
 import { exitCode } from './exit-code.ts'
+import { explainCommand } from './explain.ts'
 import { demoCommand, labCommand } from './lab.ts'
 import { permissionsCommand } from './permissions.ts'
 import { predictCommand } from './predict.ts'
@@ -17,6 +19,8 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(auditCommand())
     .addCommand(collectCommand())
     .addCommand(predictCommand())
+    .addCommand(diffCommand())
+    .addCommand(explainCommand())
     .addCommand(permissionsCommand())
     .addCommand(labCommand())
     .addCommand(demoCommand(), { hidden: true })

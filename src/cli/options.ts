@@ -1,21 +1,27 @@
 /** The options that several commands share, parsed and checked. */
 import { existsSync, readFileSync } from 'node:fs'
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { severities } from '#model/finding.ts'
 import { notReached } from '#model/not-reached.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy, regionPattern } from '#model/policy.ts'
+import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
 import { ruleIds } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy.ts'
 
-export interface FleetOptions {
+export interface SelectionOptions {
   cluster: string[]
   nodegroup: string[]
   node: string[]
+}
+
+export interface FleetOptions extends SelectionOptions {
   region: string[]
   tag: Record<string, string>
   kubeconfig?: string
   context: string[]
+  mode?: ReadMode
   policy?: string
   deadline: number
 }
@@ -23,14 +29,24 @@ export interface FleetOptions {
 const defaultPolicyFile = 'highwater.yaml'
 const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 
-/** Where the nodes are and which of them. */
-export function addFleetOptions(command: Command): Command {
-  const repeatable = (flags: string, description: string, parse = collectText) =>
-    new Option(flags, description).argParser(parse).default([], 'all')
+/** Which of the nodes. */
+export function addSelectionOptions(command: Command): Command {
+  const repeatable = (flags: string, description: string) => new Option(flags, description).argParser(collectText).default([], 'all')
   return command
     .addOption(repeatable('--cluster <name>', 'only this cluster; repeat for more, * stands for any characters'))
     .addOption(repeatable('--nodegroup <name>', 'only this nodegroup or Karpenter nodepool; repeatable, likewise'))
     .addOption(repeatable('--node <name>', 'only this node; repeatable'))
+}
+
+export const addPolicyOption = (command: Command): Command =>
+  command.option('--policy <file>', `what your team decided (default: ${defaultPolicyFile}, where there is one)`, parseText)
+
+export const failOnOption = () =>
+  new Option('--fail-on <severity>', 'exit 1 when a finding is at least this severe').choices([...severities, 'none']).default('none')
+
+/** Where the nodes are and which of them. */
+export function addFleetOptions(command: Command): Command {
+  const placed = addSelectionOptions(command)
     .addOption(
       new Option('--region <region>', 'EKS clusters of this region; repeatable').argParser(collectRegion).default([], "the SDK's own"),
     )
@@ -39,12 +55,17 @@ export function addFleetOptions(command: Command): Command {
     .addOption(
       new Option('--context <name>', 'a context of the kubeconfig; repeatable').argParser(collectText).default([], 'its current one'),
     )
-    .option('--policy <file>', `what your team decided (default: ${defaultPolicyFile}, where there is one)`, parseText)
     .addOption(
-      new Option('--deadline <duration>', 'stop reading after this long and report what was read, e.g. 90s, 10m')
-        .argParser(parseDeadline)
-        .default(15 * unitMs.m, '15m'),
+      new Option(
+        '--mode <mode>',
+        'how nodes are read, whatever the policy says: proxy through the API server, ssm by a fixed script on the node, both, or kubelet on its own port',
+      ).choices(readModes),
     )
+  return addPolicyOption(placed).addOption(
+    new Option('--deadline <duration>', 'stop reading after this long and report what was read, e.g. 90s, 10m')
+      .argParser(parseDeadline)
+      .default(15 * unitMs.m, '15m'),
+  )
 }
 
 /** An empty value is a variable that was not set in a script. */
@@ -74,7 +95,7 @@ function parseDeadline(text: string): number {
   return durationMs
 }
 
-export const selectionOf = ({ cluster, nodegroup, node }: FleetOptions): Selection => ({
+export const selectionOf = ({ cluster, nodegroup, node }: SelectionOptions): Selection => ({
   clusters: cluster,
   nodegroups: nodegroup,
   nodes: node,
@@ -83,15 +104,17 @@ export const selectionOf = ({ cluster, nodegroup, node }: FleetOptions): Selecti
 /** The policy of the file, narrowed by the options. @throws OperatorError */
 export function policyOf(options: FleetOptions): Policy {
   const policy = policyFile(options.policy)
-  const { region, tag } = options
+  const { region, tag, mode } = options
   return {
     ...policy,
+    modes: mode === undefined ? policy.modes : [{ match: {}, mode }],
     accounts: region.length === 0 ? policy.accounts : policy.accounts.map(account => ({ ...account, regions: region })),
     clusters: { ...policy.clusters, tags: { ...policy.clusters.tags, ...tag } },
   }
 }
 
-function policyFile(file: string | undefined): Policy {
+/** The policy of that file, or of the working directory. @throws OperatorError */
+export function policyFile(file: string | undefined): Policy {
   if (file === undefined && !existsSync(defaultPolicyFile)) return defaultPolicy
   const path = file ?? defaultPolicyFile
   let text: string

@@ -1,6 +1,7 @@
 /** From the options to the records: EKS, a kubeconfig, or a saved snapshot. */
 
 import { OperatorError } from '#model/operator-error.ts'
+import { promisedSources } from '#model/read-mode.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
 import { kubeconfigFleet, type LiveOptions, liveFleet, savedFleet } from '#pipeline/fleet.ts'
 import { type FleetOptions, policyOf, selectionOf } from './options.ts'
@@ -11,9 +12,14 @@ export async function* liveRecords(options: FleetOptions, run: Pick<LiveOptions,
   if (options.kubeconfig === undefined && options.context.length === 0) return yield* liveFleet(live)
   if (Object.keys(options.tag).length > 0)
     throw new OperatorError('--tag chooses EKS clusters, --kubeconfig and --context others: give one or the other')
-  for (const name of ['cluster', 'region'] as const)
-    if (options[name].length > 0)
-      throw new OperatorError(`--${name} chooses EKS clusters, --kubeconfig and --context others: give one or the other`)
+  if (options.cluster.length > 0)
+    throw new OperatorError('--cluster chooses EKS clusters, --kubeconfig and --context others: give one or the other')
+  // Where the instances are, a kubeconfig does not say.
+  const isPlace = options.region.length === 1 && live.policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))
+  if (options.region.length > 0 && !isPlace)
+    throw new OperatorError(
+      '--region chooses EKS clusters, --kubeconfig and --context others: give one or the other; beside a kubeconfig it names the one region in which the modes ssm and both ask SSM',
+    )
   // Loaded only here: client-node is large, and most runs need none of it.
   const { kubeconfigEndpoint } = await import('#clients/kubeconfig.ts')
   const contexts = options.context.length === 0 ? [null] : [...new Set(options.context)]
@@ -27,5 +33,6 @@ export function savedRecords(file: string, options: FleetOptions): AsyncIterable
   const isLive =
     options.kubeconfig !== undefined || options.context.length > 0 || options.region.length > 0 || Object.keys(options.tag).length > 0
   if (isLive) throw new OperatorError('--snapshot audits a saved fleet: --kubeconfig, --context, --region and --tag choose a live one')
+  if (options.mode !== undefined) throw new OperatorError('--snapshot audits what was read: --mode says how to read a live fleet')
   return savedFleet(file, selectionOf(options))
 }

@@ -1,24 +1,17 @@
 /** The audit in one screen of a terminal. Everything foreign in it is folded to one line of printable text. */
-import { styleText } from 'node:util'
-import { type Finding, type FindingsDocument, type Severity, severities } from '#model/finding.ts'
+import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
+import { clean, cut, type Paint, painter, severityStyles, wrap as wrapTo } from './terminal.ts'
 
 const shownFindings = 10
 const shownNotAudited = 8
 const width = 78
 
-type Style = Parameters<typeof styleText>[0]
-const styles: Record<Severity, Style> = {
-  critical: ['bold', 'red'],
-  high: 'red',
-  medium: 'yellow',
-  low: 'cyan',
-  info: 'dim',
-}
+const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, first, rest)
 
 /** Ends with a newline. @param hasColour whether to write terminal escapes */
 export function summaryText({ document, ruleErrors }: Pick<AuditResult, 'document' | 'ruleErrors'>, hasColour: boolean): string {
-  const paint = (style: Style, text: string) => (hasColour ? styleText(style, text, { validateStream: false }) : text)
+  const paint = painter(hasColour)
   const lines = ['', ...clusterLines(document), '']
   for (const finding of worst(document.findings)) lines.push(...findingLines(finding, paint))
   const more = document.findings.length - shownFindings
@@ -54,12 +47,12 @@ function clusterLines({ clusters, findings }: FindingsDocument): string[] {
 const worst = (findings: Finding[]) =>
   findings.toSorted((left, right) => severities.indexOf(left.severity) - severities.indexOf(right.severity)).slice(0, shownFindings)
 
-function findingLines(finding: Finding, paint: (style: Style, text: string) => string): string[] {
+function findingLines(finding: Finding, paint: Paint): string[] {
   const { severity, title, rule, cluster, subject, nodes, consequence } = finding
   const head = wrap(`${severity.toUpperCase().padEnd(8)}  ${clean(title)}`, '', '          ')
   const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}${subject.kind === 'Node' ? '' : `: ${nodeNames(nodes)}`} (${rule})`
   return [
-    ...head.map((line, index) => (index === 0 ? paint(styles[severity], line) : line)),
+    ...head.map((line, index) => (index === 0 ? paint(severityStyles[severity], line) : line)),
     ...wrap(where, '          '),
     ...wrap(clean(consequence, 420), '          ').map(line => paint('dim', line)),
     '',
@@ -79,27 +72,4 @@ function notAuditedLines({ notAudited }: FindingsDocument): string[] {
   })
   const more = notAudited.length - shownNotAudited
   return [`Not audited (${notAudited.length}):`, ...lines, ...(more > 0 ? [`  … and ${more} more, in the report`] : []), '']
-}
-
-/** Foreign text for a terminal: no control characters, so no escape sequence, and no longer than it deserves. */
-function clean(text: string, maxLength = 200): string {
-  return cut(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxLength)
-}
-
-const cut = (text: string, maxLength: number) => (text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text)
-
-function wrap(text: string, first: string, rest = first): string[] {
-  const lines: string[] = []
-  let line = first
-  let isEmpty = true
-  for (const word of text.split(/ (?! )/)) {
-    if (!isEmpty && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = rest
-      isEmpty = true
-    }
-    line += isEmpty ? word : ` ${word}`
-    isEmpty = false
-  }
-  return [...lines, line]
 }

@@ -29,6 +29,8 @@ export interface S3StoreOptions {
   signal?: AbortSignal
   /** How long a connection may stay silent; default 20 s. */
   idleTimeoutMs?: number
+  /** An object that is longer is not read; default: as long as it is. */
+  readMaxBytes?: number
   /** First wait before a try again that the SDK does not make; longer each time. Default 200 ms. */
   backoffMs?: number
 }
@@ -54,6 +56,7 @@ export function s3Store(options: S3StoreOptions): Store {
     kmsKeyId = null,
     signal = new AbortController().signal,
     backoffMs = defaultBackoffMs,
+    readMaxBytes = Number.POSITIVE_INFINITY,
   } = options
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env
   const client = new S3Client({
@@ -71,6 +74,7 @@ export function s3Store(options: S3StoreOptions): Store {
       return await run()
     } catch (error) {
       signal.throwIfAborted()
+      if (error instanceof TooLong) throw error
       throw s3Failure(error, { what, permission, bucket, region, kmsKeyId })
     }
   }
@@ -122,7 +126,17 @@ export function s3Store(options: S3StoreOptions): Store {
       const at = full(key)
       return call(`GetObject ${at}`, 's3:GetObject', async () => {
         try {
-          const { Body, ETag } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: at }), { abortSignal: signal })
+          const {
+            Body,
+            ETag,
+            ContentLength = 0,
+          } = await client.send(new GetObjectCommand({ Bucket: bucket, Key: at }), {
+            abortSignal: signal,
+          })
+          if (ContentLength > readMaxBytes) {
+            if (Body && 'destroy' in Body) Body.destroy()
+            throw new TooLong(`${at} in the bucket ${bucket} has ${ContentLength} bytes: more than ${readMaxBytes} are not read`)
+          }
           return { body: Buffer.from((await Body?.transformToByteArray()) ?? []), version: ETag ?? '' }
         } catch (error) {
           if (awsError(error).name === 'NoSuchKey') return null
@@ -161,6 +175,9 @@ export function s3Store(options: S3StoreOptions): Store {
     },
   }
 }
+
+/** What lies there was not asked for. */
+class TooLong extends Error {}
 
 async function digest(path: string): Promise<{ bytes: number; sha256: string }> {
   const hash = createHash('sha256')

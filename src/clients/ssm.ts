@@ -1,6 +1,7 @@
 /** The SSM API: which instances answer to it, and Run Command with one of our own documents, pinned by version and hash. */
 import {
   type CommandInvocation,
+  DescribeDocumentCommand,
   DescribeInstanceInformationCommand,
   GetCommandInvocationCommand,
   type InstanceInformation,
@@ -11,11 +12,12 @@ import {
 import { describedInstancesMax, ssmPageMax } from '#facts/aws/limits.ts'
 import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import type { RequestFailure } from './failure.ts'
+import { RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
 
 /** What this file calls, for the function's role. */
 export const ssmPermissions = [
+  'ssm:DescribeDocument',
   'ssm:DescribeInstanceInformation',
   'ssm:SendCommand',
   'ssm:ListCommandInvocations',
@@ -83,6 +85,21 @@ export class SsmApi {
     // This file tries again by itself: the SDK's own tries would escape the pace.
     this.client = new SSMClient({ region, credentials, maxAttempts: 1 })
     this.pace = new Pace(limits)
+  }
+
+  /** The version of a document that the account runs by default; null: it has none of that name. */
+  async document(name: string, signal: AbortSignal): Promise<PinnedDocument | null> {
+    const what = `DescribeDocument ${name}`
+    try {
+      const { Document } = await this.call(what, signal, () =>
+        this.client.send(new DescribeDocumentCommand({ Name: name }), { abortSignal: signal }),
+      )
+      const { DocumentVersion = '', Hash = '', HashType = 'Sha256' } = Document ?? {}
+      return { name, version: DocumentVersion, sha256: HashType === 'Sha256' ? Hash : '' }
+    } catch (error) {
+      if (error instanceof RequestFailure && awsError(error.cause).name === 'InvalidDocument') return null
+      throw error
+    }
   }
 
   /** Those of the instances that SSM knows; the others are not managed by it. */

@@ -2,20 +2,27 @@
 import { pMapIterable } from 'p-map'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
+import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
+import type { ReadMode } from '#model/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
-import type { ClusterCollector, CollectContext, Collector, NodeContext } from './collector.ts'
+import type { ClusterCollector, ClusterContext, CollectContext, Collector, NodeContext, Told } from './collector.ts'
+import type { Inspector } from './inspect/inspector.ts'
 
 export interface CollectOptions {
+  mode: ReadMode
+  /** Those of the mode. */
   collectors: readonly Collector[]
-  clusterCollectors: ClusterCollector[]
-  /** With what kubelets are asked directly, where that is wanted. */
-  kubelet?: KubeletIdentity | null
+  clusterCollectors: readonly ClusterCollector[]
+  /** Of the account and region that the cluster is in; null: not known, or the mode needs none. */
+  inspector: Inspector | null
+  /** With what kubelets are asked directly; null: nobody said with what, or the mode needs none. */
+  kubelet: KubeletIdentity | null
   policy: Policy
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
@@ -49,12 +56,13 @@ export async function* collect(
     let isSaid = false
     const nodes = selectedNodes(record.cluster, kubernetes, options, errors)
     const { pace, timeoutsMs } = options.policy
-    const context = { kubernetes, signal: options.signal, timeoutsMs }
-    const atOnce = pace.concurrency
-    const kubelet = options.kubelet ? new KubeletApi(options.kubelet, pace) : null
-    const records = pMapIterable(nodes, node => readNode(record.cluster, node, options.collectors, { ...context, kubelet }), {
+    const kubelet = options.kubelet && new KubeletApi(options.kubelet, pace)
+    const context = { kubernetes, inspector: options.inspector, kubelet, signal: options.signal, timeoutsMs }
+    // SSM is asked for many at once: while one batch answers, the next one fills up. The API server's own pace holds all the same.
+    const atOnce = options.inspector === null ? pace.concurrency : Math.max(pace.concurrency, 2 * commandInstancesMax)
+    const records = pMapIterable(nodes, node => readNode(record.cluster, node, options, context), {
       concurrency: atOnce,
-      backpressure: 4 * atOnce,
+      backpressure: Math.max(4 * pace.concurrency, atOnce),
     })
     for await (const node of records) {
       if (!isSaid) yield record
@@ -98,17 +106,17 @@ async function* selectedNodes(
 async function readNode(
   cluster: string,
   node: KubernetesNode,
-  collectors: readonly Collector[],
-  context: Omit<NodeContext, 'address'>,
+  { mode, collectors }: Pick<CollectOptions, 'mode' | 'collectors'>,
+  context: CollectContext,
 ): Promise<NodeRecord> {
   const identity = nodeIdentity(node)
-  const record: NodeRecord = { kind: 'Node', cluster, at: null, node, errors: [] }
+  const record: NodeRecord = { kind: 'Node', cluster, at: null, mode, node, errors: [] }
   const attempts = identity.ready === 'True' ? undefined : 1
   const address = kubeletAddress(node)
-  const answers = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts, address })))
-  for (const answer of answers) {
-    if (answer.isKnown) Object.assign(record, { [answer.id]: answer.value })
-    else record.errors?.push({ what: answer.id, message: answer.reason })
+  const told = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts, address })))
+  for (const { errors, ...answers } of told) {
+    Object.assign(record, answers)
+    record.errors?.push(...(errors ?? []))
   }
   record.at = new Date().toISOString()
   return record
@@ -118,7 +126,7 @@ async function readNode(
 async function* readObjects(
   cluster: string,
   { resource, collect: pagesOf }: ClusterCollector,
-  context: Omit<CollectContext, 'attempts'>,
+  context: ClusterContext,
   errors: ReadError[],
 ): AsyncGenerator<ObjectsRecord> {
   let isEmpty = true
@@ -134,15 +142,13 @@ async function* readObjects(
   }
 }
 
-type Answer = { id: string; isKnown: true; value: unknown } | { id: string; isKnown: false; reason: string }
-
-async function attempt(collector: Collector, node: NodeIdentity, context: NodeContext): Promise<Answer> {
-  const { id } = collector
-  if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return { id, isKnown: false, reason: fargate }
+async function attempt(collector: Collector, node: NodeIdentity, context: NodeContext): Promise<Told> {
+  const failed = (message: string): Told => ({ errors: collector.answers.map(what => ({ what, message })) })
+  if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return failed(fargate)
   try {
-    return { id, isKnown: true, value: await collector.collect(node, context) }
+    return await collector.collect(node, context)
   } catch (error) {
-    return { id, isKnown: false, reason: messageOf(error) }
+    return failed(messageOf(error))
   }
 }
 

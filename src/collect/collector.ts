@@ -4,34 +4,48 @@ import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import type { NodeRecord, RawObject } from '#model/record.ts'
+import type { Source } from '#model/read-mode.ts'
+import type { NodeRecord, RawObject, ReadError } from '#model/record.ts'
+import type { Inspector } from './inspect/inspector.ts'
 
-export interface CollectContext {
+/** What every question to a cluster takes. */
+export interface ClusterContext {
   kubernetes: KubernetesClient
   signal: AbortSignal
   timeoutsMs: Policy['timeoutsMs']
+}
+
+export interface CollectContext extends ClusterContext {
+  /** For the account and region of the cluster; null: it is not known where its instances are. */
+  inspector: Inspector | null
+  /** How kubelets are asked directly; null: nobody said with which identity. */
+  kubelet: KubeletApi | null
+}
+
+export interface NodeContext extends CollectContext {
+  /** Where its kubelet would be asked directly. */
+  address: KubeletAddress
   /** Tries of one request; fewer for a node that does not post its status. */
   attempts?: number
 }
 
-export interface NodeContext extends CollectContext {
-  /** How kubelets are asked directly; null where no identity is there for it. */
-  kubelet: KubeletApi | null
-  /** Where this one would be. */
-  address: KubeletAddress
-}
+/** What a question can answer. */
+export type Answered = Exclude<Source, 'node'>
 
-/** It asks and throws when it cannot; the runner turns that into an entry of the record's `errors`. */
-export interface Collector<Source extends 'pods' | 'configz' | 'summary' = 'pods' | 'configz' | 'summary'> {
-  /** The record's key, and the name under which its failure is reported. */
-  id: Source
-  /** What the identity needs in the cluster, `verb resource`. */
-  permissions: { kubernetes: string[] }
-  /** What it brings, and stays unknown where the right is missing: a noun phrase. */
+/** What one question has brought: an answer may hold several sources, and say what of them it lacks. */
+export type Told = Partial<Pick<NodeRecord, Answered>> & { errors?: ReadError[] }
+
+/** It asks and throws when it cannot; the runner turns that into entries of the record's `errors`. */
+export interface Collector {
+  /** The record's keys that it promises, and the names under which its failure is reported. */
+  answers: readonly Answered[]
+  /** What the identity needs: in the cluster `verb resource`, in the account IAM actions. */
+  permissions: { kubernetes: string[]; aws?: string[] }
+  /** What it brings, and stays unknown where a right is missing: a noun phrase. */
   tells: string
-  /** Whether it asks the kubelet itself: Fargate's cannot be asked. */
+  /** Whether it asks the kubelet itself, or its machine: Fargate's cannot be asked. */
   isAnsweredByKubelet: boolean
-  collect(node: NodeIdentity, context: NodeContext): Promise<NonNullable<NodeRecord[Source]>>
+  collect(node: NodeIdentity, context: NodeContext): Promise<Told>
 }
 
 /** It asks a cluster for objects of one kind, page by page, and throws for what it could not read: what came before stays. */
@@ -41,5 +55,5 @@ export interface ClusterCollector {
   permissions: { kubernetes: string[] }
   /** As a collector's. */
   tells: string
-  collect(context: Omit<CollectContext, 'attempts'>): AsyncGenerator<RawObject[]>
+  collect(context: ClusterContext): AsyncGenerator<RawObject[]>
 }

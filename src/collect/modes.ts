@@ -1,17 +1,20 @@
-/** Which questions each mode asks of a node, besides the Node object itself. */
+/** What is asked of each node in each mode. */
 import type { ReadMode } from '#model/read-mode.ts'
 import type { Collector } from './collector.ts'
-import { collectors as ofProxy } from './collectors/index.ts'
+import { configz } from './collectors/configz.ts'
+import { inspect } from './collectors/inspect.ts'
 import { kubeletConfigz } from './collectors/kubelet-configz.ts'
 import { kubeletStatsSummary } from './collectors/kubelet-stats-summary.ts'
 import { pods } from './collectors/pods.ts'
+import { statsSummary } from './collectors/stats-summary.ts'
 
 /** They ask the kubelet itself, with a token that it sees. */
 export const kubeletCollectors: readonly Collector[] = [kubeletConfigz, kubeletStatsSummary]
 
+/** Besides the Node object itself. Of two that answer the same the later one's answer counts. */
 export const collectorsOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
-  proxy: ofProxy,
-  ssm: [pods],
-  both: ofProxy,
+  proxy: [pods, configz, statsSummary],
+  ssm: [pods, inspect],
+  both: [pods, inspect, configz, statsSummary],
   kubelet: [pods, ...kubeletCollectors],
 }

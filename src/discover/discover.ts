@@ -15,16 +15,20 @@ import { launchTemplatesOf } from './launch-templates.ts'
 export interface ClusterTarget {
   record: ClusterRecord
   endpoint: KubernetesEndpoint | null
-  /** With what its kubelets are asked directly; null: nobody said with what. */
+  /** Where its instances are, the same object for all clusters of one account and region; null: not known. */
+  place: AwsPlace | null
+  /** With what its kubelets are asked directly; none where nobody said with what. */
   kubelet?: KubeletIdentity | null
-  /** Where EKS has it, and who asks there; absent where it is none of EKS. */
-  place?: { region: string; credentials: CredentialSource }
 }
 
-interface Place {
-  account: AccountSelection
+/** A region, and the credentials of an account. */
+export interface AwsPlace {
   region: string
   credentials: CredentialSource
+}
+
+interface Place extends AwsPlace {
+  account: AccountSelection
   eks: EksApi
 }
 
@@ -45,7 +49,7 @@ export async function* discover(policy: Policy, selection: Selection, signal: Ab
     if (selected.length === 0) throw nothingSelected(selection, policy, found)
     for (const { place, error } of failed) {
       const cluster = `${place.account.roleArn ?? 'this account'}/${place.region}/*`
-      yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null }
+      yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null, place }
     }
     const isShared = (name: string) => found.filter(other => other.name === name).length > 1
     const targets = pMapIterable(selected, ({ place, name }) => describe(place, name, isShared(name), policy, signal), {
@@ -191,7 +195,7 @@ function* missing({ clusters }: Selection, found: { name: string }[]): Generator
   for (const cluster of clusters) {
     if (cluster.includes('*') || found.some(({ name }) => name === cluster)) continue
     const errors = [{ what: 'cluster', message: 'no EKS cluster of this name in the selected accounts and regions' }]
-    yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null }
+    yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null, place: null }
   }
 }
 

@@ -47,7 +47,12 @@ export function rulesDocument(rules: readonly Rule[]): string {
   ].join('\n')
 }
 
-function ruleLines({ id, kind, severity, needs, docs }: Rule): string[] {
+/** What must have been read for the rule to be asked, in Markdown; empty: nothing. */
+export const needsOf = ({ needs }: Pick<Rule, 'needs'>): string[] => [...new Set(needs.flatMap(need => needMeans[need]))]
+
+function ruleLines(rule: Rule): string[] {
+  const { id, kind, severity, docs } = rule
+  const needs = needsOf(rule)
   const sources = docs.sources.map(source => `  - \`${source}\``)
   return [
     `### ${id}`,
@@ -57,7 +62,7 @@ function ruleLines({ id, kind, severity, needs, docs }: Rule): string[] {
     docs.why,
     '',
     `- Fix: ${docs.fix}`,
-    `- Needs: ${needs.length === 0 ? 'nothing' : [...new Set(needs.flatMap(need => needMeans[need]))].join(', ')}`,
+    `- Needs: ${needs.length === 0 ? 'nothing' : needs.join(', ')}`,
     '- Sources:',
     ...sources,
     '',

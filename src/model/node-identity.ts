@@ -18,6 +18,7 @@ export interface NodeIdentity {
   amiFamily: AmiFamily
   operatingSystem: 'linux' | 'windows'
   instanceType: string | null
+  /** Of EC2, or of a hybrid node that SSM has activated. */
   instanceId: string | null
   kubeletVersion: string | null
   /** `status.conditions[Ready].status`; null when the node reports none. */

@@ -1,6 +1,7 @@
 /** What a team decided about its audits: `highwater.yaml` after parsing, every key with its default. */
 import type { Severity } from './finding.ts'
 import type { AmiFamily } from './node-identity.ts'
+import type { ReadMode } from './read-mode.ts'
 
 /** Which findings a waiver covers; `*` stands for any run of characters, an absent key for anything. */
 export interface WaiverMatch {
@@ -42,10 +43,20 @@ export interface BaselineMatch {
   instanceType?: string
 }
 
+/** How the clusters that it matches are read; `*` stands for any run of characters, an absent key for anything. */
+export interface ModeSelection {
+  match: { cluster?: string }
+  mode: ReadMode
+}
+
 export interface Policy {
   accounts: AccountSelection[]
   /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
   clusters: { names: string[]; tags: Record<string, string> }
+  /** The first that matches counts; default `proxy`. */
+  modes: ModeSelection[]
+  /** Where SSM agents put what they were told in full, by their instance's own role. Null: a shorter answer comes through SSM itself. */
+  inspectOutput: { bucket: string; prefix: string } | null
   /** Mode `kubelet`: whose token kubelets see. The role's, or, only where that is said, the run's own. */
   kubelet: { roleArn: string | null; useOwnToken: boolean }
   /** Disk usage in percent at which the team's own alert fires. */
@@ -78,9 +89,11 @@ export interface Policy {
     concurrency: number
     /** Clusters read at once. */
     clusters: number
+    /** Upper bound of requests a second to the SSM of one account and region: its limits are the account's, and others need them, too. */
+    ssmRequestsPerSecond: number
   }
-  /** How long one answer may take, by what is asked. */
-  timeoutsMs: { list: number; configz: number; summary: number }
+  /** How long one answer may take, by what is asked; `inspect`: until a node that SSM was asked to inspect has done so. */
+  timeoutsMs: { list: number; configz: number; summary: number; inspect: number }
 }
 
 /** `name@host`; no display name. */
@@ -95,6 +108,8 @@ export const regionPattern = /^[a-z]{2}(-[a-z]+)+-\d$/
 export const defaultPolicy: Policy = {
   accounts: [{ roleArn: null, externalId: null, regions: null }],
   clusters: { names: [], tags: {} },
+  modes: [],
+  inspectOutput: null,
   kubelet: { roleArn: null, useOwnToken: false },
   alertPercent: 80,
   assumedGrowthPercent: 2,
@@ -109,7 +124,7 @@ export const defaultPolicy: Policy = {
   report: { sender: null, recipients: null },
   severities: {},
   waivers: [],
-  pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4 },
+  pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
   // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
-  timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000 },
+  timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000, inspect: 120_000 },
 }

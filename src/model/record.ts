@@ -3,6 +3,7 @@
  * Kubernetes, CRI and AWS objects keep their API's own field names; what came from outside is read through parsers, never trusted.
  */
 import type { KubernetesNode, KubernetesPod } from './kubernetes.ts'
+import type { ReadMode } from './read-mode.ts'
 
 export const snapshotSchema = 'highwater.snapshot/1'
 
@@ -41,6 +42,8 @@ export interface NodeRecord {
   cluster: string
   /** RFC 3339: this node's "now"; else the snapshot's `takenAt`. */
   at?: string | null
+  /** How it was read, and so what of it could be expected; absent: `proxy`. */
+  mode?: ReadMode
   node: KubernetesNode
   configz?: RawObject | null
   summary?: RawObject | null

@@ -4,10 +4,13 @@ import { sdkRegion } from '#clients/eks.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { callerAccount } from '#clients/sts.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
-import { clusterCollectors, collectors } from '#collect/collectors/index.ts'
-import { type ClusterTarget, discover } from '#discover/discover.ts'
+import { clusterCollectors } from '#collect/collectors/index.ts'
+import { Inspector } from '#collect/inspect/inspector.ts'
+import { collectorsOf } from '#collect/modes.ts'
+import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
+import { promisedSources, readModeOf } from '#model/read-mode.ts'
 import { type MalformedLine, type NodeRecord, type SnapshotHeader, type SnapshotRecord, snapshotSchema } from '#model/record.ts'
 import { type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
 import { prune } from '#snapshot/prune.ts'
@@ -38,16 +41,20 @@ export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotR
 /** Clusters outside EKS, or reached as kubectl does. */
 export async function* kubeconfigFleet(endpoints: NamedEndpoint[], options: LiveOptions): AsyncGenerator<SnapshotRecord> {
   yield header(null, null)
-  yield* readAll(kubeconfigTargets(endpoints, options.policy), options)
+  yield* readAll(await kubeconfigTargets(endpoints, options.policy), options)
 }
 
 /** There is no IAM behind a kubeconfig: kubelets see its token, where the policy says so, or none. */
-export const kubeconfigTargets = (endpoints: NamedEndpoint[], { kubelet: { useOwnToken } }: Policy): ClusterTarget[] =>
-  endpoints.map(({ context, endpoint }) => ({
+export async function kubeconfigTargets(endpoints: NamedEndpoint[], policy: Policy): Promise<ClusterTarget[]> {
+  const place = await ownPlace(policy)
+  const isShown = policy.kubelet.useOwnToken
+  return endpoints.map(({ context, endpoint }) => ({
     record: { kind: 'Cluster', cluster: context, errors: [] },
     endpoint,
-    kubelet: useOwnToken && endpoint.ca !== undefined ? { ca: endpoint.ca, authorization: endpoint.authorization } : null,
+    place,
+    kubelet: isShown && endpoint.ca !== undefined ? { ca: endpoint.ca, authorization: endpoint.authorization } : null,
   }))
+}
 
 /** A saved snapshot, cut to the selection. @throws OperatorError */
 export async function* savedFleet(path: string, selection: Selection): AsyncGenerator<SnapshotRecord | MalformedLine> {
@@ -61,15 +68,45 @@ export async function* savedFleet(path: string, selection: Selection): AsyncGene
 const isSelectedNode = (record: NodeRecord, selection: Selection) =>
   (selection.nodes.length === 0 && selection.nodegroups.length === 0) || selectsNode(selection, nodeIdentity(prune(record).node))
 
-function readAll(
+/** Of clusters that no account lists: the caller's own account, and the region that was given. */
+async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
+  const region = accounts[0]?.regions?.[0] ?? (await sdkRegion())
+  return region === null ? null : { region, credentials: credentialSource(null, null, region) }
+}
+
+async function* readAll(
   targets: AsyncIterable<ClusterTarget> | Iterable<ClusterTarget>,
   { policy, selection, signal, onNodes }: LiveOptions,
 ): AsyncGenerator<SnapshotRecord> {
-  async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
-    for await (const { record, endpoint, kubelet } of targets)
-      yield collect(record, endpoint, { collectors, clusterCollectors, kubelet, policy, selection, signal, onNodes })
+  // One for all clusters of an account and region: the limits of SSM are theirs together.
+  const inspectors = new Map<AwsPlace, Inspector>()
+  const inspectorOf = (place: AwsPlace): Inspector => {
+    const inspector = inspectors.get(place) ?? new Inspector(place, policy, signal)
+    inspectors.set(place, inspector)
+    return inspector
   }
-  return merge(streams(), policy.pace.clusters)
+  async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
+    for await (const { record, endpoint, place, kubelet } of targets) {
+      const mode = readModeOf(policy, record.cluster)
+      const inspector = place !== null && promisedSources[mode].includes('host') ? inspectorOf(place) : null
+      yield collect(record, endpoint, {
+        mode,
+        collectors: collectorsOf[mode],
+        clusterCollectors,
+        inspector,
+        kubelet: kubelet ?? null,
+        policy,
+        selection,
+        signal,
+        onNodes,
+      })
+    }
+  }
+  try {
+    yield* merge(streams(), policy.pace.clusters)
+  } finally {
+    for (const inspector of inspectors.values()) inspector.close()
+  }
 }
 
 /** What the deadline cut off is said in the snapshot, not thrown. */
@@ -79,7 +116,7 @@ async function* untilAborted(targets: AsyncIterable<ClusterTarget>, signal: Abor
   } catch (error) {
     if (!signal.aborted) throw error
     const message = `not all clusters were found: ${signal.reason instanceof Error ? signal.reason.message : signal.reason}`
-    yield { record: { kind: 'Cluster', cluster: '*', errors: [{ what: 'clusters', message }] }, endpoint: null }
+    yield { record: { kind: 'Cluster', cluster: '*', errors: [{ what: 'clusters', message }] }, endpoint: null, place: null }
   }
 }
 

@@ -2,7 +2,6 @@
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
-import { ssmPermissions } from '#clients/ssm.ts'
 import { listNodesPermission, listNodesTells } from '#collect/collect.ts'
 import { clusterCollectors } from '#collect/collectors/index.ts'
 import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
@@ -30,7 +29,7 @@ export function kubernetesRights(mode: ReadMode, identity: IdentityName): Needed
 
 /** What the reader needs in AWS, beside credentials for the cluster. */
 export function awsRights(mode: ReadMode): NeededRight[] {
-  const actions = [...eksPermissions, ...ec2Permissions, ...(mode === 'ssm' || mode === 'both' ? ssmPermissions : [])]
+  const actions = [...eksPermissions, ...ec2Permissions, ...collectorsOf[mode].flatMap(({ permissions }) => permissions.aws ?? [])]
   return actions.map(right => ({ right, tells: awsTells[right] ?? '' }))
 }
 

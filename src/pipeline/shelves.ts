@@ -1,9 +1,13 @@
 /** The shelves that the doors (CLI, handlers) hand to the runners: no runner imports its own. */
+import { explanationOf, type RuleExplanation } from '#judge/explanation.ts'
 import { rules } from '#judge/rules/index.ts'
 
 export { folder } from '#publish/channels/folder.ts'
 export { formats } from '#report/formats/index.ts'
 
-export { rules }
+export { type RuleExplanation, rules }
 
 export const ruleIds: readonly string[] = rules.map(({ id }) => id)
+
+/** Every rule in full, for people who ask what a finding means. */
+export const explainedRules = (): RuleExplanation[] => rules.map(explanationOf)

@@ -3,6 +3,7 @@
  * variable, an annotation, a termination message) is left out without anyone having to think of it.
  */
 import type { KubernetesNode } from '#model/kubernetes.ts'
+import { isReadMode } from '#model/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject, SnapshotRecord } from '#model/record.ts'
 import { withoutEventSecrets, withoutHostSecrets, withoutNodeClassSecrets, withoutSecrets, withoutTemplateSecrets } from './secrets.ts'
 import { keep, list, type Shape } from './shape.ts'
@@ -52,11 +53,12 @@ function given<Key extends string>(key: Key, value: unknown, shape: Shape, clean
 }
 
 function pruneNode(record: NodeRecord): NodeRecord {
-  const { kind, cluster, at, node, configz, summary, pods, runtime, host, known, errors } = record
+  const { kind, cluster, at, mode, node, configz, summary, pods, runtime, host, known, errors } = record
   return {
     kind,
     cluster,
     at,
+    ...(isReadMode(mode) && { mode }),
     node: keep(node, nodeShape) as KubernetesNode,
     ...given('configz', configz, { kubeletconfig: true }, withoutSecrets),
     ...given('summary', summary, summaryShape),

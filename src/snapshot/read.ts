@@ -85,7 +85,8 @@ async function* lines(path: string): AsyncGenerator<Line> {
   if (length > 0) yield take()
 }
 
-async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {
+/** The file's bytes, unpacked where they are gzipped. */
+export async function chunksOf(path: string): Promise<AsyncIterable<Buffer>> {
   const isPacked = await isGzip(path)
   const file = createReadStream(path)
   if (!isPacked) return file

@@ -10,7 +10,7 @@ import { liveFleet } from '#pipeline/fleet.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 import { nodes, scenario } from '../lab/support.ts'
 
-const policy = { ...defaultPolicy, pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4 } }
+const policy = { ...defaultPolicy, pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 50 } }
 
 async function collected(): Promise<SnapshotRecord[]> {
   return Array.fromAsync(liveFleet({ policy, selection: everything, signal: new AbortController().signal }))

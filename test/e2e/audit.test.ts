@@ -13,7 +13,7 @@ import { savedFleet } from '#pipeline/fleet.ts'
 import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
 
 /** Time-outs that a healthy lab keeps easily, and that keep a hanging node from holding up the test. */
-const timeoutsMs = { list: 2000, configz: 400, summary: 400 }
+const timeoutsMs = { list: 2000, configz: 400, summary: 400, inspect: 2000 }
 
 function expectedRules(scenarios: Scenario[]): Record<string, string[]> {
   const named = scenarios.flatMap(scenario => scenario.expect().nodes).filter(({ rules }) => rules.length > 0)
@@ -88,7 +88,7 @@ describe('the deadline', () => {
   it('ends the run with what was read, and names what was not reached', async () => {
     await labOf([fleet({ nodes: 60 })])
     const controller = new AbortController()
-    const pace = { requestsPerSecond: 50, concurrency: 20, clusters: 4 }
+    const pace = { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 }
     setTimeout(() => controller.abort(new Error('not reached before the deadline')), 1200)
     const { document, nodes } = await auditLive({ policy: { pace }, signal: controller.signal })
     expect(nodes).toHaveLength(60)

@@ -33,7 +33,7 @@ export interface LiveAuditOptions {
 }
 
 /** The lab shares this machine with the tests, and has no other callers to be polite to. */
-const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4 }
+const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 500 }
 
 export function auditLive({ policy, selection, signal, snapshotPath }: LiveAuditOptions = {}): Promise<AuditResult> {
   const source = liveFleet({

@@ -5,8 +5,8 @@ import { parseConfigz } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
 
 /** The configuration the kubelet runs with, read through the API server's node proxy. */
-export const configz: Collector<'configz'> = {
-  id: 'configz',
+export const configz: Collector = {
+  answers: ['configz'],
   permissions: { kubernetes: ['get nodes/proxy'] },
   tells: 'what each kubelet runs with: thresholds, image GC, reservations, logs',
   isAnsweredByKubelet: true,
@@ -14,7 +14,7 @@ export const configz: Collector<'configz'> = {
   async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {
     // What runs, not what is written on disk: a file changed without a restart does not show here.
     const options = { signal, attempts, timeoutMs: timeoutsMs.configz, isProxied: true }
-    return configzOf(() => kubernetes.getJson(kubeletPath.configz(node.name), options))
+    return { configz: await configzOf(() => kubernetes.getJson(kubeletPath.configz(node.name), options)) }
   },
 }
 

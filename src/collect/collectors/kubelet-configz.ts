@@ -4,8 +4,8 @@ import { asksForConfigzRight, ownPath } from '#facts/kubelet/endpoints.ts'
 import { configz, configzOf } from './configz.ts'
 
 /** The same as `configz`, asked of the kubelet itself: the narrow right is enough there, from 1.33 on. */
-export const kubeletConfigz: Collector<'configz'> = {
-  id: 'configz',
+export const kubeletConfigz: Collector = {
+  answers: ['configz'],
   permissions: { kubernetes: ['get nodes/configz'] },
   tells: configz.tells,
   isAnsweredByKubelet: true,
@@ -14,7 +14,7 @@ export const kubeletConfigz: Collector<'configz'> = {
     const { signal, attempts, timeoutsMs, address } = context
     try {
       const options = { signal, attempts, timeoutMs: timeoutsMs.configz, isProxied: true }
-      return await configzOf(() => kubeletOf(context).getJson(address, ownPath.configz, options))
+      return { configz: await configzOf(() => kubeletOf(context).getJson(address, ownPath.configz, options)) }
     } catch (error) {
       throw withRight(error, asksForConfigzRight(node.kubeletVersion) ? 'get nodes/configz' : null, node.kubeletVersion)
     }

@@ -4,8 +4,8 @@ import { kubeletOf, withRight } from './kubelet-configz.ts'
 import { statsSummary, summaryOf } from './stats-summary.ts'
 
 /** The same as `stats-summary`, asked of the kubelet itself. */
-export const kubeletStatsSummary: Collector<'summary'> = {
-  id: 'summary',
+export const kubeletStatsSummary: Collector = {
+  answers: ['summary'],
   permissions: { kubernetes: ['get nodes/stats'] },
   tells: statsSummary.tells,
   isAnsweredByKubelet: true,
@@ -14,7 +14,7 @@ export const kubeletStatsSummary: Collector<'summary'> = {
     const { signal, attempts, timeoutsMs, address } = context
     try {
       const options = { signal, attempts, timeoutMs: timeoutsMs.summary, isProxied: true }
-      return summaryOf(await kubeletOf(context).getJson(address, ownPath.statsSummary, options))
+      return { summary: summaryOf(await kubeletOf(context).getJson(address, ownPath.statsSummary, options)) }
     } catch (error) {
       throw withRight(error, 'get nodes/stats', node.kubeletVersion)
     }

@@ -5,8 +5,8 @@ import type { KubernetesPod } from '#model/kubernetes.ts'
  * The pods bound to the node, whatever their phase. One small list a node keeps the memory of a run constant; `resourceVersion=0` has it answered from
  * the API server's watch cache, which is indexed by node (upstream: pkg/registry/core/pod/strategy.go NodeNameTriggerFunc), not from etcd.
  */
-export const pods: Collector<'pods'> = {
-  id: 'pods',
+export const pods: Collector = {
+  answers: ['pods'],
   permissions: { kubernetes: ['list pods'] },
   tells: 'which pods run on each node: whom an eviction takes first, which images are in use',
   isAnsweredByKubelet: false,
@@ -15,6 +15,6 @@ export const pods: Collector<'pods'> = {
     const found: KubernetesPod[] = []
     const query = { fieldSelector: `spec.nodeName=${node.name}`, resourceVersion: '0' }
     for await (const page of kubernetes.list('/api/v1/pods', query, { signal, timeoutMs: timeoutsMs.list })) found.push(...page.items)
-    return found
+    return { pods: found }
   },
 }

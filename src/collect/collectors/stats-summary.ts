@@ -3,15 +3,15 @@ import { kubeletPath } from '#facts/kubelet/endpoints.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 
 /** What the kubelet measured of its filesystems, memory and pods, read through the API server's node proxy. */
-export const statsSummary: Collector<'summary'> = {
-  id: 'summary',
+export const statsSummary: Collector = {
+  answers: ['summary'],
   permissions: { kubernetes: ['get nodes/proxy'] },
   tells: 'how full disks and memory of each node are',
   isAnsweredByKubelet: true,
 
   async collect(node, { kubernetes, signal, attempts, timeoutsMs }) {
     const options = { signal, attempts, timeoutMs: timeoutsMs.summary, isProxied: true }
-    return summaryOf(await kubernetes.getJson(kubeletPath.statsSummary(node.name), options))
+    return { summary: summaryOf(await kubernetes.getJson(kubeletPath.statsSummary(node.name), options)) }
   },
 }
 

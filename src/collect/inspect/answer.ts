@@ -30,7 +30,7 @@ export interface NoAnswer {
 }
 
 /** A node of 250 pods and a thousand images tells about 2 MB. */
-const textMaxBytes = 32 * 1024 * 1024
+export const answerMaxBytes = 32 * 1024 * 1024
 const shownLength = 80
 
 /** @param asked the instance that the command was sent to: another one's answer says nothing of it. */
@@ -50,7 +50,7 @@ class Refusal extends Error {}
 
 function parseDocument(text: string): RawObject {
   if (text === '') throw new Refusal('it is empty')
-  if (text.length > textMaxBytes) throw new Refusal(`it has ${text.length} characters: no answer is that long`)
+  if (text.length > answerMaxBytes) throw new Refusal(`it has ${text.length} characters: no answer is that long`)
   const document = parsedOrNull(text)
   if (document === undefined) {
     const isBegun = text.startsWith('{"schema":"highwater.inspect/')
@@ -76,7 +76,7 @@ function unpacked({ encoding, bytes, sha256, data }: RawObject): string {
   if (encoding !== 'gzip+base64') throw new Refusal(`its encoding ${shown(encoding)} is not known`)
   if (typeof data !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(data) || data.length % 4 !== 0) throw new Refusal('its data is no base64')
   if (typeof bytes !== 'number' || !Number.isSafeInteger(bytes) || bytes < 0) throw new Refusal('it does not say how long it is')
-  if (bytes > textMaxBytes) throw new Refusal(`it says that it has ${bytes} bytes: no answer is that long`)
+  if (bytes > answerMaxBytes) throw new Refusal(`it says that it has ${bytes} bytes: no answer is that long`)
   const text = gunzipped(Buffer.from(data, 'base64'), bytes)
   if (text.length !== bytes) throw new Refusal(`it says that it has ${bytes} bytes, and has ${text.length}`)
   if (createHash('sha256').update(text).digest('hex') !== sha256) throw new Refusal('its SHA-256 is not the one it tells')

@@ -17,15 +17,19 @@ export interface RunCommandOptions {
   timeoutMs: number
   /** "Online" is a memory of SSM's: an agent that was not heard for longer is not asked. */
   silentAfterMs: number
-  /** What is asked for within this time goes out together. */
+  /** What is asked for goes out together, with no longer than this between one and the next. */
   gatherMs: number
   pollMs: number
   signal: AbortSignal
 }
 
+export interface CommandAnswer extends InvocationOutput {
+  commandId: string
+}
+
 interface Asked {
   instanceId: string
-  resolve(output: InvocationOutput): void
+  resolve(answer: CommandAnswer): void
   reject(error: Error): void
 }
 
@@ -41,11 +45,12 @@ export class RunCommand {
   }
 
   /** @throws Error that says in words why the instance has not answered, or the signal's reason */
-  ask(instanceId: string): Promise<InvocationOutput> {
+  ask(instanceId: string): Promise<CommandAnswer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ instanceId, resolve, reject })
       if (this.#waiting.length >= commandInstancesMax) this.#flush()
-      else this.#timer ??= setTimeout(() => this.#flush(), this.#options.gatherMs)
+      // Nodes come one by one as others are done with: a batch is full before long, and only the last ones wait.
+      else this.#timer = this.#timer?.refresh() ?? setTimeout(() => this.#flush(), this.#options.gatherMs)
     })
   }
 
@@ -77,7 +82,7 @@ export class RunCommand {
     const byId = new Map(known.map(instance => [instance.instanceId, instance]))
     const found = new Map<string, Asked>()
     for (const asked of batch) {
-      const why = whyNotReachable(byId.get(asked.instanceId), this.#options.silentAfterMs)
+      const why = whyNotReachable(byId.get(asked.instanceId), this.#ssm.region, this.#options.silentAfterMs)
       if (why !== null) asked.reject(new Error(why))
       else if (found.has(asked.instanceId)) asked.reject(new Error(`another node of this run has the instance ${asked.instanceId}, too`))
       else found.set(asked.instanceId, asked)
@@ -114,7 +119,8 @@ export class RunCommand {
 
   async #output(commandId: string, { instanceId, resolve, reject }: Asked): Promise<void> {
     try {
-      resolve(await this.#ssm.output(commandId, instanceId, this.#options.stepName, this.#options.signal))
+      const output = await this.#ssm.output(commandId, instanceId, this.#options.stepName, this.#options.signal)
+      resolve({ ...output, commandId })
     } catch (error) {
       reject(error instanceof Error ? error : new Error(String(error)))
     }
@@ -124,9 +130,9 @@ export class RunCommand {
 /** Source: SSM API reference, SendCommand TimeoutSeconds. */
 const leastDeliverySeconds = 30
 
-function whyNotReachable(instance: ManagedInstance | undefined, silentAfterMs: number): string | null {
+function whyNotReachable(instance: ManagedInstance | undefined, region: string, silentAfterMs: number): string | null {
   if (instance === undefined)
-    return "SSM does not know the instance: its agent is not running, its role lacks AmazonSSMManagedInstanceCore, or it cannot reach SSM's endpoints"
+    return `SSM does not know the instance in ${region}: its agent is not running, its role lacks AmazonSSMManagedInstanceCore, or it cannot reach SSM's endpoints`
   if (instance.pingStatus !== 'Online')
     return `SSM has lost the connection to its agent (${instance.pingStatus}, last heard ${instance.lastPingAt ?? 'never'})`
   if (instance.platformType !== 'Linux')

@@ -1,8 +1,13 @@
 /** The SSM documents that read a node: their names, the hashes of their content, and what they print. The hashes are written by `vitest run test/remediate -u`. */
 import hashes from './inspect-documents.json' with { type: 'json' }
 
+export type InspectDocument = keyof typeof hashes
+
 /** The schema of the answer, whatever the document. */
 export const inspectSchema = 'highwater.inspect/1'
 
+/** The name of each document's one step. */
+export const inspectStep = 'inspect'
+
 /** By name: `DocumentHash` (Sha256) for SendCommand, with which SSM refuses any other content. */
-export const inspectDocumentHashes: Readonly<Record<keyof typeof hashes, string>> = hashes
+export const inspectDocumentHashes: Readonly<Record<InspectDocument, string>> = hashes

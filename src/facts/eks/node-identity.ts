@@ -8,6 +8,8 @@ import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/node-identity.ts'
 
 const providerInstance = /^aws:\/\/\/[^/]+\/(i-[0-9a-f]{8,17})$/
+/** Source: the service model `ssm`, ManagedInstanceId. */
+const activatedName = /^mi-[0-9a-f]{17}$/
 const providerHybrid = /^eks-hybrid:\/\/\//
 const eksctlNodegroup = 'alpha.eksctl.io/nodegroup-name'
 const providerFargate = /^aws:\/\/\/[^/]+\/[^/]+\/fargate-/
@@ -35,10 +37,15 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
     amiFamily: amiFamily(osImage),
     operatingSystem: operatingSystem === 'windows' ? 'windows' : 'linux',
     instanceType: labels['node.kubernetes.io/instance-type'] ?? null,
-    instanceId: providerInstance.exec(providerId)?.[1] ?? null,
+    instanceId: providerInstance.exec(providerId)?.[1] ?? activatedId(labels, name),
     kubeletVersion: node.status?.nodeInfo?.kubeletVersion || null,
     ready: ready === 'True' || ready === 'False' || ready === 'Unknown' ? ready : null,
   }
+}
+
+/** A hybrid node that SSM has activated goes by the id that SSM gave it. Source: EKS user guide, hybrid nodes; aws/eks-hybrid internal/kubelet. */
+function activatedId(labels: Record<string, string | undefined>, name: string): string | null {
+  return labels['eks.amazonaws.com/hybrid-credential-provider'] === 'ssm' && activatedName.test(name) ? name : null
 }
 
 function nodeOwner(labels: Record<string, string | undefined>, providerId: string): NodeOwner {

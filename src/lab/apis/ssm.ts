@@ -16,6 +16,7 @@ const atOnce = 4
 type Action = (input: RawObject, world: World) => RawObject
 
 const actions: Readonly<Record<string, { parameters: readonly string[]; run: Action }>> = {
+  DescribeDocument: { parameters: ['Name', 'DocumentVersion'], run: describeDocument },
   DescribeInstanceInformation: { parameters: ['Filters', 'MaxResults', 'NextToken'], run: describeInstances },
   SendCommand: {
     parameters: [
@@ -74,6 +75,26 @@ function page<Item>(items: readonly Item[], { MaxResults, NextToken }: RawObject
   if (!Number.isInteger(start)) throw new Refusal(400, 'InvalidNextToken', 'The specified token is not valid.')
   const end = start + Math.min(50, typeof MaxResults === 'number' ? MaxResults : 50)
   return { items: items.slice(start, end), more: end < items.length ? { NextToken: String(end) } : {} }
+}
+
+function describeDocument({ Name }: RawObject, { ssm }: World): RawObject {
+  const document = ssm.documents.get(String(Name))
+  if (!document) throw new Refusal(400, 'InvalidDocument', `Document with name ${String(Name)} does not exist.`)
+  return {
+    Document: {
+      Name: document.name,
+      DocumentVersion: '1',
+      DefaultVersion: '1',
+      LatestVersion: '1',
+      DocumentFormat: 'JSON',
+      DocumentType: 'Command',
+      SchemaVersion: '2.2',
+      PlatformTypes: ['Linux'],
+      Hash: document.sha256,
+      HashType: 'Sha256',
+      Status: 'Active',
+    },
+  }
 }
 
 function describeInstances(input: RawObject, { ssm }: World): RawObject {

@@ -1,0 +1,168 @@
+/** What changed between two audits, on one screen where little did: what is worse first, what was fixed last. */
+import {
+  type Change,
+  type ChangedFinding,
+  type ClusterChange,
+  changes,
+  type DiffDocument,
+  type DiffInput,
+  type FindingState,
+  type NotReadNow,
+} from '#model/delta.ts'
+import type { Severity } from '#model/finding.ts'
+import { clean, cut, type Paint, painter, type Screen, severityStyles, wrap } from './terminal.ts'
+
+const shownFindings = 10
+const shownNodes = 8
+const shownReason = 240
+const widest = 120
+
+const titles: Record<Change, string> = {
+  new: 'New',
+  worse: 'Worse',
+  waiverExpired: 'Waiver expired',
+  newlySeen: 'Newly seen: not read before, so perhaps not new',
+  cannotTell: 'Cannot tell',
+  moved: 'As bad, but elsewhere',
+  better: 'Better',
+  fixed: 'Fixed',
+  fixedOrGone: 'Fixed, or gone with its nodes',
+  gone: 'Gone with its nodes',
+  waivedSince: 'Waived since',
+}
+const counted: Record<Change, string> = {
+  new: 'new',
+  worse: 'worse',
+  waiverExpired: 'with an expired waiver',
+  newlySeen: 'newly seen',
+  cannotTell: 'that nobody can tell',
+  moved: 'elsewhere',
+  better: 'better',
+  fixed: 'fixed',
+  fixedOrGone: 'fixed or gone',
+  gone: 'gone with their nodes',
+  waivedSince: 'waived since',
+}
+/** What needs nobody's hand is told in fewer lines. */
+const isGoodNews: ReadonlySet<Change> = new Set(['better', 'fixed', 'fixedOrGone', 'gone', 'waivedSince'])
+
+/** Ends with a newline. */
+export function diffText(document: DiffDocument, { hasColour, columns }: Screen): string {
+  const paint = painter(hasColour)
+  const width = Math.min(columns, widest)
+  const lines = [
+    ...inputLines('OLD', document.old, width),
+    ...inputLines('NEW', document.new, width),
+    ...document.notes.flatMap(note => wrap(clean(note, 400), width, '! ', '  ')),
+    '',
+    ...clusterLines(document.clusters),
+    '',
+    ...wrap(verdict(document), width, '').map(line => paint('bold', line)),
+    '',
+    ...changes.flatMap(change => section(change, document.findings[change], width, paint)),
+    ...nodeLines(document, width),
+  ]
+  return `${lines.join('\n').trimEnd()}\n`
+}
+
+function inputLines(name: string, { file, kind, takenAt, inputErrors }: DiffInput, width: number): string[] {
+  const time = `${takenAt.slice(0, 16).replace('T', ' ')} UTC`
+  const errors = inputErrors.slice(0, shownNodes).flatMap(error => wrap(clean(error, shownReason), width, `! ${name} `, '  '))
+  return [`${name}  ${time}  ${kind.padEnd(8)}  ${clean(file)}`, ...errors]
+}
+
+function clusterLines(clusters: ClusterChange[]): string[] {
+  const wide = Math.min(32, Math.max(7, ...clusters.map(({ name }) => clean(name).length)))
+  const row = (...cells: string[]) => `${cut(cells[0] ?? '', wide).padEnd(wide)}  ${(cells[1] ?? '').padEnd(8)}  ${cells[2]}`
+  const both = (before: string | null, after: string | null) =>
+    before === after ? (after ?? '') : `${before ?? 'none'} → ${after ?? 'none'}`
+  const read = (state: ClusterChange['after']) => state && `${state.coverage.read}/${state.coverage.nodes}`
+  return [
+    row('cluster', 'grade', 'nodes read'),
+    ...clusters.map(({ name, before, after }) => {
+      const grades = both(before && (before.grade ?? '–'), after && (after.grade ?? '–'))
+      return row(clean(name), grades, both(read(before), read(after)))
+    }),
+  ]
+}
+
+function verdict({ findings, unchanged }: DiffDocument): string {
+  const said = changes.filter(change => findings[change].length > 0).map(change => `${findings[change].length} ${counted[change]}`)
+  const waived = unchanged.waived > 0 ? [`${unchanged.waived} still waived`] : []
+  const doubt = unchanged.inDoubt > 0 ? ` (${unchanged.inDoubt} of them on nodes that were not all read)` : ''
+  if (said.length === 0) return [`Nothing changed: ${unchanged.open} as before${doubt}`, ...waived].join(', ')
+  return [...said, ...waived, `${unchanged.open} unchanged${doubt}`].join(', ')
+}
+
+function section(change: Change, found: ChangedFinding[], width: number, paint: Paint): string[] {
+  if (found.length === 0) return []
+  const shown = found.slice(0, shownFindings).flatMap(finding => findingLines(finding, !isGoodNews.has(change), width, paint))
+  const more = found.length - shownFindings
+  return [
+    paint('bold', `${titles[change]} (${found.length})`),
+    ...shown,
+    ...(more > 0 ? [`  … and ${more} more (--format json has all)`] : []),
+    '',
+  ]
+}
+
+const indent = ' '.repeat(12)
+
+function findingLines({ rule, cluster, subject, title, before, after, why }: ChangedFinding, isLong: boolean, width: number, paint: Paint) {
+  const state = after ?? before
+  const severity: Severity = state?.severity ?? 'info'
+  const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}`
+  const isOnNodes = state !== null && subject.kind !== 'Node' && state.nodes.count > 0
+  const nodes = !isOnNodes ? '' : before !== null && after !== null ? `: ${nodeCounts(before, after)}` : `: ${nodeNames(state.nodes)}`
+  const head = isLong ? clean(title) : clean(rule)
+  const place = isLong ? `${where}${nodes} (${clean(rule)})` : `${where}${before !== null && after !== null ? nodes : ''}`
+  const [first = '', ...rest] = wrap(isLong ? head : `${head}: ${place}`, width, `  ${severity.toUpperCase().padEnd(8)}  `, indent)
+  return [
+    isLong ? paint(severityStyles[severity], first) : first,
+    ...rest,
+    ...(isLong ? wrap(place, width, indent) : []),
+    ...why.flatMap(sentence => wrap(clean(sentence, shownReason), width, indent)).map(line => paint('dim', line)),
+  ]
+}
+
+function nodeNames({ count, sample }: { count: number; sample: string[] }): string {
+  const names = sample.slice(0, 2).map(name => clean(name))
+  return count > names.length ? `${count} nodes, ${names.join(', ')}, …` : names.join(', ')
+}
+
+/** Which ones is said below it. */
+function nodeCounts({ nodes: { count: before } }: FindingState, { nodes: { count } }: FindingState): string {
+  return `${count} node${count === 1 ? '' : 's'}${count === before ? '' : `, before ${before}`}`
+}
+
+function nodeLines({ nodes: { gone, come, notReadNow } }: DiffDocument, width: number): string[] {
+  const named = (title: string, nodes: { cluster: string; node: string }[] | null) => {
+    if (nodes === null || nodes.length === 0) return []
+    const shown = nodes.slice(0, shownNodes).map(({ cluster, node }) => `${clean(cluster)}/${clean(node)}`)
+    const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
+    return wrap(`${shown.join(', ')}${more}`, width, `${title} (${nodes.length}): `, '  ')
+  }
+  return [...named('Nodes gone', gone), ...named('Nodes come', come), ...unreadLines(notReadNow, width)]
+}
+
+/** What was read before and is not now comes first; nodes that cannot be read for one reason are one line. */
+function unreadLines(unread: NotReadNow[], width: number): string[] {
+  if (unread.length === 0) return []
+  const isLost = ({ coverage, before }: NotReadNow) => before === 'read' || (before === 'partlyRead' && coverage === 'notRead')
+  const sorted = [...unread.filter(isLost), ...unread.filter(entry => !isLost(entry))]
+  const alike = Map.groupBy(sorted, ({ node, ...same }) => JSON.stringify([same, node === null]))
+  const lines = [...alike.values()].slice(0, shownNodes).flatMap(entries => {
+    const [first] = entries
+    if (first === undefined) return []
+    const how = `${first.coverage === 'partlyRead' ? ', partly' : ''}${isLost(first) ? (first.before === 'read' ? ', read before' : ', partly read before') : ''}`
+    return wrap(`${whoIsUnread(first, entries)}${how}: ${clean(first.reason, shownReason)}`, width, '  ', '    ')
+  })
+  const more = alike.size - shownNodes
+  return [`Not read now (${unread.length}):`, ...lines, ...(more > 0 ? [`  … and for ${more} more reasons`] : [])]
+}
+
+function whoIsUnread({ cluster }: NotReadNow, entries: NotReadNow[]): string {
+  const names = entries.flatMap(({ node }) => node ?? []).map(node => clean(node))
+  if (names.length === 0) return `cluster ${clean(cluster)}`
+  return names.length === 1 ? `${clean(cluster)}/${names[0]}` : `${clean(cluster)}, ${nodeNames({ count: names.length, sample: names })}`
+}

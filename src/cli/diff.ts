@@ -1,0 +1,47 @@
+/** `highwater diff`: what changed between two saved audits. */
+import { Command, Option } from 'commander'
+import type { Severity } from '#model/finding.ts'
+import { diff } from '#pipeline/diff.ts'
+import { diffText } from './diff-text.ts'
+import { diffExitCode } from './exit-code.ts'
+import { addPolicyOption, addSelectionOptions, failOnOption, policyFile, type SelectionOptions, selectionOf } from './options.ts'
+import { screenOf } from './terminal.ts'
+import { version } from './version.ts'
+
+interface DiffOptions extends SelectionOptions {
+  policy?: string
+  format: 'text' | 'json'
+  failOn: Severity | 'none'
+}
+
+export function diffCommand(): Command {
+  const command = new Command('diff')
+    .description('tell what changed between two audits: new, worse, better, fixed, and what cannot be told')
+    .argument('<old>', 'snapshot.ndjson.gz or findings.json of an earlier audit')
+    .argument('<new>', 'likewise, of a later one')
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .addOption(failOnOption())
+  return addPolicyOption(addSelectionOptions(command))
+    .addHelpText(
+      'after',
+      `
+Snapshots are judged by today's rules and policy, so that two of them differ only in
+what was read. A findings.json keeps the rules and the policy of its day, and names at
+most 20 nodes of a finding (all with audit --all-nodes): what that leaves open is said.
+--fail-on counts what is new or worse.
+
+Examples:
+  highwater diff yesterday.ndjson.gz today.ndjson.gz
+  highwater diff yesterday/findings.json today/snapshot.ndjson.gz --fail-on high
+  highwater diff before.ndjson.gz after.ndjson.gz --nodegroup general --format json
+
+Exit codes: 0 nothing new or worse at or above --fail-on; 1 there is; 2 bad usage or bad
+input; 3 something in one of the two could not be read; 4 failed.`,
+    )
+    .action(async (oldFile: string, newFile: string, options: DiffOptions) => {
+      const result = await diff(oldFile, newFile, { policy: policyFile(options.policy), selection: selectionOf(options), version })
+      const isJson = options.format === 'json'
+      process.stdout.write(isJson ? `${JSON.stringify(result.document, null, 2)}\n` : diffText(result.document, screenOf(process.stdout)))
+      process.exitCode = diffExitCode(result, options.failOn)
+    })
+}

@@ -1,0 +1,55 @@
+/** What a terminal is written with: lines that fit, colours where there are any, and foreign text that cannot move it. */
+import { styleText } from 'node:util'
+import type { Severity } from '#model/finding.ts'
+
+export type Style = Parameters<typeof styleText>[0]
+/** Gives a text a style, or leaves it as it is where there are no colours. */
+export type Paint = (style: Style, text: string) => string
+
+export const severityStyles: Record<Severity, Style> = {
+  critical: ['bold', 'red'],
+  high: 'red',
+  medium: 'yellow',
+  low: 'cyan',
+  info: 'dim',
+}
+
+export const painter =
+  (hasColour: boolean): Paint =>
+  (style, text) =>
+    hasColour ? styleText(style, text, { validateStream: false }) : text
+
+export interface Screen {
+  hasColour: boolean
+  /** How many columns a line may take. */
+  columns: number
+}
+
+/** What standard output shows: a file, or a reader at the other end of a pipe, has no colours and no width of its own. */
+export const screenOf = ({ isTTY, columns, hasColors }: NodeJS.WriteStream): Screen =>
+  // A terminal that does not know its width says 0.
+  isTTY ? { hasColour: hasColors(), columns: columns > 0 ? Math.max(columns - 1, 40) : 80 } : { hasColour: false, columns: 80 }
+
+/** Foreign text for a terminal: no control characters, so no escape sequence, and no longer than it deserves. */
+export function clean(text: string, maxLength = 200): string {
+  return cut(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim(), maxLength)
+}
+
+export const cut = (text: string, maxLength: number) => (text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text)
+
+/** Breaks a text at single blanks; the first line begins with `first`, the others with `rest`. */
+export function wrap(text: string, columns: number, first: string, rest = first): string[] {
+  const lines: string[] = []
+  let line = first
+  let isEmpty = true
+  for (const word of text.split(/ (?! )/)) {
+    if (!isEmpty && line.length + 1 + word.length > columns) {
+      lines.push(line)
+      line = rest
+      isEmpty = true
+    }
+    line += isEmpty ? word : ` ${word}`
+    isEmpty = false
+  }
+  return [...lines, line]
+}

@@ -1,0 +1,109 @@
+/** Has nodes of one account and region tell by SSM what only they know: with our own documents and no other, and many nodes at once. */
+import type { CredentialSource } from '#clients/credentials.ts'
+import { sleep } from '#clients/pace.ts'
+import { s3Store } from '#clients/s3.ts'
+import { SsmApi } from '#clients/ssm.ts'
+import type { Store } from '#clients/store.ts'
+import { type InspectDocument, inspectDocumentHashes, inspectStep } from '#facts/aws/inspect-documents.ts'
+import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { Policy } from '#model/policy.ts'
+import { answerMaxBytes, type InspectAnswer, readAnswer } from './answer.ts'
+import { type CommandAnswer, RunCommand } from './run-command.ts'
+
+/** An account, as its credentials know it, and a region. */
+export interface AwsPlace {
+  region: string
+  credentials: CredentialSource
+}
+
+/** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
+const silentAfterMs = 15 * 60_000
+const gatherMs = 1500
+const pollMs = 2000
+/** The agent may tell that it is done a moment before its output is in S3. */
+const storeTries = 4
+const ssmAtOnce = 5
+
+export class Inspector {
+  readonly #ssm: SsmApi
+  readonly #policy: Pick<Policy, 'inspectOutput' | 'timeoutsMs'>
+  readonly #signal: AbortSignal
+  readonly #store: Store | null
+  readonly #commands = new Map<InspectDocument, Promise<RunCommand>>()
+
+  constructor(place: AwsPlace, policy: Policy, signal: AbortSignal) {
+    const { region, credentials } = place
+    const { inspectOutput, pace } = policy
+    this.#ssm = new SsmApi(region, credentials, { requestsPerSecond: pace.ssmRequestsPerSecond, concurrency: ssmAtOnce })
+    this.#policy = policy
+    this.#signal = signal
+    this.#store =
+      inspectOutput &&
+      s3Store({ ...inspectOutput, prefix: folderOf(inspectOutput), region, credentials, signal, readMaxBytes: answerMaxBytes })
+  }
+
+  /** @throws Error with the reason why this node has not told anything that can be used */
+  async inspect(node: NodeIdentity): Promise<InspectAnswer> {
+    const target = inspectTargetOf(node)
+    if (!target.isReachable) throw new Error(target.reason)
+    const { instanceId, document } = target
+    const command = await this.#commandOf(document)
+    const told = await command.ask(instanceId)
+    const answer = readAnswer(await this.#outputOf(told, instanceId), instanceId)
+    if (answer.isKnown) return answer
+    const said = told.status === 'Success' ? '' : `; the script failed with exit code ${told.responseCode}`
+    throw new Error(`SSM: ${answer.reason}${said}`)
+  }
+
+  close(): void {
+    this.#ssm.close()
+  }
+
+  /** Which documents the account has is asked once. */
+  #commandOf(document: InspectDocument): Promise<RunCommand> {
+    const known = this.#commands.get(document) ?? this.#pinned(document)
+    this.#commands.set(document, known)
+    return known
+  }
+
+  async #pinned(name: InspectDocument): Promise<RunCommand> {
+    const { inspectOutput, timeoutsMs } = this.#policy
+    const sha256 = inspectDocumentHashes[name]
+    const found = await this.#ssm.document(name, this.#signal)
+    if (found === null) throw new Error(`the account has no SSM document ${name} in ${this.#ssm.region}: deploy the stack there`)
+    if (found.sha256 !== sha256)
+      throw new Error(`the account's ${name} in ${this.#ssm.region} is not the one of this version: deploy the stack again`)
+    return new RunCommand(this.#ssm, {
+      document: { name, version: found.version, sha256 },
+      stepName: inspectStep,
+      parameters: { Output: inspectOutput === null ? 'short' : 'full' },
+      comment: 'highwater: reads the node, changes nothing',
+      output: inspectOutput && { bucket: inspectOutput.bucket, prefix: folderOf(inspectOutput).replace(/\/$/, '') },
+      timeoutMs: timeoutsMs.inspect,
+      silentAfterMs,
+      gatherMs: Math.min(gatherMs, timeoutsMs.inspect / 10),
+      pollMs: Math.min(pollMs, timeoutsMs.inspect / 10),
+      signal: this.#signal,
+    })
+  }
+
+  /** From S3 where the command was to put it there; what SSM itself keeps of it, where that is all there is. @throws Error */
+  async #outputOf({ commandId, stdout }: CommandAnswer, instanceId: string): Promise<string> {
+    if (this.#store === null) return stdout
+    const key = `${commandId}/${instanceId}/awsrunShellScript/${inspectStep}/stdout`
+    for (let attempt = 1; ; attempt++) {
+      const object = await this.#store.read(key)
+      if (object !== null) return object.body.toString('utf8')
+      if (attempt === storeTries) break
+      await sleep(Math.min(pollMs, this.#policy.timeoutsMs.inspect / 10), this.#signal)
+    }
+    if (readAnswer(stdout, instanceId).isKnown) return stdout
+    throw new Error(
+      `SSM: the whole answer is not at ${this.#store.location}/${key}, and what SSM keeps of it is cut off: the instance's role needs s3:PutObject there`,
+    )
+  }
+}
+
+/** Empty, or ends in a slash. */
+const folderOf = ({ prefix }: { prefix: string }): string => (prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`)

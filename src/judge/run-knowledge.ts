@@ -1,0 +1,160 @@
+/** What one audit knows of a finding's nodes: where its rule fails, passes or could not be decided, which nodes are not there, and what is open. */
+import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
+import type { Subject } from '#model/finding.ts'
+import { counted } from './text.ts'
+
+/** `undecided`: not read, or its outcome is unknown; `notFailing`: passing or absent; `open`: failing or not, the document does not say. */
+type State = 'failing' | 'passing' | 'absent' | 'notFailing' | 'undecided' | 'open'
+export type Nodes = Record<State, { count: number; names: string[] }>
+
+export interface Knowledge {
+  /** The nodes of a finding of the other run, by what this run knows of them. */
+  statesOf(finding: ComparedFinding): Nodes
+  /** Why that cannot be told, in sentences. */
+  doubts(finding: ComparedFinding, nodes: Pick<Nodes, 'undecided' | 'open'>): string[]
+  /** What the nodes do that came in the place of a finding's. */
+  successors(finding: ComparedFinding): string[]
+  undecidedCount(finding: ComparedFinding): number
+  nodeCount(cluster: string): number
+  isPresent(cluster: string, node: string): boolean
+  /** Nodes of the cluster may be missing: its list, or the file, broke off. */
+  isPartial(cluster: string): boolean
+}
+
+type OnSubject = Pick<ComparedFinding, 'rule' | 'cluster' | 'subject'>
+
+export const keyOf = (...parts: (string | null)[]) => JSON.stringify(parts)
+const subjectKey = ({ rule, cluster, subject }: OnSubject) => keyOf(rule, cluster, subject.kind, subject.namespace, subject.name)
+const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
+
+const namesIn = (found: (OnSubject & Pick<ComparedFinding, 'nodes'>)[]) =>
+  new Set(found.flatMap(({ rule, cluster, nodes: { sample } }) => sample.map(name => keyOf(rule, cluster, name))))
+
+/** @param when how sentences name it */
+export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 'before' | 'now'): Knowledge {
+  const { run, clusters, findings, waived, unknowns, notAudited } = document
+  const rules = new Set(run.rules)
+  const failing = namesIn([...findings, ...waived])
+  const undecided = namesIn(unknowns)
+  for (const { rule, cluster, node } of ruleErrors ?? []) undecided.add(keyOf(rule, cluster, node))
+  const unread = new Set(
+    nodes?.filter(({ coverage }) => coverage === 'notRead').map(({ cluster, name }) => keyOf(cluster, name)) ??
+      notAudited.flatMap(({ cluster, node }) => (node === null ? [] : keyOf(cluster, node))),
+  )
+  const present = new Set(nodes?.map(({ cluster, name }) => keyOf(cluster, name)))
+  const groups = new Map<string, number>()
+  for (const { cluster, group } of nodes ?? []) groups.set(groupKey(cluster, group), (groups.get(groupKey(cluster, group)) ?? 0) + 1)
+  const reasons = new Map(unknowns.map(unknown => [subjectKey(unknown), unknown.reason]))
+  const touched = new Set([...findings, ...waived, ...unknowns].map(subjectKey))
+  const unnamed = new Set(
+    [...findings, ...waived, ...unknowns].filter(({ nodes: { count, sample } }) => count > sample.length).map(subjectKey),
+  )
+  const listsBroken = new Set(
+    notAudited.filter(({ node, reason }) => node === null && brokenList.test(reason)).map(({ cluster }) => cluster),
+  )
+  const areClustersMissing = notAudited.some(({ node, reason }) => node === null && reason.startsWith('clusters:'))
+  const areLinesLost = run.inputErrors.some(error => /^line \d+:/.test(error))
+  const isPartial = (cluster: string) => areLinesLost || areClustersMissing || listsBroken.has(cluster)
+  const clusterNamed = new Map(clusters.map(cluster => [cluster.name, cluster]))
+  const nodeCount = (cluster: string) => clusterNamed.get(cluster)?.coverage.nodes ?? 0
+  /** A rule that threw there, and the document does not say which. */
+  const isBroken = (cluster: string) => ruleErrors === null && (clusterNamed.get(cluster)?.outcomes.error ?? 0) > 0
+
+  /** Of a node that no list names. */
+  function presence(cluster: string, isThere: () => boolean | null): State {
+    const isListed = nodes === null ? (clusterNamed.has(cluster) ? null : false) : isThere()
+    if (isListed) return 'passing'
+    if (isPartial(cluster)) return nodes === null && nodeCount(cluster) > 0 ? 'open' : 'undecided'
+    return isListed === null ? 'notFailing' : 'absent'
+  }
+
+  function stateOf(finding: OnSubject, name: string): State {
+    const { rule, cluster } = finding
+    if (!rules.has(rule)) return 'undecided'
+    if (failing.has(keyOf(rule, cluster, name))) return 'failing'
+    if (undecided.has(keyOf(rule, cluster, name)) || unread.has(keyOf(cluster, name))) return 'undecided'
+    if (unnamed.has(subjectKey(finding)) || isBroken(cluster)) return 'open'
+    return presence(cluster, () => present.has(keyOf(cluster, name)))
+  }
+
+  function stateOfUnnamed(finding: OnSubject): State {
+    const { rule, cluster, subject } = finding
+    if (!rules.has(rule)) return 'undecided'
+    if (touched.has(subjectKey(finding)) || isBroken(cluster)) return 'open'
+    // Nodes of that group there are: perhaps these, perhaps others.
+    return presence(cluster, () => (groups.has(groupKey(cluster, subject)) ? null : false))
+  }
+
+  /** Of what is no node's: the cluster itself, or an object in it. */
+  function stateOfCluster(finding: OnSubject): State {
+    const { rule, cluster } = finding
+    if (!rules.has(rule) || reasons.has(subjectKey(finding))) return 'undecided'
+    if (touched.has(subjectKey(finding))) return 'failing'
+    if (isBroken(cluster)) return 'open'
+    return clusterNamed.has(cluster) && !isPartial(cluster) ? 'passing' : isPartial(cluster) ? 'undecided' : 'absent'
+  }
+
+  const reasonFor = (finding: OnSubject, node: string | undefined) =>
+    reasons.get(subjectKey(finding)) ??
+    notAudited.find(
+      entry => entry.cluster === finding.cluster && (entry.node === null ? brokenList.test(entry.reason) : entry.node === node),
+    )?.reason
+
+  function statesOf(finding: ComparedFinding): Nodes {
+    const { count, sample } = finding.nodes
+    const states = noStates()
+    for (const name of sample) {
+      const state = states[stateOf(finding, name)]
+      state.count++
+      state.names.push(name)
+    }
+    if (count > sample.length) states[stateOfUnnamed(finding)].count += count - sample.length
+    if (count === 0) states[stateOfCluster(finding)].count++
+    return states
+  }
+
+  return {
+    statesOf,
+    isPresent: (cluster, node) => present.has(keyOf(cluster, node)),
+    isPartial,
+    nodeCount,
+    undecidedCount: ({ rule, cluster, subject }) =>
+      unknowns
+        .filter(unknown => subjectKey(unknown) === subjectKey({ rule, cluster, subject }))
+        .reduce((sum, unknown) => sum + unknown.nodes.count, 0),
+    successors({ cluster, subject }) {
+      if (!clusterNamed.has(cluster)) return [`the cluster ${cluster} is not there`]
+      const count = groups.get(groupKey(cluster, subject)) ?? 0
+      return count > 0 ? [`its nodes were replaced: ${counted(count, 'other')} of ${subject.name} without it`] : []
+    },
+    doubts(finding, { undecided, open }) {
+      if (!rules.has(finding.rule)) return [`the rule did not run ${when}`]
+      const why = reasonFor(finding, undecided.names[0])
+      return [
+        undecided.count > 0 ? `not known ${when} of ${listed(undecided)}${why === undefined ? '' : ` (${why})`}` : '',
+        open.count > 0 ? `open ${when} on ${counted(open.count, 'node')}: not all of its nodes are named` : '',
+      ].filter(text => text !== '')
+    },
+  }
+}
+
+const noNodes = (): Nodes[State] => ({ count: 0, names: [] })
+const noStates = (): Nodes => ({
+  failing: noNodes(),
+  passing: noNodes(),
+  absent: noNodes(),
+  notFailing: noNodes(),
+  undecided: noNodes(),
+  open: noNodes(),
+})
+
+/** Errors of a cluster behind which nodes may be missing. */
+const brokenList = /^(?:nodes|cluster|clusters):/
+
+const shownNames = 2
+
+export function listed({ count, names }: Nodes[State]): string {
+  const shown = names.slice(0, shownNames)
+  if (shown.length === 0) return counted(count, 'node')
+  return count > shown.length ? `${counted(count, 'node')}: ${shown.join(', ')}, …` : shown.join(', ')
+}

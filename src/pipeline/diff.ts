@@ -1,0 +1,122 @@
+/** The story of a comparison: two saved audits, each a snapshot that is judged now or the findings of its day, and what changed between them. */
+import { compareRuns } from '#judge/delta.ts'
+import { fargateReason } from '#judge/subject.ts'
+import { bounded, nameLength } from '#judge/text.ts'
+import type { ComparedRun, DiffDocument, DiffInput, MetNode } from '#model/delta.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
+import type { AuditedNode } from '#model/report.ts'
+import { type Selection, selectsCluster } from '#model/selection.ts'
+import { audit } from './audit.ts'
+import { savedFleet } from './fleet.ts'
+import { savedFindings } from './saved-findings.ts'
+import { rejectUnknownNames } from './selection-check.ts'
+import { rules } from './shelves.ts'
+
+export interface DiffOptions {
+  policy: Policy
+  selection: Selection
+  version: string
+}
+
+export interface DiffResult {
+  document: DiffDocument
+  /** Something in one of the two could not be read, or a rule broke. */
+  isUnread: boolean
+}
+
+interface ReadRun extends ComparedRun {
+  kind: DiffInput['kind']
+  audited: AuditedNode[]
+}
+
+/** @throws OperatorError */
+export async function diff(oldFile: string, newFile: string, options: DiffOptions): Promise<DiffResult> {
+  const [old, now] = [await readRun(oldFile, options), await readRun(newFile, options)]
+  if (old.nodes !== null && now.nodes !== null) rejectUnknownNames(options.selection, [...old.audited, ...now.audited])
+  if (isEmpty(old) && isEmpty(now)) throw new OperatorError(`Neither ${oldFile} nor ${newFile} has a node that could be audited`)
+  return {
+    document: {
+      schema: 'highwater.diff/1',
+      old: inputOf(oldFile, old),
+      new: inputOf(newFile, now),
+      ...compareRuns(old, now),
+    },
+    isUnread: isUnread(old) || isUnread(now),
+  }
+}
+
+async function readRun(path: string, { policy, selection, version }: DiffOptions): Promise<ReadRun> {
+  const document = await savedFindings(path)
+  if (document !== null)
+    return { kind: 'findings', document: selected(document, selection, path), nodes: null, ruleErrors: null, audited: [] }
+  const result = await audit(savedFleet(path, selection), {
+    source: 'snapshot',
+    version,
+    policy,
+    rules,
+    formats: [],
+    channels: [],
+    mail: null,
+    snapshot: null,
+    options: { allNodes: true },
+  })
+  const isWhole = Object.values(selection).every(names => names.length === 0)
+  if (isWhole && result.nodes.length === 0)
+    throw new OperatorError(`${path} has no node that could be audited${firstOf(result.document.run.inputErrors)}`)
+  return {
+    kind: 'snapshot',
+    document: result.document,
+    nodes: result.nodes.map(metNode),
+    ruleErrors: result.ruleErrors,
+    audited: result.nodes,
+  }
+}
+
+const firstOf = ([first]: string[]) => (first === undefined ? '' : `: ${first}`)
+
+/** As findings name it. */
+const metNode = ({ cluster, identity, coverage, errors }: AuditedNode): MetNode => ({
+  cluster: bounded(cluster),
+  name: bounded(identity.name, nameLength),
+  group: { ...identity.group, name: bounded(identity.group.name, nameLength) },
+  coverage,
+  isFargate: identity.owner === 'fargate',
+  missed: bounded(errors.map(({ what, message }) => `${what}: ${message}`).join('; ')),
+})
+
+/** A findings document can be cut to clusters; which node belongs to what it does not tell. @throws OperatorError */
+function selected(document: ComparedRun['document'], selection: Selection, path: string): ComparedRun['document'] {
+  if (selection.nodes.length > 0 || selection.nodegroups.length > 0)
+    throw new OperatorError(`${path} holds findings, which do not name every node: --node and --nodegroup need two snapshots`)
+  const isSelected = ({ cluster }: { cluster: string }) => selectsCluster(selection, cluster)
+  const { run, clusters, findings, waived, unknowns, notAudited } = document
+  return {
+    run,
+    clusters: clusters.filter(({ name }) => selectsCluster(selection, name)),
+    findings: findings.filter(isSelected),
+    waived: waived.filter(isSelected),
+    unknowns: unknowns.filter(isSelected),
+    notAudited: notAudited.filter(isSelected),
+  }
+}
+
+const isEmpty = ({ nodes, document }: ReadRun) => (nodes === null ? document.clusters.length === 0 : nodes.length === 0)
+
+const inputOf = (file: string, { kind, document: { run } }: ReadRun): DiffInput => ({
+  file,
+  kind,
+  takenAt: run.takenAt,
+  version: run.version,
+  inputErrors: run.inputErrors,
+})
+
+/** As an audit's exit code counts it: a Fargate node cannot be read by anyone, and is no trouble of a run. */
+function isUnread({ document: { run, clusters, notAudited }, nodes, ruleErrors }: ReadRun): boolean {
+  const isCut = run.inputErrors.length > 0 || notAudited.some(({ node }) => node === null)
+  const hasErrors = ruleErrors === null ? clusters.some(({ outcomes }) => outcomes.error > 0) : ruleErrors.length > 0
+  if (isCut || hasErrors) return true
+  if (nodes !== null) return nodes.some(({ coverage, isFargate }) => coverage !== 'read' && !isFargate)
+  const unread = clusters.reduce((sum, { coverage }) => sum + coverage.partlyRead + coverage.notRead, 0)
+  return unread > notAudited.filter(({ reason }) => reason === fargateReason).length
+}

@@ -1,0 +1,55 @@
+/** Snapshots of recorded nodes, as files: a test names only what differs. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { temporaryFolder } from './cli.ts'
+
+const recorded = (name: string) => JSON.parse(readFileSync(new URL(`../fixtures/real/${name}.json`, import.meta.url), 'utf8'))
+
+export interface SavedNode {
+  name: string
+  /** Fields of its running configuration. */
+  configuration?: Record<string, unknown>
+  /** Sources that could not be read. */
+  unread?: string[]
+}
+
+/** A recorded node of nodegroup `workers` in cluster `prod`. */
+function savedNode({ name, configuration = {}, unread = [] }: SavedNode): object {
+  const node = recorded('single-disk-node')
+  node.metadata.name = name
+  node.metadata.labels['eks.amazonaws.com/nodegroup'] = 'workers'
+  const configz = recorded('single-disk-configz')
+  Object.assign(configz.kubeletconfig, configuration)
+  const sources = { configz, summary: recorded('single-disk-stats-summary'), pods: recorded('single-disk-pods').items }
+  const read = Object.entries(sources).map(([what, value]) => [what, unread.includes(what) ? null : value])
+  return {
+    kind: 'Node',
+    cluster: 'prod',
+    node,
+    ...Object.fromEntries(read),
+    errors: unread.map(what => ({ what, message: 'HTTP 503: connection refused' })),
+  }
+}
+
+interface SnapshotOptions {
+  /** RFC 3339. */
+  takenAt?: string
+  name?: string
+}
+
+/** The path of a snapshot with these nodes; a text is a line as it is. Gzipped where its name ends in .gz. */
+export function savedSnapshot(
+  nodes: (SavedNode | string)[],
+  { takenAt = '2026-11-20T07:00:00Z', name = 'snapshot.ndjson' }: SnapshotOptions = {},
+): string {
+  const path = join(temporaryFolder(), name)
+  const lines = [
+    { kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt, account: null, region: null },
+    { kind: 'Cluster', cluster: 'prod', errors: [] },
+    ...nodes.map(node => (typeof node === 'string' ? node : savedNode(node))),
+  ]
+  const text = lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+  writeFileSync(path, name.endsWith('.gz') ? gzipSync(text) : text)
+  return path
+}

@@ -4,6 +4,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import { auditCommand } from './audit.ts'
 import { collectCommand } from './collect.ts'
 import { diffCommand } from './diff.ts'
+import { doctorCommand } from './doctor.ts'
 import { exitCode } from './exit-code.ts'
 import { explainCommand } from './explain.ts'
 import { demoCommand, labCommand } from './lab.ts'
@@ -21,6 +22,7 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(predictCommand())
     .addCommand(diffCommand())
     .addCommand(explainCommand())
+    .addCommand(doctorCommand())
     .addCommand(permissionsCommand())
     .addCommand(labCommand())
     .addCommand(demoCommand(), { hidden: true })

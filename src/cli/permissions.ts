@@ -14,7 +14,7 @@ interface PermissionsOptions {
 export function permissionsCommand(): Command {
   return new Command('permissions')
     .description('print what a mode of reading needs to be allowed, ready to apply')
-    .addOption(modeOption().default(defaultReadMode))
+    .addOption(new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode))
     .addOption(
       new Option('--format <format>', 'yaml: Kubernetes roles; json: IAM policy; markdown: both, with access entries')
         .choices(['markdown', 'yaml', 'json'])
@@ -31,9 +31,6 @@ export function permissionsCommand(): Command {
       process.stdout.write(`${printed(options).trimEnd()}\n`)
     })
 }
-
-/** How nodes are read. */
-export const modeOption = () => new Option('--mode <mode>', 'how nodes are read').choices(readModes)
 
 function printed({ mode, format, account, partition, cluster }: PermissionsOptions): string {
   const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`

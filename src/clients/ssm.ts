@@ -258,5 +258,5 @@ function ssmFailure(error: unknown, what: string, region: string): RequestFailur
   const { name, text } = awsError(error)
   const refusal = Object.hasOwn(refusals, name) ? refusals[name] : undefined
   if (refusal !== undefined) return requestFailure(error, `SSM ${what} in ${region}: ${refusal} (${name}: ${text})`)
-  return awsFailure(error, { service: 'SSM', endpointVariable: 'AWS_ENDPOINT_URL_SSM', what, region, grant: ssmPermissions.join(', ') })
+  return awsFailure(error, { service: 'SSM', endpointVariable: 'AWS_ENDPOINT_URL_SSM', what, region, grant: `ssm:${what.split(' ')[0]}` })
 }

@@ -30,7 +30,7 @@ export interface Fix {
 export interface ClusterCheckup {
   cluster: string
   mode: ReadMode
-  /** `unreachable`: its API server gave no answer. */
+  /** `unreachable`: its API server gave no answer, and no missing right is the reason. */
   state: 'ok' | 'missing' | 'unreachable'
   checks: Check[]
   fixes: Fix[]

@@ -58,7 +58,8 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
     isReached = found.isReached
   }
   const checks = [...reader, ...kubelet]
-  const isWell = checks.every(({ state }) => state !== 'missing' && state !== 'failed')
+  const isMissing = checks.some(({ state }) => state === 'missing')
+  const isWell = !isMissing && checks.every(({ state }) => state !== 'failed')
   const caller = place === null || !isOfEks ? null : await whoAsks(target, signal)
   const fixes = fixesOf(
     {
@@ -69,7 +70,13 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
     },
     { reader, kubelet },
   )
-  return { cluster: record.cluster, mode, state: !isReached ? 'unreachable' : isWell ? 'ok' : 'missing', checks, fixes }
+  return {
+    cluster: record.cluster,
+    mode,
+    state: isReached ? (isWell ? 'ok' : 'missing') : isMissing ? 'missing' : 'unreachable',
+    checks,
+    fixes,
+  }
 }
 
 /** What the API server, the nodes and SSM say. */
@@ -97,8 +104,8 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
       ...{ kubernetes, inspector: null, signal, timeoutsMs: policy.timeoutsMs },
       kubelet: kubelet ? new KubeletApi(kubelet, policy.pace) : null,
     }
-    const lacked = [...reader, ...shown]
-      .filter(({ what, state }) => state === 'missing' && /^get nodes\//.test(what))
+    const lacked = [...reader.filter(({ what }) => what.startsWith('get nodes/')), ...shown]
+      .filter(({ state }) => state === 'missing')
       .map(({ what }) => what)
     if (lacked.length > 0)
       reader.push(check('a node', 'unchecked', `not asked: ${lacked.join(', ')} is missing`, 'whether kubelets answer'))

@@ -34,7 +34,8 @@ function callCheck({ eks, nodegroups, errors }: ClusterRecord, needed: NeededRig
     return failedCall(needed, `${first.message}${more}`)
   }
   if (right === 'eks:DescribeNodegroup' || right === 'ec2:DescribeLaunchTemplateVersions') {
-    if (!nodegroups) return check(right, 'unchecked', 'no nodegroup is known here', tells)
+    if (!nodegroups || (nodegroups.length === 0 && (errors ?? []).some(({ what }) => what.startsWith('nodegroup'))))
+      return check(right, 'unchecked', 'no nodegroup is known here', tells)
     if (nodegroups.length === 0) return check(right, 'unchecked', 'there is no nodegroup to ask for', tells)
   }
   if (right === 'ec2:DescribeLaunchTemplateVersions' && !nodegroups?.some(({ launchTemplate }) => isRawObject(launchTemplate)))

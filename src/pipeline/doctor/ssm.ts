@@ -39,11 +39,13 @@ export async function ssmChecks(
     const unreachable = targets.flatMap(target => (target.isReachable ? [] : [target.reason]))
     return [
       ...(await documentChecks(asking, [...new Set(reachable.map(({ document }) => document))])),
-      await agentCheck(
+      ...(await agentChecks(
         asking,
         reachable.map(({ instanceId }) => instanceId),
+      )),
+      ...[...Map.groupBy(unreachable, reason => reason)].map(([reason, all]) =>
+        check('SSM agents', 'note', `${all.length} node${all.length === 1 ? '' : 's'}: ${reason}`),
       ),
-      ...[...Map.groupBy(unreachable, reason => reason)].map(([reason, all]) => check('SSM', 'note', `${all.length} nodes: ${reason}`)),
       ...(await answerChecks(asking)),
       sendCheck(asking),
     ]
@@ -82,23 +84,27 @@ async function documentChecks({ ssm, signal, needed }: SsmAsking, documents: rea
 }
 
 /** How many of the nodes' agents SSM hears. */
-async function agentCheck({ ssm, signal, needed }: SsmAsking, instanceIds: readonly string[]): Promise<Check> {
+async function agentChecks({ ssm, signal, needed }: SsmAsking, instanceIds: readonly string[]): Promise<Check[]> {
   const right = neededOf(needed, 'ssm:DescribeInstanceInformation')
   // One call: a sample is enough to see a role or a route that is missing.
   const asked = instanceIds.slice(0, describedInstancesMax)
   try {
-    const known = await ssm.instances(asked.length === 0 ? ['i-00000000000000000'] : asked, signal)
+    const known = await ssm.instances(asked.length === 0 ? [nobody] : asked, signal)
+    const answered = check(right.right, 'ok', 'answered')
+    if (asked.length === 0) return [answered, check('SSM agents', 'unchecked', 'there is no node at hand that SSM could reach', lost)]
     const online = known.filter(({ pingStatus }) => pingStatus === 'Online').length
-    if (asked.length === 0) return check(right.right, 'ok', 'answered; there is no node here that SSM could reach')
-    const said = `${online} of ${asked.length} instances are online in SSM (${asked.length - known.length} unknown to it, ${known.length - online} not online)`
-    if (online === asked.length) return check(right.right, 'ok', said)
-    const why = "an unknown one has no agent, no AmazonSSMManagedInstanceCore in its role, or no way to SSM's endpoints"
-    return check('SSM agents', online === 0 ? 'failed' : 'note', `${said}: ${why}`, 'what only those nodes know')
+    const said = `${online} of ${asked.length} instances are online in SSM`
+    if (online === asked.length) return [answered, check('SSM agents', 'ok', said)]
+    const others = `${asked.length - known.length} are unknown to it (no agent, no AmazonSSMManagedInstanceCore in their role, or no way to its endpoints), ${known.length - online} not heard`
+    return [answered, check('SSM agents', online === 0 ? 'failed' : 'note', `${said}; ${others}`, lost)]
   } catch (error) {
     signal.throwIfAborted()
-    return failedCall(right, messageOf(error))
+    return [failedCall(right, messageOf(error))]
   }
 }
+
+const nobody = 'i-00000000000000000'
+const lost = 'what only those nodes know'
 
 async function answerChecks({ ssm, signal, needed }: SsmAsking): Promise<Check[]> {
   const reasons = await ssm.answersUnreadable(signal)

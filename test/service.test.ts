@@ -9,7 +9,9 @@ import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
 import { s3Permissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
+import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
+import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -138,6 +140,19 @@ describe('npx serverless package, without account or login', () => {
     const target = ofType('AWS::Scheduler::Schedule')[0]?.Properties.Target
     expect(target).toMatchObject({ RoleArn: { 'Fn::GetAtt': ['ScheduleRole', 'Arn'] } })
     expect(ofType('AWS::IAM::Role')).toHaveLength(2)
+  })
+
+  it('makes the documents that run on nodes, with the content whose hash the sender pins', () => {
+    const deployed = ofType('AWS::SSM::Document').map(({ Properties }) => Properties)
+    expect(deployed).toMatchObject(
+      Object.keys(inspectDocumentHashes).map(Name => ({
+        Name,
+        DocumentType: 'Command',
+        DocumentFormat: 'JSON',
+        UpdateMethod: 'NewVersion',
+      })),
+    )
+    expect(Object.fromEntries(deployed.map(({ Name, Content }) => [Name, hashOf(String(Content))]))).toEqual(inspectDocumentHashes)
   })
 
   it('does not try a red run again by itself: it could not know that its mail went', () => {

@@ -35,10 +35,11 @@ export function openAuditedPredictions(): (subject: NodeSubject, prediction: Nod
 
 const withoutImages = ({ deletions: _deletions, kept: _kept, ...shown }: ImageGcPrediction): AuditedPrediction['imageGC'] => shown
 
-function settingsOf({ identity, configuration, imageGC, eviction, missing }: NodeSubject): AuditedSettings {
+function settingsOf({ identity, isConfigurationOnDisk, configuration, imageGC, eviction, missing }: NodeSubject): AuditedSettings {
   const { minor, rulesOfMinor, exact } = featuresOf(identity.kubeletVersion)
   const isFargate = identity.owner === 'fargate'
   return {
+    isOnDisk: isConfigurationOnDisk,
     kubeletMinor: minor === null ? null : `1.${minor}`,
     borrowedMinor: exact ? null : `1.${rulesOfMinor}`,
     hardDefaults: minor === null ? null : evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),

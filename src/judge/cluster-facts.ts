@@ -6,7 +6,7 @@ import { bounded, byText } from './text.ts'
 export interface NodeEvent {
   reason: string
   /** Null: it is about the node itself. */
-  pod: { namespace: string; name: string } | null
+  pod: { namespace: string; name: string; uid?: string } | null
   message: string
   count: number
   /** RFC 3339; null where the event has no time. */
@@ -27,11 +27,14 @@ export interface ClusterContext {
 
 /** What is known of one node from its cluster. */
 export interface NodeContext extends ClusterContext {
+  /** RFC 3339: when the node was read. */
+  at: string
   /** By time. */
   events: readonly NodeEvent[] | null
 }
 
-const messageLength = 400
+/** As much as an event may have. Upstream: pkg/apis/core/validation/events.go NoteLengthLimit. */
+const messageLength = 1024
 
 export class ClusterFacts implements ClusterContext {
   eks: RawObject | null = null
@@ -70,7 +73,7 @@ export class ClusterFacts implements ClusterContext {
     return bounded(`${what}: ${messages.join('; ') || 'not in the snapshot'}`)
   }
 
-  of(node: string): NodeContext {
+  of(node: string): Omit<NodeContext, 'at'> {
     const { eks, nodegroups, launchTemplates } = this
     const events = [...(this.#events.get(node)?.values() ?? [])].toSorted(byTime)
     return {
@@ -107,7 +110,7 @@ function nodeEvent(item: RawObject): { node: string; event: NodeEvent } | null {
   const times = [item.firstTimestamp, item.eventTime, item.lastTimestamp, lastObservedTime].map(textOf).filter(isTime).toSorted(byText)
   const event: NodeEvent = {
     reason: bounded(textOf(item.reason), 100),
-    pod: isOfNode ? null : { namespace: textOf(subject.namespace), name: textOf(subject.name) },
+    pod: isOfNode ? null : podOf(subject),
     message: bounded(textOf(item.message ?? item.note), messageLength),
     count: Math.max(1, ...[count, item.count].filter(number => Number.isSafeInteger(number)).map(Number)),
     firstTime: times[0] ?? null,
@@ -115,6 +118,12 @@ function nodeEvent(item: RawObject): { node: string; event: NodeEvent } | null {
   }
   return { node, event }
 }
+
+const podOf = ({ namespace, name, uid }: RawObject) => ({
+  namespace: textOf(namespace),
+  name: textOf(name),
+  ...(typeof uid === 'string' && uid !== '' && { uid }),
+})
 
 const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -4,7 +4,9 @@ import type { NodeContext } from './cluster-facts.ts'
 import type { MemberOutcome } from './cohorts.ts'
 import { FactsOfNodes, type Member } from './facts-of-nodes.ts'
 import { fromYields, type Outcome, ruleError } from './outcome.ts'
-import type { ContextRule, NodeSubject } from './rule.ts'
+import type { ContextRule, FactOfGroup, NodeSubject } from './rule.ts'
+
+type ContextOf = (cluster: string, node: string) => Omit<NodeContext, 'at'>
 
 export class Contexts {
   readonly #rule: ContextRule
@@ -20,18 +22,33 @@ export class Contexts {
     this.#members.push(this.#facts.take(subject))
   }
 
-  *outcomes(contextOf: (cluster: string, node: string) => NodeContext, policy: Policy): Iterable<MemberOutcome> {
-    for (const member of this.#members)
-      yield { subject: member.subject, outcome: member.settled ?? this.#judged(member, contextOf, policy) }
+  *outcomes(contextOf: ContextOf, policy: Policy): Iterable<MemberOutcome> {
+    const groups = this.#groups()
+    for (const member of this.#members) {
+      const group = groups.get(groupOf(member)) ?? []
+      yield { subject: member.subject, outcome: member.settled ?? this.#judged(member, contextOf, policy, group) }
+    }
   }
 
-  #judged(member: Member, contextOf: (cluster: string, node: string) => NodeContext, policy: Policy): Outcome {
-    const { cluster, identity } = member.subject
+  #groups(): Map<string, FactOfGroup<unknown>[]> {
+    const known = this.#members.filter(({ fact }) => fact !== null)
+    return new Map(
+      [...Map.groupBy(known, groupOf)].map(([key, members]) => [
+        key,
+        [...Map.groupBy(members, ({ fact }) => fact)].map(([, alike]) => ({ fact: this.#facts.get(alike[0]!), nodes: alike.length })),
+      ]),
+    )
+  }
+
+  #judged(member: Member, contextOf: ContextOf, policy: Policy, group: readonly FactOfGroup<unknown>[]): Outcome {
+    const { cluster, identity, at } = member.subject
     try {
-      const yields = [...this.#rule.judge(this.#facts.get(member), contextOf(cluster, identity.name), policy)]
+      const yields = [...this.#rule.judge(this.#facts.get(member), { ...contextOf(cluster, identity.name), at }, policy, group)]
       return fromYields(yields, this.#rule.severity)
     } catch (error) {
       return ruleError(error)
     }
   }
 }
+
+const groupOf = ({ subject: { cluster, identity } }: Member): string => JSON.stringify([cluster, identity.group.kind, identity.group.name])

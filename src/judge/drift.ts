@@ -6,10 +6,11 @@ import { parseDuration } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { parseQuantity } from '#model/quantity.ts'
+import { isRawObject } from '#model/record.ts'
 import { bounded, byText } from './text.ts'
 
 type Field = keyof KubeletConfiguration
-type Kind = 'plain' | 'duration' | 'quantity' | 'set' | 'durations' | 'quantities'
+type Kind = 'plain' | 'duration' | 'quantity' | 'set' | 'durations' | 'quantities' | 'gates'
 
 interface Comparison {
   kind: Kind
@@ -17,7 +18,7 @@ interface Comparison {
   dependsOnSize?: true
 }
 
-/** GC, eviction, log and reservation fields. */
+/** What GC, eviction, logs, reservations and pulls depend on. */
 const compared: Partial<Record<Field, Comparison>> = {
   imageMinimumGCAge: { kind: 'duration' },
   imageMaximumGCAge: { kind: 'duration' },
@@ -42,7 +43,22 @@ const compared: Partial<Record<Field, Comparison>> = {
   enforceNodeAllocatable: { kind: 'set' },
   maxPods: { kind: 'plain', dependsOnSize: true },
   podsPerCore: { kind: 'plain', dependsOnSize: true },
+  nodeStatusMaxImages: { kind: 'plain' },
+  serializeImagePulls: { kind: 'plain' },
+  maxParallelImagePulls: { kind: 'plain' },
+  registryPullQPS: { kind: 'plain' },
+  registryBurst: { kind: 'plain' },
+  podPidsLimit: { kind: 'plain' },
+  shutdownGracePeriod: { kind: 'duration' },
+  shutdownGracePeriodCriticalPods: { kind: 'duration' },
+  cpuCFSQuota: { kind: 'plain' },
+  cpuManagerPolicy: { kind: 'plain' },
+  memoryManagerPolicy: { kind: 'plain' },
+  topologyManagerPolicy: { kind: 'plain' },
+  featureGates: { kind: 'gates' },
 }
+
+const isMap = (kind: Kind): boolean => kind === 'durations' || kind === 'quantities' || kind === 'gates'
 
 export interface FieldValue {
   /** Equal for values that mean the same. */
@@ -62,24 +78,70 @@ export const absentValue = (path: string): FieldValue => ({
   fromDefault: null,
 })
 
-export const dependsOnSize = (path: string): boolean => compared[path.split('.', 1)[0] as Field]?.dependsOnSize === true
+const comparisonOf = (path: string): Comparison | undefined =>
+  Object.hasOwn(compared, fieldOf(path)) ? compared[fieldOf(path) as Field] : undefined
+
+/** `evictionHard` of `evictionHard.nodefs.available`. */
+export const fieldOf = (path: string): string => path.split('.', 1)[0] ?? ''
+
+export const dependsOnSize = (path: string): boolean => comparisonOf(path)?.dependsOnSize === true
+
+/** The compared ones of some settings, as fieldValues names them; values as they are written. */
+export function writtenSettings(part: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const found: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(part)) {
+    const comparison = Object.hasOwn(compared, field) ? compared[field as Field] : undefined
+    if (comparison === undefined || value === undefined) continue
+    if (!isMap(comparison.kind)) found[field] = value
+    else for (const [key, entry] of Object.entries(asMap(value))) found[`${field}.${bounded(key, 100)}`] = entry
+  }
+  return found
+}
+
+/** Equal for values of one path that mean the same, as FieldValue has it. */
+export const meaningOf = (path: string, value: unknown): string => canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path)
+
+export const isCompared = (path: string): boolean => comparisonOf(path) !== undefined
+
+/** False: an expression, or a secret that was cut, of which nobody knows what it comes to; an empty list, which configz does not show. */
+export function isWrittenOut(path: string, value: unknown): boolean {
+  const kind = comparisonOf(path)?.kind
+  if (value === '(removed)' || (Array.isArray(value) && value.length === 0)) return false
+  const isSized = kind === 'quantities' || kind === 'quantity' || fieldOf(path) === 'maxPods'
+  return !isSized || typeof value !== 'string' || /^[\d.+-]+[A-Za-z%]{0,2}([+-]?\d+)?$/.test(value)
+}
+
+/** Upstream's decoder takes null, and defaulting an empty text, for a field that nobody set. */
+export const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== ''
+
+export const shownSetting = (value: unknown): string => (value === undefined || value === null ? 'none' : bounded(shownValue(value), 100))
+
+type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
+
+/** Several rules ask it of one node. */
+const known = new WeakMap<KubeletConfiguration, { identity: Image; values: Record<string, FieldValue> }>()
 
 /** Every compared field by its path, keys of maps each by its own: `evictionHard.nodefs.available`. */
-export function fieldValues(
-  configuration: KubeletConfiguration,
-  identity: Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>,
-) {
+export function fieldValues(configuration: KubeletConfiguration, identity: Image): Readonly<Record<string, FieldValue>> {
+  const found = known.get(configuration)
+  if (found?.identity === identity) return found.values
+  const values = comparedValues(configuration, identity)
+  known.set(configuration, { identity, values })
+  return values
+}
+
+function comparedValues(configuration: KubeletConfiguration, identity: Image): Record<string, FieldValue> {
   const defaults: KubeletConfiguration = {
     ...configurationDefaults,
     evictionHard: evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
-    ...amiDefaults(identity.amiFamily),
+    ...amiDefaults(identity.amiFamily, identity.kubeletVersion),
   }
   const values: Record<string, FieldValue> = {}
   for (const [field, { kind }] of Object.entries(compared) as [Field, Comparison][]) {
-    if (kind === 'durations' || kind === 'quantities') addMap(values, field, kind, asMap(configuration[field]), asMap(defaults[field]))
+    if (isMap(kind)) addMap(values, field, kind, asMap(configuration[field]), asMap(defaults[field]))
     else {
       // The kubelet fills what is absent from its own defaults, whatever the image would have written.
-      values[field] = fieldValue(kind, configuration[field] ?? configurationDefaults[field], defaults[field], dependsOnSize(field))
+      values[field] = fieldValue(kind, configuration[field] ?? configurationDefaults[field], defaults[field], field)
     }
   }
   return values
@@ -89,33 +151,37 @@ function addMap(
   values: Record<string, FieldValue>,
   field: Field,
   kind: Kind,
-  map: Record<string, string>,
-  defaults: Record<string, string>,
+  map: Record<string, unknown>,
+  defaults: Record<string, unknown>,
 ): void {
   for (const key of new Set([...Object.keys(map), ...Object.keys(defaults)]))
-    values[`${field}.${bounded(key, 100)}`] = fieldValue(kind, map[key], defaults[key], dependsOnSize(field))
+    values[`${field}.${bounded(key, 100)}`] = fieldValue(kind, map[key], defaults[key], field)
 }
 
-function fieldValue(kind: Kind, value: unknown, preset: unknown, isSizeDependent: boolean): FieldValue {
-  const canonical = canonicalValue(kind, value)
-  const canonicalPreset = canonicalValue(kind, preset)
+function fieldValue(kind: Kind, value: unknown, preset: unknown, field: Field): FieldValue {
+  const isSizeDependent = dependsOnSize(field)
+  const canonical = canonicalValue(kind, value, field)
+  const canonicalPreset = canonicalValue(kind, preset, field)
   return {
     canonical,
-    shown: value === undefined ? 'none' : bounded(shownValue(value), 100),
+    shown: shownSetting(value),
     isDefault: !isSizeDependent && canonical === canonicalPreset,
     fromDefault: isSizeDependent ? null : distance(canonical, canonicalPreset),
   }
 }
 
-const shownValue = (value: unknown) => (Array.isArray(value) ? `[${value.join(', ')}]` : value === '' ? 'none' : String(value))
+const shownValue = (value: unknown) =>
+  Array.isArray(value) ? `[${value.join(', ')}]` : value === '' ? 'none' : String(typeof value === 'object' ? JSON.stringify(value) : value)
 
 /** Longer texts are no number that anybody set. */
 const longestNumber = 100
 
-function canonicalValue(kind: Kind, value: unknown): string {
-  if (value === undefined || value === '') return ''
+function canonicalValue(kind: Kind, value: unknown, path: string): string {
+  if (value === undefined || value === null || value === '') return ''
   if (Array.isArray(value)) return JSON.stringify([...new Set(value.map(String))].toSorted(byText))
-  const text = String(value)
+  // Upstream: SetDefaults_KubeletConfiguration: any negative number is -1, no limit.
+  if (path === 'podPidsLimit' && Number(value) < 0) return '-1'
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   if (text.length > longestNumber) return bounded(text)
   try {
     if (kind === 'duration' || kind === 'durations') return String(parseDuration(text))
@@ -141,5 +207,4 @@ function distance(a: string, b: string): number | null {
   return Number.isFinite(found) ? found : null
 }
 
-const asMap = (value: unknown): Record<string, string> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, string>) : {}
+const asMap = (value: unknown): Record<string, unknown> => (isRawObject(value) ? value : {})

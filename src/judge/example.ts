@@ -9,9 +9,10 @@ import type {
   NextStartPrediction,
   Signal,
 } from '#model/prediction.ts'
+import type { ReadMode, Source } from '#model/read-mode.ts'
 import type { RawObject } from '#model/record.ts'
 import type { NodeContext, NodeEvent } from './cluster-facts.ts'
-import type { Need, NodeSubject, Source } from './rule.ts'
+import type { Need, NodeSubject } from './rule.ts'
 
 export interface NodeExample {
   at?: string
@@ -32,6 +33,7 @@ export interface NodeExample {
   summary?: NodeSubject['summary']
   runtime?: NodeSubject['runtime']
   host?: NodeSubject['host']
+  mode?: ReadMode
   unread?: Partial<Record<Source, string>>
   doubts?: Partial<Record<Need, string>>
 }
@@ -47,6 +49,8 @@ export interface ContextExample extends NodeExample {
 }
 
 const gibibyte = 1024 ** 3
+/** When the node was read. */
+export const exampleTime = '2026-11-21T00:00:00Z'
 export const exampleCapacityBytes = 100 * gibibyte
 const disk = {
   capacityBytes: exampleCapacityBytes,
@@ -96,7 +100,7 @@ export const calmEviction: EvictionPrediction = {
   error: null,
 }
 
-export function exampleContext({ events, eks, nodegroups, launchTemplates, objects }: ContextExample): NodeContext {
+export function exampleContext({ events, eks, nodegroups, launchTemplates, objects }: ContextExample): Omit<NodeContext, 'at'> {
   return {
     events: events ?? null,
     eks: eks ?? null,
@@ -109,10 +113,18 @@ export function exampleContext({ events, eks, nodegroups, launchTemplates, objec
 
 export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.internal'): NodeSubject {
   const { identity, conditions, configuration, filesystems, imageGC, thresholds, nextStart, unread, doubts } = example
+  const allFilesystems: Filesystems = {
+    nodefs: disk,
+    imagefs: disk,
+    containerfs: disk,
+    layout: 'shared',
+    layoutCertainty: 'certain',
+    ...filesystems,
+  }
   const eviction: EvictionPrediction = { ...calmEviction, thresholds: thresholds ?? defaultThresholds, ...example.eviction }
   return {
     cluster: 'prod',
-    at: example.at ?? '2026-11-21T00:00:00Z',
+    at: example.at ?? exampleTime,
     identity: {
       name,
       group: { kind: 'Nodegroup', namespace: null, name: 'workers' },
@@ -133,7 +145,9 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
       imageGCLowThresholdPercent: 70,
       ...configuration,
     },
-    filesystems: { nodefs: disk, imagefs: disk, containerfs: disk, layout: 'shared', layoutCertainty: 'certain', ...filesystems },
+    isConfigurationOnDisk: false,
+    filesystems: allFilesystems,
+    disks: allFilesystems,
     imageGC: {
       enabled: true,
       highThresholdPercent: 80,
@@ -160,6 +174,7 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
     summary: example.summary ?? {},
     runtime: example.runtime ?? null,
     host: example.host ?? null,
+    mode: example.mode ?? 'proxy',
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},
     missing: nextStart ? {} : { nextStart: "the files on the node's disk were not read (mode proxy)" },

@@ -2,8 +2,11 @@
 import { missingNeeds, type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, ContextRule, NodeSubject } from './rule.ts'
 
+/** What of a node decides where its outcome counts, and how certain it can be. */
+export type JudgedNode = Pick<NodeSubject, 'cluster' | 'identity' | 'isConfigurationOnDisk'>
+
 export interface Member {
-  subject: Pick<NodeSubject, 'cluster' | 'identity'>
+  subject: JudgedNode & Pick<NodeSubject, 'at'>
   /** Key into the facts; null where the outcome is settled already. */
   fact: string | null
   settled: Outcome | null
@@ -18,8 +21,8 @@ export class FactsOfNodes {
   }
 
   take(subject: NodeSubject): Member {
-    const { cluster, identity } = subject
-    return { subject: { cluster, identity }, ...this.#fact(subject) }
+    const { cluster, identity, at, isConfigurationOnDisk } = subject
+    return { subject: { cluster, identity, at, isConfigurationOnDisk }, ...this.#fact(subject) }
   }
 
   get(member: Member): unknown {

@@ -4,6 +4,7 @@ import type { ClusterResult, Finding, NotAudited, OutcomeCounts, Subject, Unknow
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
+import { sources } from '#model/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { openAuditedPredictions } from './audited-prediction.ts'
@@ -11,11 +12,12 @@ import { ClusterFacts } from './cluster-facts.ts'
 import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
 import type { Proposal } from './durable/durable.ts'
+import type { JudgedNode } from './facts-of-nodes.ts'
 import { agreeOnImageGc, makeLasting } from './fix.ts'
 import { gradeOf } from './grade.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
-import { type Failing, type NodeSubject, promisedSources, type Rule } from './rule.ts'
+import type { Failing, Need, NodeSubject, Rule } from './rule.ts'
 import { fargateReason, nodeSubject } from './subject.ts'
 import { byFinding, byUnknown, Tally } from './tally.ts'
 import { bounded, byText, nameLength } from './text.ts'
@@ -95,10 +97,11 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     return added
   }
 
-  function count(rule: Rule, { cluster, identity }: Pick<NodeSubject, 'cluster' | 'identity'>, outcome: Outcome): void {
+  function count(rule: Rule, subject: JudgedNode, outcome: Outcome): void {
+    const { cluster, identity } = subject
     clusterState(cluster).outcomes[outcome.state]++
     const { name, group }: NodeIdentity = identity
-    if (outcome.state === 'fail') tally(rule, cluster, group).fail(asCertainAsFacts(rule, identity, outcome.failing), identity)
+    if (outcome.state === 'fail') tally(rule, cluster, group).fail(asCertainAsFacts(rule, subject, outcome.failing), identity)
     if (outcome.state === 'unknown') tally(rule, cluster, group).unknown(name, outcome.reason)
     if (outcome.state === 'error')
       ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: bounded(name, nameLength), message: outcome.message })
@@ -139,6 +142,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       cluster,
       identity,
       at: record.at ?? prediction.at,
+      mode: subject.mode,
       coverage,
       errors: record.errors ?? [],
       prediction: auditedPrediction(subject, prediction),
@@ -201,16 +205,29 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   return { takeCluster, takeObjects, take, close }
 }
 
-/** What rests on the facts of another minor than the node's own is not certain. Rules that need nothing rest on none. */
-function asCertainAsFacts({ needs }: Rule, { kubeletVersion }: NodeIdentity, failing: Failing): Failing {
-  const isBorrowed = needs.length > 0 && !featuresOf(kubeletVersion).exact
-  return isBorrowed && failing.confidence !== 'possible' ? { ...failing, confidence: 'likely' } : failing
+/** Facts of another minor than the node's own, or a configuration that was not seen running, make nothing certain. Rules that need nothing rest on neither. */
+function asCertainAsFacts({ needs }: Rule, { identity, isConfigurationOnDisk }: JudgedNode, failing: Failing): Failing {
+  const isBorrowed = needs.length > 0 && !featuresOf(identity.kubeletVersion).exact
+  const isOnDisk = isConfigurationOnDisk && needs.some(need => needsConfiguration[need])
+  if (!isBorrowed && !isOnDisk) return failing
+  const confidence = failing.confidence === 'possible' ? 'possible' : 'likely'
+  if (!isOnDisk) return { ...failing, confidence }
+  const evidence = failing.evidence.map(({ what, value }) => ({ what: what.replace(/^configz /, 'on disk '), value }))
+  return { ...failing, confidence, evidence }
+}
+
+const needsConfiguration: Readonly<Partial<Record<Need, true>>> = {
+  configuration: true,
+  imageGC: true,
+  eviction: true,
+  localStorageEvictions: true,
+  allocatable: true,
 }
 
 const noOutcomes = (): OutcomeCounts => ({ pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 })
 
 const reasonOf = (unread: NodeSubject['unread']): string =>
-  promisedSources
+  sources
     .filter(source => unread[source] !== undefined)
     .map(source => `${source}: ${unread[source]}`)
     .join('; ')

@@ -13,25 +13,26 @@ import type {
   LocalStorageEviction,
   NextStartPrediction,
 } from '#model/prediction.ts'
+import type { ReadMode, Source } from '#model/read-mode.ts'
 import type { RawObject } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
 import type { NodeContext } from './cluster-facts.ts'
 import type { ContextExample, NodeExample } from './example.ts'
 
-/** What mode `proxy` promises to read of each node. */
-export const promisedSources = ['node', 'pods', 'configz', 'summary'] as const
-export type Source = (typeof promisedSources)[number]
-
 /** One node as the rules see it. Null: not known, and `missing` says why. */
 export interface NodeSubject {
   cluster: string
-  /** RFC 3339: the node's own "now". */
+  /** RFC 3339: the node's own "now". Keep it out of facts, or no two are equal. */
   at: string
   identity: NodeIdentity
   /** What the node itself reports, `DiskPressure` → `True`. */
   conditions: Record<string, string>
   configuration: KubeletConfiguration | null
+  /** Whether that is what its files and flags come to: what runs was not read, and rests on a restart since they were written. */
+  isConfigurationOnDisk: boolean
   filesystems: Filesystems
+  /** The same; null where the size of neither is known. */
+  disks: Filesystems | null
   imageGC: ImageGcPrediction | null
   /** Null also where the running eviction settings would not parse. */
   eviction: EvictionPrediction | null
@@ -43,11 +44,12 @@ export interface NodeSubject {
   node: KubernetesNode
   pods: readonly KubernetesPod[] | null
   summary: RawObject | null
-  /** What only the node knows; in mode `proxy` nobody asks it. */
+  /** What only the node itself knows; nobody asks it in mode `proxy`. */
   runtime: RawObject | null
   host: RawObject | null
+  mode: ReadMode
   coverage: CoverageState
-  /** The promised sources that could not be read, and why. */
+  /** The sources that its mode promises and that could not be read, and why. */
   unread: Partial<Record<Source, string>>
   /** Why a need is null. */
   missing: Partial<Record<Need, string>>
@@ -57,6 +59,7 @@ export interface NodeSubject {
 
 export type Need =
   | 'configuration'
+  | 'disks'
   | 'imageGC'
   | 'eviction'
   | 'nextStart'
@@ -134,6 +137,12 @@ export interface CohortRule extends RuleHead {
   judge(members: CohortMember<unknown>[], policy: Policy): Iterable<CohortFailing>
 }
 
+/** A fact, and on how many nodes of a nodegroup or nodepool it holds. */
+export interface FactOfGroup<Fact> {
+  fact: Fact
+  nodes: number
+}
+
 /**
  * A rule that sees a node beside what its cluster says of it (events, launch templates, node classes), when all has been read. What it
  * needs of the node stays as a fact, as above.
@@ -144,7 +153,8 @@ export interface ContextRule extends RuleHead {
   examples: { bad: ContextExample; good: ContextExample }
   appliesTo(subject: NodeSubject): boolean
   fact(subject: NodeSubject): unknown
-  judge(fact: unknown, context: NodeContext, policy: Policy): Iterable<Failing | Undecided>
+  /** @param group every node of its nodegroup or nodepool that has a fact, itself among them */
+  judge(fact: unknown, context: NodeContext, policy: Policy, group: readonly FactOfGroup<unknown>[]): Iterable<Failing | Undecided>
 }
 
 export type Rule = NodeRule | CohortRule | ContextRule
@@ -188,7 +198,7 @@ interface ContextRuleDefinition<Needed extends Need, Fact> extends Omit<ContextR
   /** As above. */
   appliesTo?(subject: NodeSubject): boolean
   fact(subject: Satisfied<Needed>): Fact
-  judge(fact: Fact, context: NodeContext, policy: Policy): Iterable<Failing | Undecided>
+  judge(fact: Fact, context: NodeContext, policy: Policy, group: readonly FactOfGroup<Fact>[]): Iterable<Failing | Undecided>
 }
 
 export function contextRule<Needed extends Need, Fact>(definition: ContextRuleDefinition<Needed, Fact>): ContextRule {
@@ -197,6 +207,6 @@ export function contextRule<Needed extends Need, Fact>(definition: ContextRuleDe
     kind: 'context',
     appliesTo: subject => definition.appliesTo?.(subject) ?? true,
     fact: subject => definition.fact(subject as Satisfied<Needed>),
-    judge: (fact, context, policy) => definition.judge(fact as Fact, context, policy),
+    judge: (fact, context, policy, group) => definition.judge(fact as Fact, context, policy, group as FactOfGroup<Fact>[]),
   }
 }

@@ -1,12 +1,14 @@
 /** `docs/rules.md`: what every rule says about itself, and how outcomes become findings and grades. */
 import { families, severities } from '#model/finding.ts'
+import { promisedSources, readModes } from '#model/read-mode.ts'
 import { gradeBySeverity, smallShare } from './grade.ts'
 import { mostLooseNodes } from './loose-nodes.ts'
-import { type Need, promisedSources, type Rule } from './rule.ts'
+import type { Need, Rule } from './rule.ts'
 import { byText } from './text.ts'
 
 const needMeans: Record<Need, string[]> = {
   configuration: ['`configz`'],
+  disks: ['`stats/summary`'],
   imageGC: ['`configz`', '`stats/summary`'],
   eviction: ['`configz`', '`stats/summary`'],
   nextStart: ["the configuration files on the node's disk (`host` in the snapshot)"],
@@ -39,7 +41,9 @@ export function rulesDocument(rules: readonly Rule[]): string {
     '',
     `On every node each rule comes to one outcome: *pass*, *fail*, *unknown*, *not applicable* or *error*. What a rule could not see is unknown, never a pass, and stands in the report with its reason. On a kubelet outside 1.24 to 1.37 the facts of the nearest minor stand in, and no finding that rests on them is more than *likely*. The same failing on the nodes of one nodegroup or nodepool is one finding on it; nodes of none are their own subject, or, where they are more than ${mostLooseNodes}, their cluster's.`,
     '',
-    `A node is *read* when all of ${promisedSources.map(source => `\`${source}\``).join(', ')} were read, *partly read* with \`node\` and at least one more (\`host\` and \`runtime\` count, too), else *not read*. A source counts by what is there: an error beside an answer is listed with the node and takes nothing away. Of a Fargate node nothing but its object and its pods can be read: it is listed as not audited, and no rule applies to it.`,
+    `A node is *read* when everything was read that its mode promises (${readModes.map(mode => `\`${mode}\`: ${promisedSources[mode].map(source => `\`${source}\``).join(', ')}`).join('; ')}), *partly read* with \`node\` and at least one more, promised or not, else *not read*. A source counts by what is there: an error beside an answer is listed with the node and takes nothing away. Of a Fargate node nothing but its object and its pods can be read: it is listed as not audited, and no rule applies to it.`,
+    '',
+    'Where the node itself told its files and nobody read its `configz`, the configuration is what files, drop-ins and flags come to. Whether the kubelet was restarted since is not known, so no finding that rests on it is more than *likely*, and its evidence says `on disk`. Of `stats/summary` the node itself can tell only the disks: what memory, processes and pods use stays unknown.',
     '',
     `A cluster's grade is that of its worst open finding: ${severities.map(severity => `${severity} ${gradeBySeverity[severity]}`).join(', ')}; A where there is none. Where all open findings of a severity and of worse ones together concern less than ${smallShare * 100} % of the cluster's nodes, that severity costs one step less, but at least a B above info. Waived findings do not count. There is no grade where nothing was read, and none better than D where less than a third of what the rules asked could be decided; coverage stands beside every grade.`,
     '',

@@ -2,29 +2,37 @@
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
 import type { NodePrediction } from '#model/prediction.ts'
+import { promisedSources, type ReadMode, type Source } from '#model/read-mode.ts'
 import { isRawObject, type NodeRecord, type ReadError } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
-import { type Need, type NodeSubject, promisedSources, type Source } from './rule.ts'
+import type { Need, NodeSubject } from './rule.ts'
 import { bounded } from './text.ts'
 
 export const fargateReason = 'Fargate: AWS runs this kubelet and nothing reaches it'
 
 export function nodeSubject(record: NodeRecord, prediction: NodePrediction): NodeSubject {
-  const { unread, configuration } = readSources(record)
+  const mode = record.mode ?? 'proxy'
+  const { unread, running, runningError } = readSources(record, mode)
+  const configuration = running ?? prediction.configurationOnDisk ?? null
   const eviction = prediction.eviction?.error === null ? prediction.eviction : null
   const nextStart = prediction.nextStart
-  const { imageGC, containerGC, localStorageEvictions, allocatable } = prediction
+  const { imageGC, containerGC, localStorageEvictions, allocatable, filesystems } = prediction
   const pods = Array.isArray(record.pods) ? record.pods : null
   const [summary, runtime, host] = [record.summary, record.runtime, record.host].map(source => (isRawObject(source) ? source : null))
-  const unreadHere = (source: 'runtime' | 'host') =>
-    bounded(messages(record.errors, source) || 'only the node itself knows it, and it was not asked (mode proxy)')
+  const isSized = [filesystems.nodefs, filesystems.imagefs].some(filesystem => typeof filesystem?.capacityBytes === 'number')
+  const withoutConfiguration = configuration === null ? whyNotConfigured(record, mode, runningError, prediction) : null
+  const computed = (need: Need) => withoutConfiguration ?? notComputed(need, prediction)
+  const unreadHere = (source: 'runtime' | 'host') => bounded(messages(record.errors, source) || notAsked(mode))
+  const withoutSummary = `stats/summary: ${unread.summary ?? (promisedSources[mode].includes('summary') ? 'not read' : `mode ${mode} does not read it`)}`
   return {
     cluster: record.cluster,
     at: prediction.at,
     identity: nodeIdentity(record.node),
     conditions: reportedConditions(record),
     configuration,
-    filesystems: prediction.filesystems,
+    isConfigurationOnDisk: running === null && configuration !== null,
+    filesystems,
+    disks: isSized ? filesystems : null,
     imageGC,
     eviction,
     nextStart,
@@ -36,18 +44,22 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
     summary: summary ?? null,
     runtime: runtime ?? null,
     host: host ?? null,
-    coverage: coverageState(unread, hasMore(record)),
+    mode,
+    coverage: coverageState(unread, record, mode),
     unread,
     missing: {
-      ...(configuration === null && { configuration: fromConfigz(unread) }),
-      ...(imageGC === null && { imageGC: unread.configz ? fromConfigz(unread) : notComputed('imageGC', prediction) }),
-      ...(eviction === null && { eviction: missingEviction(unread, prediction) }),
-      ...(nextStart === null && { nextStart: missingNextStart(record, prediction) }),
+      ...(withoutConfiguration !== null && { configuration: withoutConfiguration }),
+      ...(!isSized && { disks: withoutSummary }),
+      ...(imageGC === null && { imageGC: computed('imageGC') }),
+      ...(eviction === null && { eviction: withoutConfiguration ?? missingEviction(prediction) }),
+      ...(nextStart === null && { nextStart: missingNextStart(record, mode, prediction) }),
       ...(containerGC === null && { containerGC: notComputed('containerGC', prediction) }),
-      ...(localStorageEvictions === null && { localStorageEvictions: notComputed('localStorageEvictions', prediction) }),
-      ...(allocatable === null && { allocatable: unread.configz ? fromConfigz(unread) : notComputed('allocatable', prediction) }),
+      ...(localStorageEvictions === null && {
+        localStorageEvictions: withoutConfiguration ?? (summary ? notComputed('localStorageEvictions', prediction) : withoutSummary),
+      }),
+      ...(allocatable === null && { allocatable: computed('allocatable') }),
       ...(pods === null && { pods: `pods: ${unread.pods ?? 'not read'}` }),
-      ...(!summary && { summary: `stats/summary: ${unread.summary ?? 'not read'}` }),
+      ...(!summary && { summary: withoutSummary }),
       ...(!runtime && { runtime: unreadHere('runtime') }),
       ...(!host && { host: unreadHere('host') }),
     },
@@ -55,9 +67,21 @@ export function nodeSubject(record: NodeRecord, prediction: NodePrediction): Nod
   }
 }
 
-function missingNextStart(record: NodeRecord, prediction: NodePrediction): string {
+const notAsked = (mode: ReadMode) => `only the node itself knows it, and it was not asked (mode ${mode})`
+
+/** In a mode that does not promise it, its files could still have told. */
+function whyNotConfigured(record: NodeRecord, mode: ReadMode, runningError: string, prediction: NodePrediction): string {
+  const onDisk = saidOf('configuration', prediction)
+  if (promisedSources[mode].includes('configz') || isRawObject(record.configz))
+    return bounded(`configz: ${[runningError, onDisk].filter(text => text !== '').join('; ')}`)
+  return bounded(
+    onDisk || messages(record.errors, 'host') || `configz: mode ${mode} does not read it, and the node told no files of its kubelet`,
+  )
+}
+
+function missingNextStart(record: NodeRecord, mode: ReadMode, prediction: NodePrediction): string {
   const reasons = [messages(record.errors, 'host'), isRawObject(record.host) ? notComputed('nextStart', prediction) : '']
-  return bounded(reasons.filter(reason => reason !== '').join('; ') || "the files on the node's disk were not read (mode proxy)")
+  return bounded(reasons.filter(reason => reason !== '').join('; ') || `the files on the node's disk were not read (mode ${mode})`)
 }
 
 function reportedConditions({ node }: NodeRecord): Record<string, string> {
@@ -65,23 +89,33 @@ function reportedConditions({ node }: NodeRecord): Record<string, string> {
   return Object.fromEntries(Array.isArray(conditions) ? conditions.map(({ type, status }) => [String(type), String(status)]) : [])
 }
 
-function readSources({ node, pods, configz, summary, errors }: NodeRecord) {
-  const unread: Partial<Record<Source, string>> = {}
+function readSources(record: NodeRecord, mode: ReadMode) {
+  const { node, pods, configz, summary, errors } = record
   const reason = (source: Source) => bounded(messages(errors, source) || 'not in the snapshot')
-  if (!node.metadata?.name || errors?.some(({ what }) => what === 'node')) unread.node = reason('node')
-  if (!pods) unread.pods = reason('pods')
-  if (!summary) unread.summary = reason('summary')
-  else if (typeof summary.node !== 'object' || summary.node === null) unread.summary = 'stats/summary: no "node" object in the answer'
-  let configuration: KubeletConfiguration | null = null
-  if (!configz) unread.configz = reason('configz')
+  let running: KubeletConfiguration | null = null
+  let runningError = ''
+  if (!configz) runningError = reason('configz')
   else {
     try {
-      configuration = parseConfigz(configz)
+      running = parseConfigz(configz)
     } catch (error) {
-      unread.configz = bounded(error instanceof Error ? error.message : String(error))
+      runningError = bounded(error instanceof Error ? error.message : String(error))
     }
   }
-  return { unread, configuration }
+  const whyUnread: Record<Source, string | null> = {
+    node: !node.metadata?.name || errors?.some(({ what }) => what === 'node') ? reason('node') : null,
+    pods: pods ? null : reason('pods'),
+    configz: running === null ? runningError : null,
+    summary: !summary ? reason('summary') : isRawObject(summary.node) ? null : 'stats/summary: no "node" object in the answer',
+    host: tells(record.host) ? null : reason('host'),
+    runtime: tells(record.runtime) ? null : reason('runtime'),
+  }
+  const unread: Partial<Record<Source, string>> = {}
+  for (const source of promisedSources[mode]) {
+    const why = whyUnread[source]
+    if (why !== null) unread[source] = why
+  }
+  return { unread, running, runningError }
 }
 
 const messages = (errors: ReadError[] | undefined, what: string) =>
@@ -90,22 +124,27 @@ const messages = (errors: ReadError[] | undefined, what: string) =>
     .map(({ message }) => message)
     .join('; ')
 
-/** Whether something was read that the mode did not promise; a host that only says what it could not read is none. */
-const hasMore = ({ host, runtime }: NodeRecord): boolean =>
-  [host, runtime].some(source => isRawObject(source) && Object.keys(source).some(key => key !== 'schema' && key !== 'unread'))
+/** A host that only says what it could not read is none. */
+const tells = (source: unknown): boolean => isRawObject(source) && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
 
 /**
- * architecture.md, "Meanings": read is everything promised, partlyRead the Node object and one more (`host` and `runtime` count), notRead less.
- * A source counts by what is there of it: an error entry beside an answer stays among the node's errors, and takes nothing away. Only the Node
+ * architecture.md, "Meanings": read is everything that the mode promises, partlyRead the Node object and one more (whether promised or not), notRead
+ * less. A source counts by what is there of it: an error entry beside an answer stays among the node's errors, and takes nothing away. Only the Node
  * object, without which there is no record, is unread by its error.
  */
-function coverageState(unread: Partial<Record<Source, string>>, hasMore: boolean): CoverageState {
+function coverageState(
+  unread: Partial<Record<Source, string>>,
+  { host, runtime, configz, summary }: NodeRecord,
+  mode: ReadMode,
+): CoverageState {
   const missed = Object.keys(unread).length
   if (missed === 0) return 'read'
-  return unread.node === undefined && (hasMore || missed < promisedSources.length - 1) ? 'partlyRead' : 'notRead'
+  const promised = promisedSources[mode]
+  const isAlsoRead = (source: Source, value: unknown) => !promised.includes(source) && tells(value)
+  const hasMore =
+    isAlsoRead('host', host) || isAlsoRead('runtime', runtime) || isAlsoRead('configz', configz) || isAlsoRead('summary', summary)
+  return unread.node === undefined && (hasMore || missed < promised.length - 1) ? 'partlyRead' : 'notRead'
 }
-
-const fromConfigz = (unread: Partial<Record<Source, string>>) => `configz: ${unread.configz ?? 'not read'}`
 
 /** The replay's own words on what it left open. */
 const saidOf = (need: Need, { unknowns }: NodePrediction): string =>
@@ -116,8 +155,7 @@ const saidOf = (need: Need, { unknowns }: NodePrediction): string =>
 
 const notComputed = (need: Need, prediction: NodePrediction): string => bounded(saidOf(need, prediction) || `${need} was not computed`)
 
-function missingEviction(unread: Partial<Record<Source, string>>, prediction: NodePrediction): string {
-  if (unread.configz !== undefined) return fromConfigz(unread)
+function missingEviction(prediction: NodePrediction): string {
   const error = prediction.eviction?.error
   return error ? bounded(`the running eviction settings do not parse: ${error}`) : notComputed('eviction', prediction)
 }

@@ -61,9 +61,16 @@ export const shownAmount = (of: { signal: Signal }, amount: number): string => (
 /** For evidence. */
 export const exactAmount = (of: { signal: Signal }, amount: number): string => (isCount(of) ? String(amount) : exactBytes(amount))
 
+/** Image GC starts with fewer bytes available than these: 100 − floor(available %) ≥ high. Upstream: image_gc_manager.go GarbageCollect. */
+export const imageGcTriggerBytes = (capacity: number, high: number): number => Math.ceil(((101 - high) * capacity) / 100)
+
 /** Why something of the summary is not known. */
-export const whyUnobserved = ({ unread }: Pick<NodeSubject, 'unread'>, what: string): string =>
-  unread.summary === undefined ? `stats/summary does not tell ${bounded(what)}` : `summary: ${unread.summary}`
+export function whyUnobserved({ unread, summary, mode }: Pick<NodeSubject, 'unread' | 'summary' | 'mode'>, what: string): string {
+  if (unread.summary !== undefined) return `summary: ${unread.summary}`
+  return summary === null
+    ? `mode ${mode} does not read stats/summary, which tells ${bounded(what)}`
+    : `stats/summary does not tell ${bounded(what)}`
+}
 
 export interface ImageGcPercentages {
   imageGCHighThresholdPercent: number

@@ -34,10 +34,20 @@ export interface KubeletConfiguration {
   nodeStatusMaxImages?: number
   serializeImagePulls?: boolean
   maxParallelImagePulls?: number
+  registryPullQPS?: number
+  registryBurst?: number
+  podPidsLimit?: number
+  shutdownGracePeriod?: string
+  shutdownGracePeriodCriticalPods?: string
+  cpuCFSQuota?: boolean
+  cpuManagerPolicy?: string
+  memoryManagerPolicy?: string
+  topologyManagerPolicy?: string
+  featureGates?: Record<string, boolean>
   failCgroupV1?: boolean
 }
 
-type Kind = 'string' | 'number' | 'boolean' | 'map' | 'list'
+type Kind = 'string' | 'number' | 'boolean' | 'map' | 'gates' | 'list'
 const kinds: { [Field in keyof Required<KubeletConfiguration>]: Kind } = {
   imageMinimumGCAge: 'string',
   imageMaximumGCAge: 'string',
@@ -67,6 +77,16 @@ const kinds: { [Field in keyof Required<KubeletConfiguration>]: Kind } = {
   nodeStatusMaxImages: 'number',
   serializeImagePulls: 'boolean',
   maxParallelImagePulls: 'number',
+  registryPullQPS: 'number',
+  registryBurst: 'number',
+  podPidsLimit: 'number',
+  shutdownGracePeriod: 'string',
+  shutdownGracePeriodCriticalPods: 'string',
+  cpuCFSQuota: 'boolean',
+  cpuManagerPolicy: 'string',
+  memoryManagerPolicy: 'string',
+  topologyManagerPolicy: 'string',
+  featureGates: 'gates',
   failCgroupV1: 'boolean',
 }
 
@@ -77,8 +97,12 @@ const has: Record<Kind, (value: unknown) => boolean> = {
   number: value => typeof value === 'number' && Number.isFinite(value),
   boolean: value => typeof value === 'boolean',
   map: value => isObject(value) && Object.values(value).every(entry => typeof entry === 'string'),
+  gates: value => isObject(value) && Object.values(value).every(entry => typeof entry === 'boolean'),
   list: value => Array.isArray(value) && value.every(entry => typeof entry === 'string'),
 }
+
+/** Whether `KubeletConfiguration` above has the field. */
+export const isReadField = (name: string): name is keyof KubeletConfiguration => Object.hasOwn(kinds, name)
 
 /**
  * The body of `/configz`, `{"kubeletconfig":{…}}`, cut to the fields above.

@@ -1,4 +1,5 @@
 /** What the upstream kubelet would do with one node's state (the contract `highwater.prediction/1`, per node). Bytes, inodes and pids are plain counts. */
+import type { KubeletConfiguration } from './kubelet-configuration.ts'
 import type { Quantity } from './quantity.ts'
 
 export type Signal =
@@ -256,6 +257,49 @@ export interface NextStartPrediction {
   /** The image-GC percentages that the files come to; null where they could not be merged. */
   imageGCHighThresholdPercent: number | null
   imageGCLowThresholdPercent: number | null
+  /** Null where they could not be merged. */
+  settings: StartSettings | null
+}
+
+/** What the kubelet's files and flags come to at its next start, and who says what of it. */
+export interface StartSettings {
+  configuration: KubeletConfiguration
+  /** Before the flags. */
+  withoutFlags: KubeletConfiguration
+  /** By path, keys of maps each by their own (`evictionHard.nodefs.available`), in the kubelet's order. */
+  said: Record<string, SaidSetting[]>
+  /** Keys that the kubelet drops in silence. */
+  ignored: IgnoredSetting[]
+  /** Files beside those it reads. */
+  unread: UnreadFile[]
+  /** Without it a flag may say anything. */
+  isCommandLineKnown: boolean
+}
+
+export interface SaidSetting {
+  by: 'file' | 'drop-in' | 'flag'
+  /** Path of the file; the flag. */
+  where: string
+  /** As written; null takes away what was there before. */
+  value: unknown
+}
+
+export interface IgnoredSetting {
+  file: string
+  key: string
+  value: unknown
+  /** That it sets, or was meant to set; null: none is like it. */
+  field: string | null
+  /** `minor`: this kubelet does not know the field. */
+  why: 'misspelt' | 'case' | 'minor' | 'unknown'
+}
+
+export interface UnreadFile {
+  path: string
+  /** `folder`: it lies in none that the kubelet is given, `name`: not *.conf, `minor`: this kubelet reads no drop-ins, `other`: `--config` names another. */
+  why: 'folder' | 'name' | 'minor' | 'other'
+  /** By path; nulls left out. */
+  values: Record<string, unknown>
 }
 
 /** What could not be computed, and what that does to the answer. */
@@ -277,6 +321,8 @@ export interface NodePrediction {
   localStorageEvictions: LocalStorageEviction[] | null
   oomScores: OomScore[] | null
   allocatable: AllocatablePrediction | null
+  /** What its files and flags come to, where only they were read: then all of this rests on it. Absent: on what runs. */
+  configurationOnDisk?: KubeletConfiguration
   /** Upstream's texts where a kubelet would not start with the configuration that was asked for; absent where none was. */
   refusals?: string[]
   /** Null where the node's files were not read. */

@@ -2,6 +2,7 @@
 import type { FindingsDocument } from './finding.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { EvictionPrediction, Filesystems, ImageGcPrediction, ThresholdOrigin } from './prediction.ts'
+import type { ReadMode } from './read-mode.ts'
 import type { ReadError } from './record.ts'
 
 export type CoverageState = 'read' | 'partlyRead' | 'notRead'
@@ -10,6 +11,7 @@ export interface AuditedNode {
   cluster: string
   identity: NodeIdentity
   at: string
+  mode: ReadMode
   coverage: CoverageState
   errors: ReadError[]
   prediction: AuditedPrediction
@@ -47,6 +49,8 @@ export interface OffThreshold {
 
 /** What a node is set to, beside its thresholds. Nodes that are set alike share one object. */
 export interface AuditedSettings {
+  /** What files and flags come to: what runs was not read. */
+  isOnDisk: boolean
   /** `1.34`; null: not known. */
   kubeletMinor: string | null
   /** The minor whose defaults these are, where the kubelet's own are not known. */

@@ -24,9 +24,9 @@ const availableTolerance = 0.02
  */
 export function filesystemLayout(summary: RawObject | null, host: RawObject | null, isContainerd: boolean): Filesystems {
   const runtime = objectAt(objectAt(summary, 'node'), 'runtime')
-  const nodefs = stateOf(objectAt(objectAt(summary, 'node'), 'fs')) ?? stateOf(byRole(host, 'nodefs'))
-  const imagefs = stateOf(objectAt(runtime, 'imageFs')) ?? stateOf(byRole(host, 'imagefs'))
-  const containerfs = stateOf(objectAt(runtime, 'containerFs')) ?? stateOf(byRole(host, 'containerfs'))
+  const nodefs = stateOf(objectAt(objectAt(summary, 'node'), 'fs')) ?? measuredState(host, 'nodefs')
+  const imagefs = stateOf(objectAt(runtime, 'imageFs')) ?? measuredState(host, 'imagefs')
+  const containerfs = stateOf(objectAt(runtime, 'containerFs')) ?? measuredState(host, 'containerfs')
   const layout = layoutByDevices(host) ?? layoutBySizes(nodefs, imagefs)
   return { nodefs, imagefs, containerfs: containerfs ?? (isContainerd ? imagefs : null), ...layout }
 }
@@ -48,6 +48,16 @@ function stateOf(stats: RawObject | null): FilesystemState | null {
     inodes: countAt(stats, 'inodes'),
     inodesFree: availableAt(stats, 'inodesFree'),
   }
+}
+
+/** What `df` told: a disk of which root has used what is reserved for it has less than nothing available, and it says so. */
+function measuredState(host: RawObject | null, role: string): FilesystemState | null {
+  const measured = byRole(host, role)
+  const state = stateOf(measured)
+  const available = measured?.availableBytes
+  if (state === null || typeof available !== 'number' || !Number.isSafeInteger(available) || available >= 0) return state
+  const { capacityBytes } = state
+  return { ...state, availableBytes: available, usedPercent: capacityBytes ? usagePercentOf(capacityBytes, available) : null }
 }
 
 type Layout = Pick<Filesystems, 'layout' | 'layoutCertainty'>

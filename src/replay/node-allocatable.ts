@@ -11,11 +11,11 @@
  * Left out      pid; what device plugins offer; --experimental-allocatable-ignore-eviction
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { goQuote } from '#model/go-text.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Signal, Threshold } from '#model/prediction.ts'
 import { addQuantities, binaryQuantity, canonical, parseQuantity, type Quantity, quantityNumber, signOf } from '#model/quantity.ts'
 import { getThresholdQuantity, parseThresholdConfig } from '#replay/eviction/thresholds.ts'
-import { goQuote } from './go-text.ts'
 import type { ResourceList } from './pods/pod.ts'
 import { parseResourceList, type Reservations, reservationsAsWritten } from './reserved-resources.ts'
 

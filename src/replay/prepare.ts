@@ -4,7 +4,7 @@ import type { Filesystems, ProtectedPod, RankedPod, Signal } from '#model/predic
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { type DiskLayout, diskLayoutOf } from './eviction/layout.ts'
 import { localStorageEviction, type StorageLimitExceeded } from './eviction/local-storage.ts'
-import { isUnobservedUpstream, makeSignalObservations, type Observations } from './eviction/observations.ts'
+import { diskObservations, isUnobservedUpstream, makeSignalObservations, type Observations } from './eviction/observations.ts'
 import type { ReportedCondition } from './eviction/pass.ts'
 import { protectionOf } from './eviction/protected.ts'
 import { rankReason } from './eviction/rank-reason.ts'
@@ -92,7 +92,7 @@ export function prepareNode(record: NodeRecord, takenAt: string, at: string | nu
   const evidence = imageEvidence({ ...record, configz: asRead.configz }, readMs, kubelet)
   const atMs = millisecondsOf(at ?? read) ?? 0
   const images = prepareImages(evidence, atMs, kubelet)
-  const observations = summary ? makeSignalObservations(summary, features) : {}
+  const observations = summary ? makeSignalObservations(summary, features) : diskObservations(filesystems, features)
   return {
     record,
     name: textAt(objectAt(record.node, 'metadata'), 'name') ?? '',

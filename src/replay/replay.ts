@@ -17,6 +17,7 @@ import { parseQuantity } from '#model/quantity.ts'
 import type { NodeRecord } from '#model/record.ts'
 import { asItIs, type WhatIf } from '#model/what-if.ts'
 import { refusalsOf, withChanges } from './configuration/configuration-change.ts'
+import { withConfigurationOnDisk } from './configuration/configuration-on-disk.ts'
 import { predictNextStart } from './configuration/next-start.ts'
 import { thresholdOrigins, withOrigins } from './configuration/threshold-origins.ts'
 import { type ContainerGcPrediction, deadContainers, predictContainerGc } from './container-gc.ts'
@@ -37,14 +38,14 @@ import { availableAt, countAt, objectAt, textAt } from './untrusted.ts'
  * @param takenAt the snapshot's time, for a record without its own
  */
 export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asItIs): NodePrediction {
-  const unknowns: Unknown[] = []
-  const asked = withChanges(record, whatIf.changes)
-  const node = prepareNode(asked, takenAt, whatIf.at, record)
+  const configured = withConfigurationOnDisk(record)
+  const unknowns: Unknown[] = [...configured.unknowns]
+  const asked = withChanges(configured.record, whatIf.changes)
+  const node = prepareNode(asked, takenAt, whatIf.at, configured.record)
   if (!node.features.exact) {
     unknowns.push({ what: 'node.status.nodeInfo.kubeletVersion', effect: `the rules of 1.${node.features.rulesOfMinor} were applied` })
   }
   const configuration = configurationOf(asked.configz, unknowns)
-  if (!node.summary) unknowns.push({ what: 'summary', effect: 'nothing is known of how full the node is' })
   nameUnobserved(node, unknowns)
 
   const containers = containerGcOf(node, unknowns)
@@ -62,7 +63,7 @@ export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asI
     at: node.at,
     filesystems: node.filesystems,
     imageGC: pass?.imageGC ?? null,
-    eviction: pass && configuration && evictionOf(node, configuration, settings, pass.eviction),
+    eviction: pass && configuration && evictionOf(node, configuration, settings, pass.eviction, configured.isOnDisk),
     containerGC: containers && { removals: containers.periodic.removals },
     localStorageEvictions: settings && localStorageOf(node, settings),
     oomScores: oomScoresOf(node, unknowns),
@@ -70,6 +71,7 @@ export function replay(record: NodeRecord, takenAt: string, whatIf: WhatIf = asI
     nextStart: nextStart.prediction,
     unknowns: [],
   }
+  if (configured.isOnDisk && configuration) prediction.configurationOnDisk = configuration
   if (whatIf.changes.length > 0 && configuration) prediction.refusals = refusalsOf(asked.configz, node)
   if (whatIf.fills.length > 0) {
     prediction.timeline = predictTimeline(node, settings, whatIf.fills, unknowns)
@@ -83,10 +85,11 @@ function evictionOf(
   configuration: KubeletConfiguration,
   { eviction }: Settings,
   pass: PredictedPass,
+  isOnDisk: boolean,
 ): EvictionPrediction {
   const { kubeletVersion, operatingSystem, host, record } = node
   const osImage = textAt(objectAt(objectAt(record.node, 'status'), 'nodeInfo'), 'osImage') ?? ''
-  const origins = thresholdOrigins({ configuration, kubeletVersion, operatingSystem, amiFamily: amiFamily(osImage), host })
+  const origins = thresholdOrigins({ configuration, kubeletVersion, operatingSystem, amiFamily: amiFamily(osImage), host, isOnDisk })
   return {
     ...pass,
     thresholds: withOrigins(pass.thresholds, origins),
@@ -178,9 +181,16 @@ function configurationOf(configz: unknown, unknowns: Unknown[]): KubeletConfigur
 
 function nameUnobserved({ filesystems, summary }: PreparedNode, unknowns: Unknown[]): void {
   const isUnread = (state: FilesystemState | null) => state === null || state.capacityBytes === null || state.availableBytes === null
-  if (summary && isUnread(filesystems.nodefs)) unknowns.push({ what: 'summary.node.fs', effect: 'how full nodefs is is not known' })
-  if (summary && isUnread(filesystems.imagefs)) {
-    unknowns.push({ what: 'summary.node.runtime.imageFs', effect: 'how full imagefs is is not known' })
+  const isDiskRead = !isUnread(filesystems.nodefs) || !isUnread(filesystems.imagefs)
+  if (!summary) {
+    const effect = isDiskRead ? 'what memory, processes and pods use is not known' : 'nothing is known of how full the node is'
+    unknowns.push({ what: 'summary', effect })
+  }
+  if (summary || isDiskRead) {
+    const nameOf = (inSummary: string, role: string) => (summary ? `summary.${inSummary}` : `host.filesystems ${role}`)
+    if (isUnread(filesystems.nodefs)) unknowns.push({ what: nameOf('node.fs', 'nodefs'), effect: 'how full nodefs is is not known' })
+    if (isUnread(filesystems.imagefs))
+      unknowns.push({ what: nameOf('node.runtime.imageFs', 'imagefs'), effect: 'how full imagefs is is not known' })
   }
   if (filesystems.layout === null) {
     unknowns.push({ what: 'filesystems.layout', effect: 'whether images have a filesystem of their own is not known' })

@@ -7,9 +7,9 @@
  * Left out      whether the reserved CPUs are online; of several errors in one map the first by key is named, upstream names any
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { atoi, goQuote } from '#model/go-text.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import { milliValue, parseQuantity, type Quantity, signOf } from '#model/quantity.ts'
-import { atoi, goQuote } from './go-text.ts'
 import type { ResourceList } from './pods/pod.ts'
 
 const reservableResources: readonly string[] = ['cpu', 'memory', 'ephemeral-storage', 'pid']

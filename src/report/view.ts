@@ -47,6 +47,6 @@ export function pageView(report: AuditReport): PageView {
     waivedCount: formatCount(waived.length),
     unknownsCount: formatCount(document.unknowns.length),
     notAuditedCount: formatCount(document.notAudited.length),
-    remainder: remainderView(document),
+    remainder: remainderView(report),
   }
 }

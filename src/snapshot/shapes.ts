@@ -226,6 +226,19 @@ export const runtimeShape: Shape = {
   sandboxes: list({ id: 'text', metadata: criMetadata, state: true, createdAt: true, labels: 'texts', runtimeHandler: 'text' }),
   imageFs: { imageFilesystems: criFilesystems, containerFilesystems: criFilesystems },
 }
+/** Beside these Bottlerocket's `settings.kubernetes` has keys, certificates and tokens. */
+const bottlerocketSettings: Shape = Object.fromEntries(
+  `allowed-unsafe-sysctls cloud-provider cluster-dns-ip cluster-domain cluster-name container-log-max-files container-log-max-size
+   container-log-max-workers container-log-monitor-interval cpu-cfs-quota-enforced cpu-manager-policy cpu-manager-reconcile-period event-burst
+   event-qps eviction-hard eviction-max-pod-grace-period eviction-soft eviction-soft-grace-period hostname-override ids-per-pod
+   image-gc-high-threshold-percent image-gc-low-threshold-percent image-maximum-gc-age image-minimum-gc-age kube-api-burst kube-api-qps
+   kube-reserved log-level max-parallel-image-pulls max-pods memory-manager-policy memory-manager-reserved-memory node-ip pod-pids-limit
+   registry-burst registry-qps reserved-cpus seccomp-default server-tls-bootstrap shutdown-grace-period
+   shutdown-grace-period-for-critical-pods single-process-oom-kill standalone-mode system-reserved topology-manager-policy
+   topology-manager-scope`
+    .split(/\s+/)
+    .map(name => [name, true] as const),
+)
 const logFile = { path: 'text', bytes: true, modifiedAt: 'text' } as const
 export const hostShape: Shape = {
   schema: 'text',
@@ -245,7 +258,7 @@ export const hostShape: Shape = {
   }),
   containerd: { sandboxImage: 'text', snapshotter: 'text', discardUnpackedLayers: true, mirrors: list(true) },
   /** Settings as declared, of a node whose files nobody sees. */
-  bottlerocket: { kubernetes: true, containerRuntime: true, containerRegistry: true, os: 'texts' },
+  bottlerocket: { kubernetes: bottlerocketSettings, containerRuntime: true, containerRegistry: { mirrors: true }, os: 'texts' },
   /** A file has an entry for each of its blocks, and one for what stands outside of them. */
   logrotate: list({ path: 'text', sha256: 'text', directives: true }),
   logrotateRuns: { by: true, schedule: 'text', last: 'text' },

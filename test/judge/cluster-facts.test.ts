@@ -46,6 +46,22 @@ describe('events of a node', () => {
     expect(event).toMatchObject({ count: 4, firstTime: '2026-11-20T23:10:00Z', lastTime: '2026-11-20T23:50:00Z' })
   })
 
+  it('keep the UID of a pod whose name may be given again, and all that an event may say', () => {
+    const involvedObject = { kind: 'Pod', namespace: 'shop', name: 'web-0', uid: 'u1' }
+    const evicted = {
+      involvedObject,
+      reason: 'Evicted',
+      message: 'x'.repeat(1024),
+      source: { host: 'a' },
+      lastTimestamp: '2026-11-20T23:30:00Z',
+    }
+    const again = { ...evicted, involvedObject: { ...involvedObject, uid: 'u2' } }
+    expect(eventsOf('a', evicted, again)).toMatchObject([
+      { pod: { uid: 'u1' }, count: 1, message: evicted.message },
+      { pod: { uid: 'u2' }, count: 1 },
+    ])
+  })
+
   it('are unknown where none were read, and none where an empty list was', () => {
     expect(new ClusterFacts().of('a').events).toBeNull()
     expect(eventsOf('a')).toEqual([])
@@ -97,6 +113,19 @@ describe('a rule that needs its cluster', () => {
 
   it('is unknown, with the reason, where they were not read', () => {
     expect(judged('node').unknowns).toMatchObject([{ reason: 'events: not allowed' }])
+  })
+
+  it('knows when its node was read', () => {
+    const dated = contextRule({
+      ...rule,
+      needs: [],
+      *judge(_, { at }) {
+        yield { consequence: at, evidence: [] }
+      },
+    })
+    const judgement = openJudgement([dated], defaultPolicy)
+    judgement.take(node.record, node.prediction)
+    expect(judgement.close('2026-11-30T00:00:00Z').findings).toMatchObject([{ consequence: takenAt }])
   })
 
   it('does not apply where it says so', () => {

@@ -105,7 +105,7 @@ describe('outcomes', () => {
       { what: 'nextStart.environment', effect: 'flags not followed' },
       { what: 'summary', effect: 'something else' },
     ]
-    const nextStart = { files: [], errors: [], imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 }
+    const nextStart = { files: [], errors: [], imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80, settings: null }
     const rule = toy(function* ({ doubts }) {
       yield { unknown: doubts.nextStart ?? 'none' }
     })

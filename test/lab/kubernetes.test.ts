@@ -135,7 +135,7 @@ describe('events', () => {
   it('are selected by the fields that events have, together and by their opposite', async () => {
     lab = await enterLab(incidents)
     expect((await selected('involvedObject.kind=Node,type=Warning')).reasons).toEqual(
-      new Set(['EvictionThresholdMet', 'FreeDiskSpaceFailed', 'ImageGCFailed']),
+      new Set(['EvictionThresholdMet', 'FreeDiskSpaceFailed', 'ImageGCFailed', 'InvalidDiskCapacity']),
     )
     expect((await selected('reason==Evicted')).types).toEqual(new Set(['Warning']))
     const rest = await selected('reason!=Evicted,reason!=Started')

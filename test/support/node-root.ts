@@ -1,6 +1,6 @@
 /** A pretend node: a root folder, and a PATH of its own in which programs can be missing or be stand-ins. */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { documents, scriptOf } from '#remediate/scripts/documents.ts'
 import { temporaryFolder } from './cli.ts'
@@ -23,6 +23,8 @@ export interface Run {
   status: number | null
   root: string
 }
+
+const writtenAt = new Date('2026-11-20T12:00:00Z')
 
 /** What every node has: coreutils, findutils, and the like. */
 const everyday = [
@@ -55,13 +57,13 @@ export const which = (name: string): string | null =>
     .find(path => existsSync(path)) ?? null
 
 /** The scripts as the documents have them. */
-export function scriptNamed(name: string): string {
+function scriptNamed(name: string): string {
   const document = documents.find(known => known.name === name)
   if (document === undefined) throw new Error(`there is no document ${name}`)
   return scriptOf(document, file => readFileSync(join('src/remediate/scripts', file), 'utf8'))
 }
 
-export function writeRoot(
+function writeRoot(
   { files, links = {}, folders = [], tools = {}, missing = [] }: NodeRoot,
   platform: Platform,
 ): { root: string; path: string } {
@@ -72,6 +74,7 @@ export function writeRoot(
   for (const [file, content] of Object.entries(files)) {
     mkdirSync(dirname(join(root, file)), { recursive: true })
     writeFileSync(join(root, file), content)
+    utimesSync(join(root, file), writtenAt, writtenAt)
   }
   for (const [link, target] of Object.entries(links)) {
     mkdirSync(dirname(join(root, link)), { recursive: true })
@@ -103,7 +106,11 @@ export function platforms(): Platform[] {
   const found: Platform[] = []
   for (const shell of ['dash', 'bash']) {
     const real = which(shell)
-    if (real !== null) found.push({ name: shell, shell: shell === 'bash' ? [real, '--posix'] : [real], programs: which })
+    if (real === null) continue
+    // As on Amazon Linux, and as on Ubuntu.
+    const awk = shell === 'bash' ? which('gawk') : which('mawk')
+    const programs = (name: string) => (name === 'awk' && awk !== null ? awk : which(name))
+    found.push({ name: shell, shell: shell === 'bash' ? [real, '--posix'] : [real], programs })
   }
   const busybox = which('busybox')
   if (busybox !== null) {

@@ -13,7 +13,7 @@ export const answers = (cases: Record<string, string>) =>
     .map(([given, script]) => `  '${given.replace(/\*$/, '')}'${given.endsWith('*') ? '*' : ''})\n${script}\n;;`)
     .join('\n')}\n  *) echo "unknown: $*" >&2; exit 1 ;;\nesac`
 
-export const pause = '602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10'
+const pause = '602401143452.dkr.ecr.eu-west-1.amazonaws.com/eks/pause:3.10'
 export const cri = {
   images: {
     images: [
@@ -107,8 +107,8 @@ const [container] = cri.containers.containers
 const [sandbox] = cri.pods.items
 const only = (value: object | undefined, ...names: string[]) =>
   Object.fromEntries(Object.entries(value ?? {}).filter(([name]) => names.includes(name)))
-const { team: _, ...labels } = container?.labels ?? { team: '' }
-const { app: __, ...podLabels } = sandbox?.labels ?? { app: '' }
+const labels = Object.fromEntries(Object.entries(container?.labels ?? {}).filter(([name]) => name !== 'team'))
+const podLabels = Object.fromEntries(Object.entries(sandbox?.labels ?? {}).filter(([name]) => name !== 'app'))
 export const runtime = {
   images: [kept, other].map(image => only(image, 'id', 'repoTags', 'repoDigests', 'size', 'pinned')),
   containers: [
@@ -197,7 +197,7 @@ const cgroupV2 = {
   '/sys/fs/cgroup/cgroup.stat': 'nr_descendants 220\nnr_subsys_memory 150\nnr_dying_descendants 40\nnr_dying_subsys_memory 33\n',
 }
 
-export function al2023(dropIns: Record<string, string> = {}): NodeRoot & { tools: Record<string, string> } {
+export function al2023(dropIns: NodeRoot['files'] = {}): NodeRoot & { tools: Record<string, string> } {
   const folder = Object.keys(dropIns).length > 0 ? ['--config-dir=/etc/kubernetes/kubelet/config.json.d'] : []
   const arguments_ = [
     '/usr/bin/kubelet',

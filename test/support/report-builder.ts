@@ -84,6 +84,7 @@ export function settings(
     origin: { ...fromUpstream, ...(value === preset ? {} : { source: 'configured' as const, certainty: 'certain' as const }) },
   })
   return {
+    isOnDisk: false,
     kubeletMinor: '1.34',
     borrowedMinor: null,
     hardDefaults,
@@ -216,6 +217,7 @@ export function auditedNode(
     cluster: 'prod-eu',
     identity: identity(name, identityOverrides),
     at: '2026-11-21T07:00:00Z',
+    mode: 'proxy',
     coverage: 'read',
     errors: [],
     prediction,

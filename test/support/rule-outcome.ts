@@ -1,8 +1,8 @@
 /** What a rule that needs its cluster says of one node. */
 import { Contexts } from '#judge/contexts.ts'
 import { type ContextExample, exampleContext, exampleSubject } from '#judge/example.ts'
-import type { Outcome } from '#judge/outcome.ts'
-import type { ContextRule } from '#judge/rule.ts'
+import { type Outcome, outcomeOf } from '#judge/outcome.ts'
+import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 
 export function outcomeIn(rule: ContextRule, example: ContextExample, policy: Policy = defaultPolicy): Outcome {
@@ -12,3 +12,7 @@ export function outcomeIn(rule: ContextRule, example: ContextExample, policy: Po
   if (!found) throw new Error('the rule has no outcome')
   return found.outcome
 }
+
+/** Also of a rule that needs none: a test need not know which of its rules read what the cluster says. */
+export const outcomeFor = (rule: NodeRule | ContextRule, example: ContextExample, policy: Policy = defaultPolicy): Outcome =>
+  rule.kind === 'node' ? outcomeOf(rule, exampleSubject(example), policy) : outcomeIn(rule, example, policy)

@@ -13,18 +13,26 @@ export const inspect: Collector = {
     if (inspector === null)
       throw new Error("in which account and region the cluster's instances are is not known: give --region, or set AWS_REGION")
     const { host, runtime, configz } = await inspector.inspect(node)
+    const isBare = Object.keys(host).every(key => key === 'schema' || key === 'unread')
     return {
       host,
-      ...(runtime === null ? { errors: [withoutRuntime(host)] } : { runtime }),
+      ...(runtime !== null && { runtime }),
       // Where root may not read it, or nobody serves it, the files are all there is.
       ...(configz !== null && { configz }),
+      errors: [
+        ...(isBare ? [lack('host', host, 'the node has told nothing of itself')] : []),
+        ...(runtime === null ? [lack('runtime', host, 'the node has told of no images and no containers')] : []),
+      ],
     }
   },
 }
 
-function withoutRuntime({ unread }: RawObject): ReadError {
+function lack(what: 'host' | 'runtime', { unread }: RawObject, otherwise: string): ReadError {
   const reasons = (Array.isArray(unread) ? unread.filter(isRawObject) : [])
-    .filter(({ what }) => String(what).startsWith('runtime'))
-    .map(({ what, why }) => `${String(what)}: ${String(why)}`)
-  return { what: 'runtime', message: reasons.join('; ') || "the node's answer names no images and no containers" }
+    .map(entry => ({ of: String(entry.what), why: String(entry.why) }))
+    .filter(({ of }) => of === 'host' || of.startsWith(what))
+    .map(({ of, why }) => `${of}: ${why}`)
+  return { what, message: reasons.join('; ').slice(0, reasonMaxLength) || otherwise }
 }
+
+const reasonMaxLength = 600

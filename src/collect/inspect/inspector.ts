@@ -6,9 +6,10 @@ import { SsmApi } from '#clients/ssm.ts'
 import type { Store } from '#clients/store.ts'
 import { type InspectDocument, inspectDocumentHashes, inspectStep } from '#facts/aws/inspect-documents.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { commandOutputMax } from '#facts/aws/limits.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import { answerMaxBytes, type InspectAnswer, readAnswer } from './answer.ts'
+import { answerMaxBytes, type InspectAnswer, type NoAnswer, readAnswer } from './answer.ts'
 import { type CommandAnswer, RunCommand } from './run-command.ts'
 
 /** An account, as its credentials know it, and a region. */
@@ -50,7 +51,8 @@ export class Inspector {
     const { instanceId, document } = target
     const command = await this.#commandOf(document)
     const told = await command.ask(instanceId)
-    const answer = readAnswer(await this.#outputOf(told, instanceId), instanceId)
+    const short = readAnswer(told.stdout, instanceId)
+    const answer = short.isKnown || this.#store === null ? short : await this.#wholeAnswer(told, instanceId, this.#store)
     if (answer.isKnown) return answer
     const said = told.status === 'Success' ? '' : `; the script failed with exit code ${told.responseCode}`
     throw new Error(`SSM: ${answer.reason}${said}`)
@@ -88,20 +90,16 @@ export class Inspector {
     })
   }
 
-  /** From S3 where the command was to put it there; what SSM itself keeps of it, where that is all there is. @throws Error */
-  async #outputOf({ commandId, stdout }: CommandAnswer, instanceId: string): Promise<string> {
-    if (this.#store === null) return stdout
+  /** What is longer than SSM keeps is in S3, by the instance's own role. @throws Error */
+  async #wholeAnswer({ commandId, stdout }: CommandAnswer, instanceId: string, store: Store): Promise<InspectAnswer | NoAnswer> {
     const key = `${commandId}/${instanceId}/awsrunShellScript/${inspectStep}/stdout`
-    for (let attempt = 1; ; attempt++) {
-      const object = await this.#store.read(key)
-      if (object !== null) return object.body.toString('utf8')
-      if (attempt === storeTries) break
-      await sleep(Math.min(pollMs, this.#policy.timeoutsMs.inspect / 10), this.#signal)
+    for (let attempt = 1; attempt <= storeTries; attempt++) {
+      if (attempt > 1) await sleep(Math.min(pollMs, this.#policy.timeoutsMs.inspect / 10), this.#signal)
+      const object = await store.read(key)
+      if (object !== null) return readAnswer(object.body.toString('utf8'), instanceId)
     }
-    if (readAnswer(stdout, instanceId).isKnown) return stdout
-    throw new Error(
-      `SSM: the whole answer is not at ${this.#store.location}/${key}, and what SSM keeps of it is cut off: the instance's role needs s3:PutObject there`,
-    )
+    const what = stdout.length < commandOutputMax ? 'what it has told SSM is no answer' : 'what SSM keeps of it is cut off'
+    throw new Error(`SSM: the whole answer is not at ${store.location}/${key}, and ${what}: the instance's role needs s3:PutObject there`)
   }
 }
 

@@ -4,6 +4,7 @@
  * Sources  awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go (AL2023), templates/al2/runtime/bootstrap.sh and kubelet-config.json (AL2);
  *          bottlerocket-core-kit packages/kubernetes-*, kubelet-config (evictionHard only where the user sets it).
  */
+import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 
@@ -11,12 +12,18 @@ const amazonLinux: KubeletConfiguration = {
   evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
   kubeReservedCgroup: '/runtime',
   systemReservedCgroup: '/system',
+  serializeImagePulls: false,
 }
+const bottlerocket: KubeletConfiguration = { kubeReservedCgroup: '/runtime', serializeImagePulls: false, podPidsLimit: 1_048_576 }
+// Since AMI v20250920.
+const gracefulShutdown: KubeletConfiguration = { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' }
 
 /** Fields that differ from the kubelet's own defaults; empty where the image sets none. */
-export function amiDefaults(family: AmiFamily): KubeletConfiguration {
-  if (family === 'AL2' || family === 'AL2023') return amazonLinux
-  return family === 'Bottlerocket' ? { kubeReservedCgroup: '/runtime' } : {}
+export function amiDefaults(family: AmiFamily, kubeletVersion: string | null): KubeletConfiguration {
+  if (family === 'AL2') return amazonLinux
+  if (family === 'AL2023')
+    return featuresOf(kubeletVersion).has('amiShutsDownGracefully') ? { ...amazonLinux, ...gracefulShutdown } : amazonLinux
+  return family === 'Bottlerocket' ? bottlerocket : {}
 }
 
 /** Fields that bootstrap.sh of AL2 writes into the kubelet's file each time it runs, over what was there: only a flag outlives it. */
@@ -30,3 +37,15 @@ export const al2BootstrapFields: ReadonlySet<string> = new Set([
   'providerID',
   'systemReservedCgroup',
 ])
+
+/**
+ * Whether it is known what every image of the family comes to in a field that nobody set. Feature gates come and go with its releases, and so
+ * did the time to shut down; Bottlerocket sets a cgroup for the system only beside a reservation.
+ */
+export function isAmiDefaultKnown(family: AmiFamily, field: string): boolean {
+  if (field === 'featureGates' || field === 'maxParallelImagePulls') return false
+  return family !== 'Bottlerocket' || !/^(shutdown|systemReservedCgroup$)/.test(field)
+}
+
+/** Fields in which an older image of the same minor leaves the kubelet's own default. */
+export const isNewInAmi = (field: string): boolean => Object.hasOwn(gracefulShutdown, field)

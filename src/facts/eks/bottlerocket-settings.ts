@@ -62,3 +62,6 @@ export const bottlerocketKeys: Readonly<Record<string, readonly string[]>> = {
   'kube-reserved': resources,
   'system-reserved': resources,
 }
+
+const settable = new Set(Object.values(bottlerocketSettings).map(([field]) => field))
+export const hasBottlerocketSetting = (field: string): boolean => settable.has(field)

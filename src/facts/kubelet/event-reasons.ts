@@ -33,6 +33,7 @@ const ofPods = [
   'Evicted',
   'ExceededGracePeriod',
   'Failed',
+  'FailedCreatePodContainer',
   'FailedCreatePodSandBox',
   'InspectFailed',
   'Killing',
@@ -48,6 +49,7 @@ const anyReasons = new Set<unknown>(ofAny)
 /** Reasons that stand for other things, too, with the messages that are meant. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
 const meant: Readonly<Record<string, RegExp>> = {
   BackOff: /pulling image/i,
+  FailedCreatePodContainer: /cannot allocate memory|no space left/i,
   Failed: /pull|ErrImage|InvalidImageName|inspect image|cannot allocate memory|no space left/i,
   Pulled: /^Successfully pulled/,
 }

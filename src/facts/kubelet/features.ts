@@ -120,6 +120,8 @@ const sinceMinor = {
   pullCredentialsVerified: 33,
   /** Ranking takes a pod's requests by the standard formula: with restartable init containers and pod-level resources. */
   standardPodRequests: 34,
+  /** EKS's Amazon Linux 2023 gives pods time to end when the node shuts down. */
+  amiShutsDownGracefully: 34,
   /** `tracing` no longer asks for a gate. */
   tracingUngated: 34,
   /** Errors about fields print unsigned numbers in decimal. Before, in hexadecimal. */

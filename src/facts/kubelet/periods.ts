@@ -3,6 +3,9 @@
 /** Source: pkg/kubelet/kubelet.go ImageGCPeriod. */
 export const imageGcPeriodMs = 5 * 60_000
 
+/** Source: pkg/kubelet/kubelet.go ContainerGCPeriod. */
+export const containerGcPeriodMs = 60_000
+
 /** Source: pkg/kubelet/kubelet.go evictionMonitoringPeriod. */
 export const evictionMonitoringPeriodMs = 10_000
 

@@ -27,3 +27,6 @@ export const nodeMonitorGracePeriodMs = (features: KubeletFeatures): number => (
 
 /** The part of a lease's duration after which the kubelet renews it, and how much later that may be. Source: pkg/kubelet/kubelet.go nodeLeaseRenewIntervalFraction. */
 export const leaseRenewal = { fraction: 0.25, jitter: 0.04 }
+
+/** How long the API server remembers an event. Source: pkg/controlplane/apiserver/options/options.go NewOptions (EventTTL). */
+export const eventTtlMs = 3_600_000

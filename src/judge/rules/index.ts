@@ -4,10 +4,15 @@ import { invalidKubeletConfiguration } from './configuration/invalid-kubelet-con
 import { containerGcFlagsOffDefault } from './container-gc/container-gc-flags-off-default.ts'
 import { deadContainerPile } from './container-gc/dead-container-pile.ts'
 import { unreadNode } from './coverage/unread-node.ts'
+import { baselineDrift } from './drift/baseline-drift.ts'
+import { changedNotRestarted } from './drift/changed-not-restarted.ts'
+import { lostOnTheWay } from './drift/lost-on-the-way.ts'
 import { peerDrift } from './drift/peer-drift.ts'
+import { versionSkewDrift } from './drift/version-skew-drift.ts'
 import { absoluteThresholdOnMixedDisks } from './eviction/absolute-threshold-on-mixed-disks.ts'
 import { criticalPodAmongFirstVictims } from './eviction/critical-pod-among-first-victims.ts'
 import { evictionDue } from './eviction/eviction-due.ts'
+import { evictionLoop } from './eviction/eviction-loop.ts'
 import { graceLongerThanFillTime } from './eviction/grace-longer-than-fill-time.ts'
 import { localStorageLimitExceeded } from './eviction/local-storage-limit-exceeded.ts'
 import { lostDefaultThreshold } from './eviction/lost-default-threshold.ts'
@@ -58,13 +63,16 @@ export const rules: readonly Rule[] = [
   absoluteThresholdOnMixedDisks,
   alertBeforeImageGc,
   allocatableMismatch,
+  baselineDrift,
   cgroupV1,
+  changedNotRestarted,
   containerGcFlagsOffDefault,
   criticalPodAmongFirstVictims,
   deadContainerPile,
   deadRegistry,
   evictionBeforeImageGc,
   evictionDue,
+  evictionLoop,
   graceLongerThanFillTime,
   imageAgeGcChurn,
   imageGcDead,
@@ -77,6 +85,7 @@ export const rules: readonly Rule[] = [
   logRetentionTooShort,
   logRotationOvershoot,
   lostDefaultThreshold,
+  lostOnTheWay,
   memoryCgroupLeak,
   memoryThresholdTooSmall,
   missingEnforcedCgroup,
@@ -107,5 +116,6 @@ export const rules: readonly Rule[] = [
   unwatchedInodes,
   unwatchedPids,
   uselessEviction,
+  versionSkewDrift,
   zeroMinReclaimThrash,
 ]

@@ -8,6 +8,8 @@ const full = nodeNameOf('10.0.1.12')
 const refused = nodeNameOf('10.0.1.41')
 const edited = nodeNameOf('10.0.1.64')
 const general = nodeNameOf('10.0.1.61')
+/** Its runtime does not list the images in time. */
+const silentRuntime = 'kubespray-worker-1'
 /** Deleted since by its Job: only its events are left. */
 const importer = { namespace: 'batch', name: 'catalog-import-29384701-x8k2p' }
 const image = 'docker.io/library/busybox:1.36'
@@ -17,9 +19,25 @@ const evicted = incidentNodes.flatMap(({ profile }) =>
   profile.pods.flatMap(pod => (pod.failure?.reason === 'Evicted' ? [evictionOf(profile, pod, pod.failure.message)] : [])),
 )
 
-function evictionOf({ name }: NodeProfile, pod: { namespace: string; name: string }, message: string): EventProfile {
+function evictionOf({ name }: Pick<NodeProfile, 'name'>, pod: { namespace: string; name: string }, message: string): EventProfile {
   return { ...onPod(name, pod), type: 'Warning', reason: 'Evicted', message, firstMinutesAgo: 40 }
 }
+
+/** A DaemonSet that fills the disk: what replaces the pod that was evicted is refused, for as long as the pressure lasts. Its pods are deleted at once. */
+const scanner = (suffix: string, message: string, firstMinutesAgo: number): EventProfile => ({
+  ...evictionOf({ name: edited }, { namespace: 'security', name: `node-scanner-${suffix}` }, message),
+  firstMinutesAgo,
+})
+const scannerLoop = [
+  scanner(
+    '4xk9d',
+    'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. Container scanner was using 3358720Ki, request is 0, has larger consumption of ephemeral-storage. ',
+    40,
+  ),
+  ...['7zqtm', 'c2wvb', 'nx86f', 'fd5lh'].map((suffix, index) =>
+    scanner(suffix, 'The node had condition: [DiskPressure]. ', 39 - index * 9),
+  ),
+]
 
 const pull = { ...onPod(general, importer, 'import'), firstMinutesAgo: 34, lastMinutesAgo: 22 }
 
@@ -28,6 +46,16 @@ const told: EventProfile[] = [
   ...imageGcFailing(full, 1_717_986_919),
   ...diskPressure(edited),
   ...evicted,
+  ...scannerLoop,
+  {
+    ...onNode(silentRuntime),
+    type: 'Warning',
+    reason: 'ImageGCFailed',
+    message: 'rpc error: code = DeadlineExceeded desc = context deadline exceeded',
+    count: 10,
+    firstMinutesAgo: 50,
+    lastMinutesAgo: 3,
+  },
   {
     about: { kind: 'Node', name: refused },
     component: 'node-controller',
@@ -56,6 +84,14 @@ const told: EventProfile[] = [
     firstMinutesAgo: 9,
   },
   { ...onNode(general), type: 'Normal', reason: 'Starting', message: 'Starting kubelet.', firstMinutesAgo: 55 },
+  // The first round of image GC comes before the first statistics.
+  {
+    ...onNode(general),
+    type: 'Warning',
+    reason: 'InvalidDiskCapacity',
+    message: 'invalid capacity 0 on image filesystem',
+    firstMinutesAgo: 55,
+  },
   ...incidentNodes.flatMap(({ profile }) => profile.pods.slice(-1).flatMap(pod => startOfPod(profile.name, pod, 25))),
 ]
 

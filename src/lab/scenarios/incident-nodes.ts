@@ -56,7 +56,7 @@ const kubespray: Told[] = [
         maxPods: 110,
       },
     },
-    ['alert-before-image-gc', 'eviction-before-image-gc', 'reserved-below-eks-formula', 'serialized-pulls'],
+    ['alert-before-image-gc', 'eviction-before-image-gc', 'image-gc-dead', 'reserved-below-eks-formula', 'serialized-pulls'],
   ),
 ]
 
@@ -113,7 +113,11 @@ const pressure = 'The node was low on resource: ephemeral-storage. Threshold qua
 /** Four nodes of one nodegroup, of which one was edited by hand. */
 const edited: Told[] = [
   ...['10.0.1.61', '10.0.1.62', '10.0.1.63'].map((ip, index) =>
-    told({ ...inNodegroup('general', { ...al2023, ip }), nodefs: disk(20, 44 + 7 * index) }, ['alert-before-image-gc']),
+    told({ ...inNodegroup('general', { ...al2023, ip }), nodefs: disk(20, 44 + 7 * index) }, [
+      'alert-before-image-gc',
+      // Only its events still tell: the pod is gone.
+      ...(ip === '10.0.1.61' ? (['pull-failing-now', 'rate-limited-registry'] as const) : []),
+    ]),
   ),
   told(
     {
@@ -127,7 +131,7 @@ const edited: Told[] = [
       diskPressure: true,
       pods: [...ordinaryPods(editedAddress), evictedPod(editedAddress, pressure)],
     },
-    ['eviction-before-image-gc', 'eviction-due', 'peer-drift', 'zero-min-reclaim-thrash'],
+    ['eviction-before-image-gc', 'eviction-due', 'eviction-loop', 'peer-drift', 'zero-min-reclaim-thrash'],
   ),
 ]
 

@@ -87,17 +87,25 @@ export interface SesScenario {
 /** Rules that an expectation may name. */
 export type ExpectedRule =
   | 'alert-before-image-gc'
+  | 'baseline-drift'
+  | 'changed-not-restarted'
   | 'eviction-before-image-gc'
   | 'eviction-due'
+  | 'eviction-loop'
+  | 'image-gc-dead'
   | 'image-gc-due'
   | 'lost-default-threshold'
+  | 'lost-on-the-way'
   | 'peer-drift'
+  | 'pull-failing-now'
+  | 'rate-limited-registry'
   | 'reservation-without-eviction'
   | 'reserved-below-eks-formula'
   | 'serialized-pulls'
   | 'unreachable-gc-low-threshold'
   | 'unread-node'
   | 'unwatched-imagefs'
+  | 'version-skew-drift'
   | 'zero-min-reclaim-thrash'
 
 /** Policy defaults hold; of the rules above exactly these fire, none on a node that is not named. */

@@ -31,7 +31,13 @@ bare() {
 for tool in awk tr cat date mktemp rm wc; do
   has "$tool" || { bare "the program $tool is not on this node"; exit 0; }
 done
-W=$(mktemp -d 2>/dev/null) || { bare 'no private folder could be made'; exit 0; }
+# In memory where that goes: the disk may be full, which is what we are here for.
+W=
+for place in /run /dev/shm; do
+  if [ -n "$W" ] || [ -n "$R" ] || [ ! -d "$place" ]; then continue; fi
+  W=$(TMPDIR=$place mktemp -d 2>/dev/null) || W=
+done
+[ -n "$W" ] || W=$(mktemp -d 2>/dev/null) || { bare 'no private folder could be made'; exit 0; }
 trap 'rm -rf "$W"' EXIT
 trap 'exit 143' HUP INT TERM
 
@@ -61,7 +67,14 @@ run() {
   $limit "$seconds" "$@"
 }
 
-# ask NAME SECONDS COMMAND…: its output into $W/NAME; where that fails, $why says so.
+# holds FILE EXPRESSION [BUT]: whether a line of it matches, and not BUT.
+holds() {
+  EXPRESSION=$2 BUT=${3:-} awk '
+    $0 ~ ENVIRON["EXPRESSION"] && (ENVIRON["BUT"] == "" || $0 !~ ENVIRON["BUT"]) { found = 1; exit }
+    END { exit !found }' "$1" 2>/dev/null
+}
+
+# ask NAME SECONDS COMMAND…: its output into $W/NAME; where that fails, $why says so. What goes while `find` walks was not there.
 ask() {
   name=$1
   allowed=$2
@@ -71,6 +84,7 @@ ask() {
   run "$allowed" "$@" >"$W/$name" 2>"$W/error" </dev/null
   code=$?
   [ "$code" -ne 0 ] || return 0
+  if [ "$1,$code" = find,1 ] && [ -s "$W/error" ] && ! holds "$W/error" '' 'No such file or directory'; then return 0; fi
   : >"$W/$name"
   case $code in
     124 | 137 | 143) why="$1 did not answer within $seconds seconds" ;;
@@ -329,14 +343,19 @@ fits() { [ "$(wc -c <"$1")" -le "$most" ]; }
 # finish: prints the answer, and nothing was printed before.
 finish() {
   all_seconds=58
+  # Where there is no room now, lists may have been cut off before.
+  awk 'BEGIN { for (i = 0; i < 2000; i++) print "0123456789" }' >"$W/room" 2>/dev/null
+  if [ "$(wc -c <"$W/room")" -ne 22000 ]; then
+    bare 'there is no room left for the files that the script itself needs'
+    return
+  fi
   [ -f "$W/unread" ] || : >"$W/unread"
   whole
   if has iconv && run 5 iconv -f UTF-8 -t UTF-8 <"$W/whole" >/dev/null 2>&1; then :; elif [ "$(tr -d '\000-\177' <"$W/whole" | wc -c)" -eq 0 ]; then :; else
     unread text 'not all of it was UTF-8: each byte beyond ASCII is a question mark'
-    for file in "$W"/part.*; do
-      tr '\200-\377' '?' <"$file" >"$W/ascii" && cat "$W/ascii" >"$file"
+    for file in "$W"/part.* "$W/unread"; do
+      tr '\200-\377' '?' <"$file" >"$W/ascii" && cat "$W/ascii" >"$W/${file##*/}"
     done
-    tr '\200-\377' '?' <"$W/unread" >"$W/ascii" && cat "$W/ascii" >"$W/unread"
     whole
   fi
   run 20 awk -v root= -v keep= -v hide=0 "$json" "$W/whole" >/dev/null 2>&1

@@ -60,7 +60,7 @@ export function contentOf(document: Document, readFile: (file: string) => string
       },
     ],
   }
-  return `${JSON.stringify(content)}\n`
+  return JSON.stringify(content)
 }
 
 /** `DocumentHash` of a SendCommand with `DocumentHashType` Sha256. */

@@ -14,7 +14,7 @@ process() {
   for folder in "$R"/proc/[0-9]*; do
     { IFS= read -r comm <"$folder/comm"; } 2>/dev/null || continue
     [ "$comm" = "$1" ] || continue
-    if grep -Eq 'kubepods|/docker[-/]|cri-containerd' "$folder/cgroup" 2>/dev/null; then continue; fi
+    if holds "$folder/cgroup" 'kubepods|/docker[-/]|cri-containerd'; then continue; fi
     tr '\n\000' '\001\n' <"$folder/cmdline" >"$W/$1.args" 2>/dev/null
     [ -s "$W/$1.args" ] || continue
     pid=${folder##*/}
@@ -34,9 +34,10 @@ flag() {
     END { print value }' "$2"
 }
 
+sumless=
 sum_of() {
   sum=
-  if ask sum 10 sha256sum "$1"; then sum=$(awk 'NR == 1 { sub(/^\\/, ""); print substr($0, 1, 64) }' "$W/sum"); fi
+  if ! ask sum 10 sha256sum "$1"; then sumless=$why; else sum=$(awk 'NR == 1 { sub(/^\\/, ""); print substr($0, 1, 64) }' "$W/sum"); fi
 }
 
 # readable PATH: whether it is a file of ours to take whole; else $why.
@@ -78,6 +79,7 @@ without_yaml_secrets() {
       if (skips && ($0 ~ /^[ \t]*$/ || indent > depth || (indent == depth && substr($0, indent + 1, 2) == "- "))) next
       skips = 0
       if ($0 ~ /^[ \t]*#/) next
+      if ($0 ~ /^[- ]*[?]/) exit 1
       line = $0
       gsub(/:\/\/[^\/@ ]*@/, "://", line)
       key = line
@@ -295,10 +297,10 @@ for list in imageFilesystems containerFilesystems; do
   f="$f /status/$list/[]/timestamp /status/$list/[]/fsId/mountpoint /status/$list/[]/usedBytes/value /status/$list/[]/inodesUsed/value"
 done
 cri runtime.imageFs runtime.imageFs /status "$f" imagefsinfo -o json
-if [ -s "$W/part.runtime.imageFs" ] && ! grep -q mountpoint "$W/part.runtime.imageFs"; then
+if [ -s "$W/part.runtime.imageFs" ] && ! holds "$W/part.runtime.imageFs" mountpoint; then
   # Before 1.29 crictl prints the one filesystem itself.
   rm -f "$W/part.runtime.imageFs"
-  if pick cri /status '/status/timestamp /status/fsId/mountpoint /status/usedBytes/value /status/inodesUsed/value' >"$W/one" && grep -q mountpoint "$W/one"; then
+  if pick cri /status '/status/timestamp /status/fsId/mountpoint /status/usedBytes/value /status/inodesUsed/value' >"$W/one" && holds "$W/one" mountpoint; then
     { printf '{"imageFilesystems":['; cat "$W/one"; printf ']}'; } >"$W/part.runtime.imageFs"
   else
     unread runtime.imageFs 'crictl imagefsinfo names no filesystem'
@@ -308,6 +310,10 @@ fi
 # ── containerd: what it runs with, by crictl info, else by its files. Of info only these fields: it may hold the registries' credentials. ──
 : >"$W/info"
 if [ -n "$hangs" ]; then unread 'crictl info' 'crictl did not answer before, so it was not asked again'; elif ask info 8 crictl info; then :; else unread 'crictl info' "$why"; fi
+if [ -s "$W/info" ] && ! pick info '' >"$W/whole"; then
+  unread 'crictl info' 'what it printed is no JSON'
+  : >"$W/info"
+fi
 if [ -s "$W/info" ]; then
   part containerd.sandboxImage info /config/sandboxImage
   part containerd.snapshotter info /config/containerd/snapshotter
@@ -389,7 +395,7 @@ done
       while (match($0, /"[^"]*":[{]"endpoint":[[][^]]*[]]/)) {
         one = substr($0, RSTART, RLENGTH); $0 = substr($0, RSTART + RLENGTH)
         name = substr(one, 2); sub(/".*/, "", name)
-        sub(/^.*[[]/, "", one); gsub(/["\]]/, "", one)
+        sub(/^.*[[]/, "", one); gsub(/[]"]/, "", one)
         n = split(one, hosts, ",")
         for (i = 1; i <= n; i++) print "inline" "\t" name "\t" "host" "\t" hosts[i]
       }
@@ -534,6 +540,7 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
       else put(name, jstr(substr(value, 1, 200)))
     }
     script { if ($0 ~ /^[ \t]*endscript/) script = 0; next }
+    /[ \t][{][ \t]+[^ \t#]/ || (inside && /[^ \t].*[ \t][}]/) { odd = 1; exit 1 }
     { sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") }
     /^#/ || /^$/ { next }
     inside && /^[}]/ { flush(); inside = 0; next }
@@ -548,14 +555,17 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
     }
     /^[\/"\047~*]/ { if (!pending) flush(); add($0); pending = 1; next }
     { sub(/[ \t]+#.*$/, ""); directive($0) }
-    END { flush() }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
+    END {
+      if (odd || inside || script) exit 1
+      flush()
+    }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
   cat "$W/content" >>"$W/lines"
 done
 joined "$W/lines" >"$W/part.host.logrotate"
 
 runs=
 if ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec; then
-  if grep -q '^ActiveState=active' "$W/timer"; then
+  if holds "$W/timer" '^ActiveState=active'; then
     runs=$(awk "$lib"'
       /^TimersCalendar=/ { if (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); sub(/ +$/, "", when) } }
       /^LastTriggerUSec=/ { sub(/^[^=]*=/, ""); last = $0 }
@@ -580,14 +590,19 @@ fi
 printf '%s' "${runs:-{\"by\":null\}}" >"$W/part.host.logrotateRuns"
 
 : >"$W/found"
+counted=yes
+has stat || { unread 'log files' 'the program stat is not on this node'; counted=; }
 for place in "$pod_logs" /var/log/containers /var/lib/docker/containers; do
-  [ -d "$R$place" ] || continue
-  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; else unread "log files in $place" "$why"; fi
+  if [ -z "$counted" ] || [ ! -d "$R$place" ]; then continue; fi
+  if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; else
+    unread "log files in $place" "$why"
+    counted=
+  fi
 done
 # What the links there lead to, where that is another place.
-if [ -d "$R/var/log/containers" ] && ask some 5 find -L "$R/var/log/containers" -type f ! -path "*$newline*" -exec stat -L -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; fi
+if [ -n "$counted" ] && [ -d "$R/var/log/containers" ] && ask some 5 find -L "$R/var/log/containers" -type f ! -path "*$newline*" -exec stat -L -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; fi
 # The kubelet's own names are N.log, and N.log.DATE-TIME with or without .gz; anything else that looks rotated was made by somebody else.
-run 10 awk -v place="$R" "$lib"'
+[ -z "$counted" ] || run 10 awk -v place="$R" "$lib"'
   $2 !~ /^[0-9]+$/ || $3 !~ /^[0-9]+$/ || seen[$1]++ { next }
   {
     size = $2; age = $3; name = $0
@@ -610,9 +625,11 @@ run 10 awk -v place="$R" "$lib"'
     printf "{\"files\":%d,\"bytes\":%.0f,\"biggest\":[", files, total
     for (i = 1; i <= most; i++) printf "%s%s", (i > 1 ? "," : ""), shows[i]
     printf "],\"rotatedByKubelet\":{\"files\":%d,\"bytes\":%.0f},\"rotatedByOthers\":{\"files\":%d,\"bytes\":%.0f,\"sample\":[%s]}}", own, own_bytes, foreign, foreign_bytes, sample
-  }' "$W/found" >"$W/part.host.logs" || { rm -f "$W/part.host.logs"; unread 'log files' 'there was no time to count them'; }
+  }' "$W/found" >"$W/part.host.logs" 2>"$W/error" || { rm -f "$W/part.host.logs"; unread 'log files' 'there was no time to count them'; }
 
-if ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*"; then
+if [ ! -d "$R$pod_logs" ]; then
+  unread podLogDirectories "there is no $pod_logs"
+elif ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*"; then
   awk -v place="$R$pod_logs/" "$lib"'NR <= 2000 { print jstr(substr($0, length(place) + 1, 400)) }' "$W/names" >"$W/lines"
   joined "$W/lines" >"$W/part.host.podLogDirectories"
   [ "$(wc -l <"$W/names")" -le 2000 ] || { rm -f "$W/part.host.podLogDirectories"; unread podLogDirectories 'there are more than 2,000'; }
@@ -703,7 +720,7 @@ pem="$R/var/lib/kubelet/pki/kubelet-client-current.pem"
 if [ ! -r "$pem" ]; then
   unread 'the running configuration' 'this node has no client certificate of its kubelet, so port 10250 was not asked'
 elif ask configz 6 curl -sS -f -k --max-time 5 --noproxy '*' --cert "$pem" --key "$pem" https://127.0.0.1:10250/configz; then
-  if run 5 awk -v root= -v keep= -v hide=1 "$json" "$W/configz" >"$W/part.configz" 2>/dev/null && grep -q '"kubeletconfig"' "$W/part.configz"; then :; else
+  if run 5 awk -v root= -v keep= -v hide=1 "$json" "$W/configz" >"$W/part.configz" 2>/dev/null && holds "$W/part.configz" '"kubeletconfig"'; then :; else
     rm -f "$W/part.configz"
     unread 'the running configuration' 'what port 10250 answered is no configz'
   fi
@@ -711,4 +728,5 @@ else
   unread 'the running configuration' "$why"
 fi
 
+[ -z "$sumless" ] || unread 'hashes of files' "$sumless"
 finish

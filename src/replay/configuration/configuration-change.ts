@@ -1,11 +1,11 @@
 /** Another value for a field of the running configuration, as if it had always been so: read as the kubelet would read it, and put in its place. */
 import { configurationStructs, type FieldFacts } from '#facts/kubelet/configuration-fields.ts'
+import { elementOf, fieldsOf, isStruct, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import type { PreparedNode } from '#replay/prepare.ts'
 import { validateKubeletConfiguration } from './config-validation.ts'
-import { elementOf, fieldsOf, isStruct } from './configuration-decoder.ts'
 
 /**
  * `imageGCHighThresholdPercent=70`, `evictionHard.nodefs.available=15%`, `evictionSoft=null`: in a map the rest of the path is the key.
@@ -46,17 +46,8 @@ function placeOf(written: string): Place {
 }
 
 function unknownField(written: string, name: string, fields: object): string {
-  const alike = Object.keys(fields).find(known => known.toLowerCase() === name.toLowerCase() || isOneSlipAway(known, name))
-  return `No field of KubeletConfiguration is called ${written}${alike === undefined ? '; names are those that configz shows' : `: did you mean ${alike}?`}`
-}
-
-/** One or two letters left out, added or changed at one place. */
-function isOneSlipAway(known: string, name: string): boolean {
-  let start = 0
-  while (start < known.length && known[start] === name[start]) start++
-  let end = 0
-  while (end < known.length - start && end < name.length - start && known.at(-1 - end) === name.at(-1 - end)) end++
-  return Math.max(known.length, name.length) - start - end <= 2
+  const alike = nearestName(name, Object.keys(fields))
+  return `No field of KubeletConfiguration is called ${written}${alike === null ? '; names are those that configz shows' : `: did you mean ${alike}?`}`
 }
 
 const numberForms: Readonly<Record<string, RegExp>> = {

@@ -7,14 +7,20 @@
  * Left out      keys that are given twice; what is wrong with the time of a taint; numbers as they were written
  */
 import { isKnownField, type StructName } from '#facts/kubelet/configuration-fields.ts'
+import {
+  type ConfigurationForm,
+  combined,
+  elementOf,
+  fieldsOf,
+  goFieldName,
+  goTypeName,
+  isStruct,
+} from '#facts/kubelet/configuration-schema.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration } from '#model/duration.ts'
+import { goQuote, jsonText } from '#model/go-text.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { goQuote, jsonText } from '#replay/go-text.ts'
-import { type ConfigurationForm, combined, elementOf, fieldsOf, goFieldName, goTypeName, isStruct } from './configuration-schema.ts'
-
-export { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 
 /** `message` is upstream's text. */
 export class DecodeError extends Error {}

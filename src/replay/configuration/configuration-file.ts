@@ -9,15 +9,15 @@
  * Left out      a main file that has neither kind nor apiVersion, which upstream refuses
  */
 import { type configurationStructs, type FieldFacts, fieldDefault, type StructName } from '#facts/kubelet/configuration-fields.ts'
+import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration } from '#model/duration.ts'
+import { cleanPath } from '#model/go-text.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { cleanPath } from '#replay/go-text.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
 import { kindError } from './configuration-kind.ts'
-import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { featureGateError, type GateSettings, isGateOn } from './feature-gates.ts'
 
 type Structs = typeof configurationStructs

@@ -6,8 +6,8 @@
  * Left out      the file's own spacing, in the error; other kinds that the kubelet's scheme knows
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { goQuote, jsonText } from '#model/go-text.ts'
 import type { RawObject } from '#model/record.ts'
-import { goQuote, jsonText } from '#replay/go-text.ts'
 
 export const kubeletConfigurationKind = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' } as const
 

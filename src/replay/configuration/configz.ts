@@ -7,6 +7,7 @@
  *               as Go prints them; logging.flushFrequency in text or in nanoseconds, as it was given
  */
 import { isKnownField, type StructName } from '#facts/kubelet/configuration-fields.ts'
+import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { formatDuration } from '#model/duration.ts'
 import { canonical, type Quantity } from '#model/quantity.ts'
@@ -14,7 +15,6 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import type { FlushFrequency } from './configuration-decoder.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
 import { kubeletConfigurationKind } from './configuration-kind.ts'
-import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 
 /** The object under `kubeletconfig`. */
 export function configzOf(configuration: LoadedConfiguration, features: KubeletFeatures): RawObject {

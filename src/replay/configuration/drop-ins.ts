@@ -9,12 +9,12 @@
  *               1.32 files that name fields as Go does, and nulls in lists
  */
 import type { StructName } from '#facts/kubelet/configuration-fields.ts'
+import { combinedFields, elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
 import { completed, LoadError, type LoadedConfiguration, type LoadOptions, loadConfigFile, setDefaults } from './configuration-file.ts'
 import { isKubeletConfiguration, untypedError } from './configuration-kind.ts'
-import { combinedFields, elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
 import { versionedConfiguration } from './configz.ts'
 import { mergePatch } from './merge-patch.ts'
 

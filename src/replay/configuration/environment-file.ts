@@ -4,8 +4,9 @@
  *
  * Follows       systemd.exec(5) EnvironmentFile, its plain forms
  */
+
+import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isRawObject } from '#model/record.ts'
-import { type FlagSettings, flagSettings } from './kubelet-flags.ts'
 
 /** Whether the next start gets from `contents` (text, or values by name) the flags of the running command line, to the letter. */
 export function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]): boolean {

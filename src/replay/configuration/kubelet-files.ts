@@ -3,9 +3,10 @@
  *
  * Replays       cmd/kubelet/app/server.go mergeKubeletConfigurations, as far as it walks the folder of drop-ins
  */
+
+import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
-import { flagValue } from './kubelet-flags.ts'
 
 export interface KubeletFile {
   path: string
@@ -23,22 +24,48 @@ export interface KubeletFiles {
   /** Those that upstream reads, in its order. */
   dropIns: KubeletFile[]
   environment: KubeletFile[]
+  /** Configuration that lies beside what upstream reads. */
+  passedOver: PassedOver[]
   /** As the kubelet runs; empty where it was not told. */
   commandLine: string[]
   /** Which files of the kubelet the node itself could not read, with the reasons; empty: none. */
   unread: string
 }
 
+export interface PassedOver {
+  file: KubeletFile
+  why: 'folder' | 'name' | 'other'
+}
+
 export function kubeletFiles(host: RawObject | null): KubeletFiles {
   const kubelet = objectAt(host, 'kubelet')
   const files = listAt(kubelet, 'files').filter(isKubeletFile)
+  const commandLine = listAt(kubelet, 'commandLine').filter(argument => typeof argument === 'string')
+  const mains = files.filter(({ role }) => role === 'config')
+  const main = mains.find(({ path }) => path === flagValue(commandLine, 'config')) ?? mains[0] ?? null
+  const dropIns = files.filter(({ role }) => role === 'drop-in').map(file => ({ file, why: passedOver(file, commandLine) }))
   return {
-    main: files.find(({ role }) => role === 'config') ?? null,
-    dropIns: files.filter(({ role, path }) => role === 'drop-in' && path.endsWith('.conf')).sort(byPath),
+    main,
+    dropIns: dropIns
+      .filter(({ why }) => why === null)
+      .map(({ file }) => file)
+      .sort(byPath),
     environment: files.filter(({ role }) => role === 'environment'),
-    commandLine: listAt(kubelet, 'commandLine').filter(argument => typeof argument === 'string'),
+    passedOver: [
+      ...mains.filter(file => file !== main).map(file => ({ file, why: 'other' as const })),
+      ...dropIns.flatMap(({ file, why }) => (why === null ? [] : [{ file, why }])),
+    ],
+    commandLine,
     unread: unreadFiles(host),
   }
+}
+
+/** Why a drop-in is not read. A kubelet whose command line does not even name its file was not told in full, and is taken to read what lies there. */
+function passedOver({ path }: KubeletFile, commandLine: readonly string[]): 'folder' | 'name' | null {
+  const folder = flagValue(commandLine, 'config-dir')
+  const isRead = folder === null ? flagValue(commandLine, 'config') === null : path.startsWith(`${folder.replace(/\/+$/, '')}/`)
+  if (!isRead) return 'folder'
+  return path.endsWith('.conf') ? null : 'name'
 }
 
 /** Whether the kubelet is known to run without a configuration file. */

@@ -1,62 +1,16 @@
 /**
- * Command-line flags that take the place of fields of the configuration file.
+ * Command-line flags in the place of fields of the configuration file.
  *
- * Replays       cmd/kubelet/app/server.go kubeletConfigFlagPrecedence;  component-base/cli/flag  langle_separated_map_string_string.go,
- *               map_string_string.go, map_string_bool.go;  pkg/util/flag IPVar;  spf13/pflag  the kinds of flags, Parse
+ * Replays       cmd/kubelet/app/server.go kubeletConfigFlagPrecedence
  * Read at       1.24 to 1.37
- * Kept exactly  a map's flag replaces the whole map at its first use and adds to it after; a list's likewise; feature gates are merged with
- *               the file's; the first flag that cannot be parsed is named, and no other
- * Left out      flags that are no fields, and whether the kubelet knows them; lists with quotes
+ * Kept exactly  the flags of a map, or of a list, replace the file's as a whole; feature gates are merged with the file's
  */
-
-import { isKnownField, type StructName } from '#facts/kubelet/configuration-fields.ts'
-import { configurationFlags, type FlagFacts } from '#facts/kubelet/configuration-flags.ts'
+import { isKnownField } from '#facts/kubelet/configuration-fields.ts'
+import { fieldsOf } from '#facts/kubelet/configuration-schema.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { parseDuration } from '#model/duration.ts'
+import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { goQuote, parseInt64, parseUint32 } from '#replay/go-text.ts'
 import type { LoadedConfiguration } from './configuration-file.ts'
-import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
-
-export interface FlagSettings {
-  /** What each field becomes, by its path: `authentication.webhook.enabled`. */
-  fields: ReadonlyMap<string, unknown>
-  /** Upstream's text. */
-  error: string | null
-}
-
-export function flagSettings(commandLine: readonly string[]): FlagSettings {
-  const fields = new Map<string, unknown>()
-  for (const given of givenFlags(commandLine)) {
-    if (given.value === undefined) return { fields, error: `flag needs an argument: --${given.name}` }
-    const { facts, type } = given.flag
-    try {
-      fields.set(facts.field, extended(fields.get(facts.field), parsed(given.value, type, facts)))
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      const flag = given.name === 'v' ? '-v, --v' : `--${given.name}`
-      return { fields, error: `invalid argument ${goQuote(given.value)} for ${goQuote(flag)} flag: ${why}` }
-    }
-  }
-  return { fields, error: null }
-}
-
-/** Maps and lists add to what earlier flags said. */
-function extended(before: unknown, value: unknown): unknown {
-  if (Array.isArray(value)) return [...(Array.isArray(before) ? before : []), ...value]
-  return isRawObject(value) ? { ...(isRawObject(before) ? before : {}), ...value } : value
-}
-
-/** What a flag that takes a value is given last; null: it is not on the command line. */
-export function flagValue(commandLine: readonly string[], flag: string): string | null {
-  let value: string | null = null
-  for (const [at, argument] of commandLine.entries()) {
-    if (argument === '--') break
-    const [name = '', ...given] = argument.split('=')
-    if (name.replaceAll('_', '-') === `--${flag}`) value = given.length > 0 ? given.join('=') : (commandLine[at + 1] ?? '')
-  }
-  return value
-}
 
 /** A flag whose field this minor does not know is none of its configuration. */
 export function withFlags(configuration: LoadedConfiguration, { fields }: FlagSettings, features: KubeletFeatures): LoadedConfiguration {
@@ -81,86 +35,4 @@ function set(target: RawObject, [name = '', ...deeper]: string[], value: unknown
   const copy = isRawObject(within) ? { ...within } : {}
   target[name] = copy
   set(copy, deeper, value)
-}
-
-interface KnownFlag {
-  facts: FlagFacts
-  type: string
-}
-
-interface GivenFlag {
-  name: string
-  flag: KnownFlag
-  /** Undefined: nothing follows it. */
-  value: string | undefined
-}
-
-/** Those that set a field, as `--flag=value` or `--flag value`, underscores as dashes, until `--`. */
-function* givenFlags(commandLine: readonly string[]): Iterable<GivenFlag> {
-  for (let at = 0; at < commandLine.length; at++) {
-    const argument = commandLine[at] ?? ''
-    if (argument === '--') return
-    const short = /^-v=?(.*)$/s.exec(argument)
-    const equals = short ? (short[1] === '' ? -1 : argument.length - (short[1] ?? '').length - 1) : argument.indexOf('=')
-    const name = short ? 'v' : argument.slice(2, equals < 0 ? undefined : equals).replaceAll('_', '-')
-    const flag = short || argument.startsWith('--') ? knownFlag(name) : null
-    if (flag === null) continue
-    if (equals >= 0) yield { name, flag, value: argument.slice(equals + 1) }
-    else yield { name, flag, value: flag.type === 'bool' ? 'true' : commandLine[++at] }
-  }
-}
-
-function knownFlag(name: string): KnownFlag | null {
-  const facts = Object.hasOwn(configurationFlags, name) ? configurationFlags[name] : undefined
-  if (facts === undefined) return null
-  let struct: StructName = 'KubeletConfiguration'
-  let type = ''
-  for (const part of facts.field.split('.')) {
-    const field = fieldsOf(struct)[part]?.type ?? ''
-    type = elementOf(field, '*') ?? field
-    if (isStruct(type)) struct = type
-  }
-  return { facts, type }
-}
-
-function parsed(text: string, type: string, { form }: FlagFacts): unknown {
-  if (type === 'bool') return parseBool(text)
-  if (type === 'int32' || type === 'int64') return Number(parseInt64(text, type === 'int32' ? 32 : 64))
-  if (type === 'VerbosityLevel') return Number(parseUint32(text))
-  if (type === 'Duration' || type === 'FlushFrequency') return parseDuration(text)
-  if (type === '[]string') return text === '' ? [] : text.split(',')
-  if (elementOf(type, 'map[string]') !== null) return parsePairs(text, type, form)
-  if (form === 'ip' && !ipForm.test(text)) throw new Error(`${goQuote(text)} is not a valid IP address`)
-  return text
-}
-
-/** As far as a mistake goes. */
-const ipForm = /^(?:0*(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$|^[\da-fA-F:]*:[\da-fA-F:.]*$/
-
-function parsePairs(text: string, type: string, form: FlagFacts['form']): RawObject {
-  const separator = form === 'less-than' ? '<' : '='
-  const isGate = type === 'map[string]bool'
-  const pairs: [string, unknown][] = []
-  for (const pair of form === 'one-pair' ? [text] : text.split(',').filter(part => part !== '')) {
-    const at = pair.indexOf(separator)
-    if (at < 0) throw new Error(`malformed pair, expect string${separator}${isGate ? 'bool' : 'string'}`)
-    const key = pair.slice(0, at).trim()
-    const value = pair.slice(at + 1).trim()
-    pairs.push([key, isGate ? parseGate(key, value) : value])
-  }
-  return Object.fromEntries(pairs)
-}
-
-function parseGate(key: string, text: string): boolean {
-  try {
-    return parseBool(text)
-  } catch (error) {
-    throw new Error(`invalid value of ${key}: ${text}, err: ${error instanceof Error ? error.message : error}`)
-  }
-}
-
-function parseBool(text: string): boolean {
-  if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true
-  if (['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text)) return false
-  throw new Error(`strconv.ParseBool: parsing ${goQuote(text)}: invalid syntax`)
 }

@@ -5,9 +5,10 @@
  * Read at       1.24 to 1.37; drop-ins since 1.28
  * Kept exactly  main file, then drop-ins by path, then flags; evictionHard is defaulted with the main file, so a drop-in keeps the other
  *               defaults; without a main file there are no hard thresholds since 1.26
- * Left out      flags other than those of kubelet-flags.ts; the words around an error that name the step
+ * Left out      flags other than those of facts/kubelet/configuration-flags.ts; the words around an error that name the step
  */
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
 import type { NextStartPrediction, Unknown } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { startupErrors } from '#replay/configuration/validation/startup.ts'
@@ -16,8 +17,9 @@ import { validationErrors } from './config-validation.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import { addsNothingTo } from './environment-file.ts'
 import { isRead, isWithoutFile, type KubeletFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
-import { flagSettings, flagValue, withFlags } from './kubelet-flags.ts'
+import { withFlags } from './kubelet-flags.ts'
 import { configurationFromFiles } from './start-configuration.ts'
+import { startSettings } from './start-settings.ts'
 
 export interface NextStart {
   /** Null: not decided, and `unknowns` says why. Beside a prediction they tell what could still keep the kubelet from starting. */
@@ -95,18 +97,21 @@ function start(files: KubeletFiles, kubelet: Kubelet): NextStartPrediction {
     errors: [error],
     imageGCHighThresholdPercent: null,
     imageGCLowThresholdPercent: null,
+    settings: null,
   })
   if (!hasDropIns && flagValue(files.commandLine, 'config-dir') !== null)
     return refused('failed to parse kubelet flag: unknown flag: --config-dir')
   const flags = flagSettings(files.commandLine)
   if (flags.error !== null) return refused(`failed to parse kubelet flag: ${flags.error}`)
   try {
-    const configuration = withFlags(configurationFromFiles(files, kubelet), flags, featuresOf(kubeletVersion))
+    const withoutFlags = configurationFromFiles(files, kubelet)
+    const configuration = withFlags(withoutFlags, flags, featuresOf(kubeletVersion))
     return {
       files: paths,
       errors: errorsOf(configuration, kubelet),
       imageGCHighThresholdPercent: configuration.imageGCHighThresholdPercent,
       imageGCLowThresholdPercent: configuration.imageGCLowThresholdPercent,
+      settings: startSettings(files, flags, { withoutFlags, configuration, kubeletVersion }),
     }
   } catch (error) {
     if (!(error instanceof LoadError)) throw error

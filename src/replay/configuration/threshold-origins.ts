@@ -9,6 +9,7 @@
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import type { EvaluatedThreshold, LostThreshold, ThresholdOrigin, ThresholdSource } from '#model/prediction.ts'
@@ -16,7 +17,6 @@ import type { RawObject } from '#model/record.ts'
 import { objectAt } from '#replay/untrusted.ts'
 import { LoadError, type LoadedConfiguration, type OperatingSystem } from './configuration-file.ts'
 import { isRead, isWithoutFile, type KubeletFiles, kubeletFiles } from './kubelet-files.ts'
-import { flagSettings } from './kubelet-flags.ts'
 import { configurationFromFiles } from './start-configuration.ts'
 
 export interface ThresholdOrigins {
@@ -28,7 +28,7 @@ export interface ThresholdOrigins {
 }
 
 export interface ThresholdOriginsInput {
-  /** As it runs. */
+  /** As it runs, or may run. */
   configuration: Pick<KubeletConfiguration, ThresholdMap | 'mergeDefaultEvictionSettings'>
   kubeletVersion: string | null
   operatingSystem: OperatingSystem
@@ -36,6 +36,8 @@ export interface ThresholdOriginsInput {
   amiFamily: AmiFamily | null
   /** What the node itself told; null: it was not asked. */
   host: RawObject | null
+  /** Whether the configuration is only what the files come to: they then explain nothing that was seen running. */
+  isOnDisk?: boolean
 }
 
 const thresholdMaps = ['evictionHard', 'evictionSoft'] as const
@@ -85,8 +87,8 @@ function lostByValue(origins: ThresholdOrigin[]): ThresholdOrigin {
   return origins.find(({ source }) => source === 'AMI default') ?? { source: 'configured', certainty: 'likely', path: null }
 }
 
-const amiThresholds = ({ amiFamily }: Pick<ThresholdOriginsInput, 'amiFamily'>): StringMap =>
-  amiFamily === null ? {} : (amiDefaults(amiFamily).evictionHard ?? {})
+const amiThresholds = ({ amiFamily, kubeletVersion }: Pick<ThresholdOriginsInput, 'amiFamily' | 'kubeletVersion'>): StringMap =>
+  amiFamily === null ? {} : (amiDefaults(amiFamily, kubeletVersion).evictionHard ?? {})
 
 function originsByValue(input: ThresholdOriginsInput) {
   const { configuration, kubeletVersion, operatingSystem } = input
@@ -116,7 +118,7 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   const isDecided = files.main === null ? isWithoutFile(files) : isRead(files.main)
   if (!isDecided || !files.dropIns.every(isRead) || flags.error !== null) return null
   const explained: Explained = { evictionHard: {}, evictionSoft: {}, lostBy: null }
-  const certainty = files.unread === '' && files.commandLine.length > 0 ? 'certain' : 'likely'
+  const certainty = files.unread === '' && files.commandLine.length > 0 && input.isOnDisk !== true ? 'certain' : 'likely'
   try {
     for (const step of steps(files, input, certainty)) explainStep(explained, step)
   } catch (error) {

@@ -7,7 +7,7 @@
  * Left out      numbers that are not decimal
  */
 import { formatDuration, parseDuration } from '#model/duration.ts'
-import { goQuote } from '#replay/go-text.ts'
+import { goQuote } from '#model/go-text.ts'
 import type { ContainerGcPolicy } from './garbage-collect.ts'
 
 /** `message` is upstream's text, or nearly: the kubelet would not start. */

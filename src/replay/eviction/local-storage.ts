@@ -9,8 +9,9 @@
  *               writable layer counts only where images share the disk of everything else
  * Left out      a volume's statistics without usage, on which upstream crashes
  */
+
+import { goQuote } from '#model/go-text.ts'
 import { binaryQuantity, canonical, compareQuantities, type Quantity, quantityNumber, quantityValue, signOf } from '#model/quantity.ts'
-import { goQuote } from '#replay/go-text.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import type { Pod } from '#replay/pods/pod.ts'
 import { ephemeralStorageLimit } from '#replay/pods/pod-requests.ts'

@@ -8,7 +8,7 @@
  * Left out      hugepages, which a kubelet from 1.37 on has already taken off in its summary; pod statistics
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import type { Observation, Signal } from '#model/prediction.ts'
+import type { FilesystemState, Filesystems, Observation, Signal } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { plainUtcMs } from '#replay/plain-time.ts'
 import { availableAt, countAt, listAt, objectAt, textAt } from '#replay/untrusted.ts'
@@ -35,6 +35,26 @@ export function makeSignalObservations(summary: RawObject, features: KubeletFeat
     'containerfs.available': bytes(containerfs),
     'containerfs.inodesFree': inodes(containerfs),
     'pid.available': pids(objectAt(node, 'rlimit')),
+  })
+}
+
+/** The same of what the node itself measured, where there is no summary: the kubelet asks the same filesystems. Its memory and processes stay unobserved. */
+export function diskObservations({ nodefs, imagefs, containerfs }: Filesystems, features: KubeletFeatures): Observations {
+  const of = (capacity: number | null, available: number | null): Observation | null =>
+    capacity === null || available === null ? null : { available, capacity, time: null }
+  const bytes = (state: FilesystemState | null) => of(state?.capacityBytes ?? null, state?.availableBytes ?? null)
+  const inodes = (state: FilesystemState | null) => of(state?.inodes ?? null, state?.inodesFree ?? null)
+  const ofContainers = features.has('containerfsSignals') ? containerfs : null
+  return withoutNulls({
+    'memory.available': null,
+    'allocatableMemory.available': null,
+    'nodefs.available': bytes(nodefs),
+    'nodefs.inodesFree': inodes(nodefs),
+    'imagefs.available': bytes(imagefs),
+    'imagefs.inodesFree': inodes(imagefs),
+    'containerfs.available': bytes(ofContainers),
+    'containerfs.inodesFree': inodes(ofContainers),
+    'pid.available': null,
   })
 }
 

@@ -11,10 +11,10 @@
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
+import { parseFloat32 } from '#model/go-text.ts'
 import type { KubeletConfiguration, StringMap } from '#model/kubelet-configuration.ts'
 import type { Observation, Signal, Threshold, ThresholdValue } from '#model/prediction.ts'
 import { addQuantities, binaryQuantity, canonical, compareQuantities, parseQuantity, type Quantity, signOf } from '#model/quantity.ts'
-import { parseFloat32 } from '#replay/go-text.ts'
 
 /** `message` is upstream's text: the kubelet would not start. */
 class ThresholdError extends Error {}

@@ -1,4 +1,6 @@
 /** One node's card: who it is, its bars, or why it has none. */
+import type { Filesystems } from '#model/prediction.ts'
+import type { ReadMode } from '#model/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { formatPercent, formatUtc } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
@@ -41,6 +43,13 @@ const spaceForPointer = 9
 const shownReasons = 8
 export const nameLimit = 120
 
+/** Each way to read a node, and the right that it stands on. */
+export const modeTexts: Readonly<Record<ReadMode, { way: string; right: string }>> = {
+  proxy: { way: 'through the API server', right: 'get nodes/proxy' },
+  ssm: { way: 'by SSM', right: 'ssm:SendCommand' },
+  both: { way: 'through the API server and by SSM', right: 'get nodes/proxy and ssm:SendCommand' },
+}
+
 export const coverageTexts = { read: 'read', partlyRead: 'partly read', notRead: 'not read' }
 
 export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeView {
@@ -65,7 +74,7 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeVi
       ...about.filter(part => part !== null).map(part => shownLine(part, 60)),
       identity.ready === null ? 'readiness unknown' : ready[identity.ready],
     ].join(', '),
-    coverage: coverageTexts[node.coverage],
+    coverage: node.coverage === 'notRead' ? coverageTexts.notRead : `${coverageTexts[node.coverage]} ${modeTexts[node.mode].way}`,
     isRead: node.coverage === 'read',
     at: formatUtc(node.at),
     notes: notesOf(node),
@@ -77,8 +86,12 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeVi
   }
 }
 
-function notesOf({ prediction: { filesystems } }: AuditedNode): string[] {
-  const { nodefs, imagefs, layout, layoutCertainty } = filesystems
+function notesOf({ prediction: { filesystems, settings } }: AuditedNode): string[] {
+  const onDisk = 'Its thresholds are those of the files on its disk: whether the kubelet was restarted since is not known.'
+  return [...(settings.isOnDisk ? [onDisk] : []), ...layoutNotes(filesystems)]
+}
+
+function layoutNotes({ nodefs, imagefs, layout, layoutCertainty }: Filesystems): string[] {
   if (nodefs === null && imagefs === null) return []
   if (layout === null) return ['Whether nodefs and imagefs are one disk is unknown.']
   if (layoutCertainty === 'certain') return []

@@ -1,9 +1,10 @@
 /** What the page says after the pictures: what was undecided, not audited, passed, and how it was all read. */
-import type { FindingsDocument } from '#model/finding.ts'
+import { readModes } from '#model/read-mode.ts'
+import type { AuditReport } from '#model/report.ts'
 import { counted, formatCount, formatUtc } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
 import { nodeCountText, subjectText } from './findings.ts'
-import { nameLimit } from './node.ts'
+import { modeTexts, nameLimit } from './node.ts'
 import { hasNodes } from './verdict.ts'
 
 const remainderLimits = { unknowns: 300, notAudited: 500, clusters: 300, inputErrors: 50 }
@@ -24,7 +25,8 @@ export interface RemainderView {
   inputErrors: Rows<string>
 }
 
-export function remainderView({ run, clusters, findings, waived, unknowns, notAudited }: FindingsDocument): RemainderView {
+export function remainderView({ document, nodes }: Pick<AuditReport, 'document' | 'nodes'>): RemainderView {
+  const { run, clusters, findings, waived, unknowns, notAudited } = document
   const spoken = new Set([...findings, ...waived, ...unknowns].map(({ rule }) => rule))
   // Where nothing was read no rule spoke, and none passed either.
   const hasPassed = clusters.some(({ outcomes }) => outcomes.pass > 0)
@@ -57,6 +59,7 @@ export function remainderView({ run, clusters, findings, waived, unknowns, notAu
     run: [
       { what: 'Snapshot taken', value: formatUtc(run.takenAt) },
       { what: 'Source', value: run.source === 'live' ? 'the clusters themselves' : 'a saved snapshot' },
+      ...(nodes.length === 0 ? [] : [{ what: 'Nodes', value: readText(nodes) }]),
       { what: 'AWS account', value: shownLine(run.account ?? 'unknown', 60) },
       { what: 'Region', value: shownLine(run.region ?? 'unknown', 60) },
       { what: 'highwater', value: shownLine(run.version, 60) },
@@ -64,6 +67,14 @@ export function remainderView({ run, clusters, findings, waived, unknowns, notAu
     ],
     inputErrors: rowsOf(run.inputErrors, remainderLimits.inputErrors, error => shownLine(error, 400)),
   }
+}
+
+/** `12 nodes through the API server (mode proxy, with get nodes/proxy)` */
+function readText(nodes: AuditReport['nodes']): string {
+  const asked = readModes.map(mode => ({ mode, count: nodes.filter(node => node.mode === mode).length })).filter(({ count }) => count > 0)
+  return asked
+    .map(({ mode, count }) => `${counted(count, 'node')} ${modeTexts[mode].way} (mode ${mode}, with ${modeTexts[mode].right})`)
+    .join('; ')
 }
 
 function rowsOf<Item, Row>(items: Item[], limit: number, row: (item: Item) => Row): Rows<Row> {

@@ -1,8 +1,7 @@
 /** Boundaries of the rules about image GC and container GC. */
 import { describe, expect, it } from 'vitest'
-import { exampleSubject, hard, type NodeExample, soft } from '#judge/example.ts'
-import { outcomeOf } from '#judge/outcome.ts'
-import type { NodeRule } from '#judge/rule.ts'
+import { hard, type NodeExample, soft } from '#judge/example.ts'
+import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { containerGcFlagsOffDefault } from '#judge/rules/container-gc/container-gc-flags-off-default.ts'
 import { deadContainerPile } from '#judge/rules/container-gc/dead-container-pile.ts'
 import { imageAgeGcChurn } from '#judge/rules/image-gc/image-age-gc-churn.ts'
@@ -15,11 +14,12 @@ import { unpinnedSandboxImage } from '#judge/rules/image-gc/unpinned-sandbox-ima
 import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { ImageDeletion } from '#model/prediction.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
 
 const gibibyte = 1024 ** 3
-const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => outcomeOf(rule, exampleSubject(example), policy)
-const state = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => judge(rule, example, policy).state
-const failingOf = (rule: NodeRule, example: NodeExample) => {
+const judge = (rule: NodeRule | ContextRule, example: NodeExample, policy = defaultPolicy) => outcomeFor(rule, example, policy)
+const state = (rule: NodeRule | ContextRule, example: NodeExample, policy = defaultPolicy) => judge(rule, example, policy).state
+const failingOf = (rule: NodeRule | ContextRule, example: NodeExample) => {
   const outcome = judge(rule, example)
   if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
   return outcome.failing

@@ -15,6 +15,7 @@ describe('invalid-kubelet-configuration', () => {
     errors,
     imageGCHighThresholdPercent: high,
     imageGCLowThresholdPercent: low,
+    settings: null,
   })
 
   it('is unknown, not passed, where the files were not read', () => {

@@ -32,7 +32,8 @@ describe('equal settings, however written', () => {
     [{ kubeReserved: { cpu: '0.08', memory: '893Mi' } }, { kubeReserved: { memory: '914432Ki', cpu: '80m' } }],
     [{ enforceNodeAllocatable: ['pods', 'kube-reserved'] }, { enforceNodeAllocatable: ['kube-reserved', 'pods'] }],
     [{ containerLogMaxFiles: 5, evictionMaxPodGracePeriod: 0 }, {}],
-    [{ nodeStatusMaxImages: 50 }, { nodeStatusMaxImages: -1 }],
+    [{ nodeStatusMaxImages: 50 }, {}],
+    [{ podPidsLimit: -1 }, { podPidsLimit: -5 }],
   ])('%j and %j', (a, b) => {
     expect(outliers(a, b, b)).toEqual([])
   })
@@ -60,8 +61,8 @@ describe('settings that differ', () => {
     const { findings } = judged([norm, norm, edited, norm].map(configuration => ({ configuration })))
     expect(findings).toHaveLength(1)
     expect(findings[0]?.nodes).toEqual({ count: 1, sample: ['node-2'] })
-    expect(findings[0]?.evidence.map(({ what }) => what)).toEqual([`configz ${path}`])
-    expect(findings[0]?.evidence[0]?.value).toMatch(/^.+ on 3 nodes \(the norm\); .+ on 1 node \(node-2\)$/)
+    expect(findings[0]?.evidence.map(({ what }) => what)).toEqual(['layer', `configz ${path}`])
+    expect(findings[0]?.evidence[1]?.value).toMatch(/^.+ on 3 nodes \(the norm\); .+ on 1 node \(node-2\)$/)
   })
 
   it('counts the nodes of each value and names outliers of all fields once', () => {
@@ -72,6 +73,7 @@ describe('settings that differ', () => {
     ])
     expect(findings[0]?.nodes).toEqual({ count: 2, sample: ['node-10', 'node-9'] })
     expect(findings[0]?.evidence).toEqual([
+      { what: 'layer', value: 'peers' },
       { what: 'configz containerLogMaxFiles', value: '5 on 9 nodes (the norm); 3 on 2 nodes (node-10, ...)' },
       { what: 'configz imageGCHighThresholdPercent', value: '80 on 10 nodes (the norm); 95 on 1 node (node-9)' },
     ])
@@ -112,7 +114,7 @@ describe('ties', () => {
       confidence: 'possible',
       nodes: { count: 1, sample: ['node-0'] },
       consequence: expect.stringContaining('Of imageGCHighThresholdPercent no value has a majority'),
-      evidence: [{ value: '75 on 1 node (no value has a majority: compared with this one); 70 on 1 node (node-0)' }],
+      evidence: [{ value: 'peers' }, { value: '75 on 1 node (no value has a majority: compared with this one); 70 on 1 node (node-0)' }],
     })
   })
 
@@ -155,7 +157,7 @@ describe('who is compared', () => {
     expect(judged([small, small, large]).findings).toEqual([])
     expect(
       judged([small, small, large, large, { ...large, configuration: { maxPods: 250, kubeReserved: { memory: '2829Mi' } } }]).findings,
-    ).toMatchObject([{ nodes: { sample: ['node-4'] }, evidence: [{ what: 'configz maxPods (m5.4xlarge)' }] }])
+    ).toMatchObject([{ nodes: { sample: ['node-4'] }, evidence: [{ value: 'peers' }, { what: 'configz maxPods (m5.4xlarge)' }] }])
   })
 
   it('is one finding on a nodegroup whose two minors both have outliers', () => {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { exampleSubject, hard, type NodeExample } from '#judge/example.ts'
+import { hard, type NodeExample } from '#judge/example.ts'
 import { registryOf } from '#judge/images.ts'
-import { outcomeOf } from '#judge/outcome.ts'
-import type { NodeRule } from '#judge/rule.ts'
+import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { deadRegistry } from '#judge/rules/image-pull/dead-registry.ts'
 import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'
 import { rateLimitedRegistry } from '#judge/rules/image-pull/rate-limited-registry.ts'
@@ -14,10 +13,11 @@ import { invalidLogSize } from '#judge/rules/logs/invalid-log-size.ts'
 import { logRetentionTooShort } from '#judge/rules/logs/log-retention-too-short.ts'
 import { logRotationOvershoot } from '#judge/rules/logs/log-rotation-overshoot.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
 
-const judge = (rule: NodeRule, example: NodeExample) => outcomeOf(rule, exampleSubject(example), defaultPolicy)
-const state = (rule: NodeRule, example: NodeExample) => judge(rule, example).state
-const failingOf = (rule: NodeRule, example: NodeExample) => {
+const judge = (rule: NodeRule | ContextRule, example: NodeExample) => outcomeFor(rule, example)
+const state = (rule: NodeRule | ContextRule, example: NodeExample) => judge(rule, example).state
+const failingOf = (rule: NodeRule | ContextRule, example: NodeExample) => {
   const outcome = judge(rule, example)
   if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
   return outcome.failing
@@ -151,7 +151,7 @@ describe('logs by the rate at which they are written', () => {
 
   it('takes the limit from the policy', () => {
     const policy = { ...defaultPolicy, logRetentionMinutes: 10 }
-    expect(outcomeOf(logRetentionTooShort, exampleSubject(writing([{ mib: 40 }])), policy).state).toBe('pass')
+    expect(outcomeFor(logRetentionTooShort, writing([{ mib: 40 }]), policy).state).toBe('pass')
   })
 
   /** A MiB a second: 10 MiB between two looks. */

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
-import { exampleSubject, hard, type NodeExample, soft } from '#judge/example.ts'
-import { outcomeOf } from '#judge/outcome.ts'
-import type { NodeRule } from '#judge/rule.ts'
+import { hard, type NodeExample, soft } from '#judge/example.ts'
+import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
 import { allocatableMismatch } from '#judge/rules/reservations/allocatable-mismatch.ts'
 import { missingEnforcedCgroup } from '#judge/rules/reservations/missing-enforced-cgroup.ts'
@@ -12,11 +11,11 @@ import { reservationWithoutEviction } from '#judge/rules/reservations/reservatio
 import { reservedBelowEksFormula } from '#judge/rules/reservations/reserved-below-eks-formula.ts'
 import { reservedBelowRealUsage } from '#judge/rules/reservations/reserved-below-real-usage.ts'
 import { unsafeEnforcedReservation } from '#judge/rules/reservations/unsafe-enforced-reservation.ts'
-import { defaultPolicy } from '#model/policy.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
 
-const judge = (rule: NodeRule, example: NodeExample) => outcomeOf(rule, exampleSubject(example), defaultPolicy)
-const state = (rule: NodeRule, example: NodeExample) => judge(rule, example).state
-const failingOf = (rule: NodeRule, example: NodeExample) => {
+const judge = (rule: NodeRule | ContextRule, example: NodeExample) => outcomeFor(rule, example)
+const state = (rule: NodeRule | ContextRule, example: NodeExample) => judge(rule, example).state
+const failingOf = (rule: NodeRule | ContextRule, example: NodeExample) => {
   const outcome = judge(rule, example)
   if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
   return outcome.failing

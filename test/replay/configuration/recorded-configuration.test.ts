@@ -3,13 +3,14 @@ import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import type { RawObject } from '#model/record.ts'
 import { validationErrors } from '#replay/configuration/config-validation.ts'
 import { flagsOnlyConfiguration, LoadError, loadConfigFile } from '#replay/configuration/configuration-file.ts'
 import { configzOf } from '#replay/configuration/configz.ts'
 import { mergeKubeletConfigurations } from '#replay/configuration/drop-ins.ts'
 import { featureGateError } from '#replay/configuration/feature-gates.ts'
-import { flagSettings, withFlags } from '#replay/configuration/kubelet-flags.ts'
+import { withFlags } from '#replay/configuration/kubelet-flags.ts'
 
 /** What is put to the kubelet; without a main file it has none. Files have their kind, but raw ones. */
 interface Case {

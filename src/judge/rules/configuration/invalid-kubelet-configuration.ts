@@ -27,9 +27,10 @@ export const invalidKubeletConfiguration = nodeRule({
         ],
         imageGCHighThresholdPercent: 50,
         imageGCLowThresholdPercent: 50,
+        settings: null,
       },
     },
-    good: { nextStart: { files: [file], errors: [], imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 40 } },
+    good: { nextStart: { files: [file], errors: [], imageGCHighThresholdPercent: 50, imageGCLowThresholdPercent: 40, settings: null } },
   },
 
   *judge({ nextStart, identity, doubts }) {

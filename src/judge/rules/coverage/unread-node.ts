@@ -1,4 +1,6 @@
-import { nodeRule, type Source } from '#judge/rule.ts'
+import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { sources as allSources, type Source } from '#model/read-mode.ts'
 
 /** What stays open where a source was not read. */
 const unsaid: Record<Source, string> = {
@@ -6,6 +8,8 @@ const unsaid: Record<Source, string> = {
   pods: 'which pods would be evicted',
   configz: 'which thresholds it runs with',
   summary: 'how full its disks are',
+  host: 'what its files, flags, disks and logs are',
+  runtime: 'which images and containers it has',
 }
 
 const refused = /:10250\b.*connection refused|connection refused.*:10250\b/s
@@ -18,7 +22,7 @@ export const unreadNode = nodeRule({
   docs: {
     title: 'A node could not be read in full',
     why: 'What was not read was not judged. Each rule that needed it is unknown here, which is not a pass.',
-    fix: 'Look at the reason: grant get nodes/proxy where it is forbidden; where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
+    fix: 'Look at the reason: grant get nodes/proxy where it is forbidden, or what mode ssm needs in the account and on the instance; where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
     sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
   },
   examples: {
@@ -26,12 +30,17 @@ export const unreadNode = nodeRule({
     good: {},
   },
 
-  *judge({ identity, unread }) {
-    const sources = Object.entries(unread) as [Source, string][]
+  *judge({ identity, unread, configuration, isConfigurationOnDisk, summary }) {
+    const sources = allSources.flatMap(source => (unread[source] === undefined ? [] : [[source, unread[source]] as const]))
     if (sources.length === 0) return
     const open = `Not known of this node: ${sources.map(([source]) => unsaid[source]).join(', ')}.`
     const isDown = sources.some(([, reason]) => refused.test(reason))
+    // What no mode can read of such a node is nobody's to mend, where the kubelet has told the rest.
+    const isLimited = !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
+    const hasToldRest = configuration !== null && !isConfigurationOnDisk && summary !== null
+    const isExpected = isLimited && hasToldRest && sources.every(([source]) => source === 'host' || source === 'runtime')
     yield {
+      ...(isExpected && { severity: 'info' as const, title: 'A node of a kind that does not tell all of itself' }),
       ...(isDown && { title: 'A kubelet does not answer: nothing listens on port 10250' }),
       consequence: isDown
         ? `${open} The connection to port 10250 was refused: the kubelet does not run, or does not listen. A configuration that it refuses at start is a common cause; look at journalctl -u kubelet.`

@@ -1,4 +1,5 @@
-import { featuresOf } from '#facts/kubelet/features.ts'
+import { releaseOf } from '#facts/eks/release.ts'
+import { declaredNode } from '#judge/declared.ts'
 import { dependsOnSize, fieldValues } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { driftOf, type PeerSettings } from '#judge/peers.ts'
@@ -20,8 +21,16 @@ export const peerDrift = cohortRule({
   },
   examples: { bad: [node(80), node(80), node(95)], good: [node(80), node(80), node(80)] },
 
-  // Another minor has other defaults: that is the skew of versions, not drift.
-  cohort: ({ identity }) => String(featuresOf(identity.kubeletVersion).minor),
+  // Another image or minor has other defaults: that is version-skew-drift. Made from another template or node class a node was told otherwise: lost-on-the-way.
+  cohort(subject) {
+    const { template, nodeClass } = declaredNode(subject)
+    return JSON.stringify([
+      releaseOf(subject.node, subject.identity.kubeletVersion),
+      template.version,
+      nodeClass.hash,
+      nodeClass.hashVersion,
+    ])
+  },
 
   fact: ({ configuration, identity }): PeerSettings => ({
     instanceType: identity.instanceType,
@@ -46,8 +55,8 @@ export const peerDrift = cohortRule({
       nodes,
       failing: {
         confidence: tied.length === 0 ? 'certain' : 'possible',
-        consequence: `${nodes.length} of ${counted(members.length, 'node')} of one kubelet minor run with other settings than their peers: they collect, evict, rotate or reserve at other points, and a replacement brings back the group's own setting.${doubt}`,
-        evidence: drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what)),
+        consequence: `${nodes.length} of ${counted(members.length, 'node')} of one image and kubelet minor run with other settings than their peers: they collect, evict, rotate or reserve at other points, and a replacement brings back the group's own setting.${doubt}`,
+        evidence: [{ what: 'layer', value: 'peers' }, ...drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what))],
       },
     }
   },

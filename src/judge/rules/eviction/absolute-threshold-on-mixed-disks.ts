@@ -26,7 +26,7 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
   id: 'absolute-threshold-on-mixed-disks',
   family: 'eviction',
   severity: 'low',
-  needs: ['configuration', 'eviction', 'summary'],
+  needs: ['configuration', 'eviction', 'disks'],
   docs: {
     title: 'One quantity is the eviction threshold of disks of very different sizes',
     why: 'What is a tenth of a large disk is half of a small one: the small nodes of the group evict while they are half empty, or the large ones have next to no room left.',
@@ -37,11 +37,11 @@ export const absoluteThresholdOnMixedDisks = cohortRule({
 
   cohort: () => '',
 
-  fact: ({ configuration, filesystems }): Absolute[] =>
+  fact: ({ configuration, disks }): Absolute[] =>
     (['evictionHard', 'evictionSoft'] as const).flatMap(map =>
       signals.flatMap(signal => {
         const value = configuration[map]?.[signal]
-        const capacityBytes = filesystems[signal === 'nodefs.available' ? 'nodefs' : 'imagefs']?.capacityBytes
+        const capacityBytes = disks[signal === 'nodefs.available' ? 'nodefs' : 'imagefs']?.capacityBytes
         return value === undefined || value.endsWith('%') || !capacityBytes ? [] : [{ what: `${map}.${signal}`, value, capacityBytes }]
       }),
     ),

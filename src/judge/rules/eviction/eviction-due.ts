@@ -1,9 +1,12 @@
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
+import { bounded, nameLength } from '#judge/text.ts'
 import { conditionOf, configuredAt, exactAmount, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
-import type { EvaluatedThreshold } from '#model/prediction.ts'
+import type { EvaluatedThreshold, EvictionPrediction, Signal } from '#model/prediction.ts'
 
+/** Several stand for upstream's own choice between equals. */
+const shownVictims = 3
 const evictionSeconds = evictionMonitoringPeriodMs / 1000
 
 export const evictionDue = nodeRule({
@@ -26,14 +29,18 @@ export const evictionDue = nodeRule({
   *judge(subject) {
     const { eviction, conditions, configuration } = subject
     const met = eviction.thresholds.filter(threshold => threshold.met === true).toSorted((a, b) => Number(b.hard) - Number(a.hard))
-    const unobserved = eviction.thresholds.filter(threshold => threshold.met === null).map(({ signal }) => signal)
+    // The kubelet reports a condition as soon as a threshold of it is met: where nobody was to ask for statistics, its word that there is none is enough.
+    const isUnasked = subject.summary === null && subject.unread.summary === undefined
+    const isDenied = (signal: Signal) => isUnasked && conditions[conditionOf(signal)] === 'False'
+    const unobserved = eviction.thresholds.filter(({ met, signal }) => met === null && !isDenied(signal)).map(({ signal }) => signal)
     if (unobserved.length > 0) yield { unknown: whyUnobserved(subject, [...new Set(unobserved)].join(', ')) }
     if (met.length === 0) return
+    const told = met.filter(threshold => !isTwin(threshold, met))
     const reported = [...new Set(met.map(({ signal }) => conditionOf(signal)))]
     yield {
-      consequence: met.map(consequenceOf).join(' '),
+      consequence: [...told.map(consequenceOf), ...reclaimed(eviction)].join(' '),
       evidence: [
-        ...met.flatMap(threshold => [
+        ...told.flatMap(threshold => [
           { what: configuredAt(threshold, configuration), value: threshold.value },
           ...(threshold.resolved === null
             ? []
@@ -45,6 +52,10 @@ export const evictionDue = nodeRule({
                 { what: `${threshold.signal} margin`, value: exactAmount(threshold, threshold.margin) },
               ]),
         ]),
+        ...(eviction.victims ?? []).slice(0, shownVictims).map(({ namespace, name, certainty }) => ({
+          what: certainty === 'certain' ? 'this pass evicts' : 'this pass may evict',
+          value: bounded(`${namespace}/${name}`, nameLength),
+        })),
         ...reported.map(condition => ({ what: `node condition ${condition}`, value: conditions[condition] ?? 'not reported' })),
       ],
     }
@@ -59,3 +70,21 @@ function consequenceOf(threshold: EvaluatedThreshold): string {
     ? `${signal} is ${below}: within ${evictionSeconds} s the kubelet reports ${conditionOf(signal)} and evicts, one pod a pass.`
     : `${signal} is ${below}: the kubelet reports ${conditionOf(signal)} at once, and evicts if it stays so for ${gracePeriodMs / 1000} s.`
 }
+
+/** What the kubelet deletes before it evicts, and whom it evicts first. */
+function reclaimed({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionPrediction): string[] {
+  if (actsOn.length === 0) return []
+  const images = imageDeletions?.length ?? null
+  const deleted = nodeReclaim.includes('images')
+    ? [`Before that it deletes every unused image${images === null ? '' : `, ${images} as far as is known`}.`]
+    : []
+  const first = (victims ?? []).slice(0, shownVictims).map(({ namespace, name }) => `${namespace}/${name}`)
+  if (first.length === 0) return deleted
+  const isCertain = victims?.[0]?.certainty === 'certain'
+  return [...deleted, bounded(`${isCertain ? 'First to go' : 'If that is not enough, first to go'}: ${first.join(' or ')}.`)]
+}
+
+/** containerfs follows the filesystem it lies on: the same numbers, said once. */
+const isTwin = ({ signal, resolved, margin }: EvaluatedThreshold, all: EvaluatedThreshold[]) =>
+  signal.startsWith('containerfs.') &&
+  all.some(other => !other.signal.startsWith('containerfs.') && other.resolved === resolved && other.margin === margin)

@@ -1,7 +1,8 @@
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { percent } from '#judge/text.ts'
-import { soundImageGc } from '#judge/thresholds.ts'
+import { bytes, exactBytes, percent, span } from '#judge/text.ts'
+import { fillMs, imageGcTriggerBytes, soundImageGc } from '#judge/thresholds.ts'
+import type { Policy } from '#model/policy.ts'
 
 export const alertBeforeImageGc = nodeRule({
   id: 'alert-before-image-gc',
@@ -26,16 +27,31 @@ export const alertBeforeImageGc = nodeRule({
     const resolved = eviction?.thresholds.filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
     const evictionBytes = Math.max(0, ...(resolved ?? []).map(threshold => threshold.resolved ?? 0))
     const sound = soundImageGc(capacity ? (evictionBytes / capacity) * 100 : 0, policy)
+    const gap = capacity && imageGC.enabled ? gapBetween(capacity, high, policy) : null
     yield {
       consequence: imageGC.enabled
-        ? `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${high - 1} % used.`
+        ? `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${high - 1} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} (${span(gap.fillMs)} at the growth assumed) in which people are called and nothing cleans.`}`
         : `The alert fires at ${percent(policy.alertPercent)} used; image GC is switched off and never starts.`,
       evidence: [
         { what: 'policy alertPercent', value: String(policy.alertPercent) },
         { what: 'configz imageGCHighThresholdPercent', value: String(high) },
         { what: 'configz imageGCLowThresholdPercent', value: String(imageGC.lowThresholdPercent) },
+        ...(gap === null
+          ? []
+          : [
+              { what: 'image filesystem capacity', value: exactBytes(gap.capacity) },
+              { what: 'the alert fires below', value: exactBytes(gap.alert) },
+              { what: 'image GC starts below', value: exactBytes(gap.trigger) },
+            ]),
       ],
       fix: sound ? { config: { ...sound } } : undefined,
     }
   },
 })
+
+/** Available bytes at which the alert fires and image GC starts, and what lies between. */
+function gapBetween(capacity: number, high: number, policy: Policy) {
+  const alert = Math.ceil(((100 - policy.alertPercent) * capacity) / 100)
+  const trigger = imageGcTriggerBytes(capacity, high)
+  return { capacity, alert, trigger, bytes: alert - trigger, fillMs: fillMs(alert - trigger, capacity, policy) }
+}

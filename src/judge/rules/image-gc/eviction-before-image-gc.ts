@@ -2,7 +2,7 @@ import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/peri
 import { hard } from '#judge/example.ts'
 import { type Failing, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bytes, exactBytes, percent } from '#judge/text.ts'
-import { configuredAt, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, imageGcTriggerBytes, soundImageGc, whyUnobserved } from '#judge/thresholds.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
 import { canBeMet } from '#model/watched-signals.ts'
@@ -65,11 +65,8 @@ function isTooClose({ value, resolved }: EvaluatedThreshold, { imageGC, filesyst
   if (!capacity || resolved === null) return null
   // The kubelet keeps percentages as float32, up to that much beside what was written: 14% is 64 bytes more of 100 GiB, and not closer for it.
   const rounding = value.endsWith('%') ? resolved * 2 ** -23 + 1 : 0
-  return triggerBytes(capacity, imageGC.highThresholdPercent) - resolved + rounding < (policy.assumedGrowthPercent / 100) * capacity
+  return imageGcTriggerBytes(capacity, imageGC.highThresholdPercent) - resolved + rounding < (policy.assumedGrowthPercent / 100) * capacity
 }
-
-/** Image GC starts with fewer bytes available than these: 100 − floor(available %) ≥ high. */
-const triggerBytes = (capacity: number, high: number) => Math.ceil(((101 - high) * capacity) / 100)
 
 function failing(
   first: EvaluatedThreshold,
@@ -93,7 +90,7 @@ function failing(
       fix: fix(capacity, firing, policy),
     }
   }
-  const trigger = triggerBytes(capacity, high)
+  const trigger = imageGcTriggerBytes(capacity, high)
   const margin = trigger - first.resolved
   const marginPercent = percent((margin / capacity) * 100)
   return {

@@ -1,5 +1,8 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { nodeRule } from '#judge/rule.ts'
+import type { NodeEvent } from '#judge/cluster-facts.ts'
+import { recentEvents, timesOf, toldEvidence, toldOf, withEvidence } from '#judge/events.ts'
+import { failingGc, isJustTold } from '#judge/gc-events.ts'
+import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 
@@ -8,16 +11,21 @@ const gcMinutes = imageGcPeriodMs / 60_000
 /** Upstream's text where a round sees no size of the disk. */
 const noCapacity = 'invalid capacity 0 on image filesystem'
 
-export const imageGcDead = nodeRule({
+export const imageGcDead = contextRule({
   id: 'image-gc-dead',
   family: 'image-gc',
   severity: 'high',
   needs: ['imageGC'],
   docs: {
     title: 'Image garbage collection fails every time: it sees no image filesystem',
-    why: 'The runtime tells a mount point of its images that the kubelet cannot measure. Its capacity is then 0, and every round ends in an error before anything is deleted for space. Thresholds on imagefs see no more than image GC does.',
-    fix: 'See with crictl imagefsinfo which mount point the runtime names, and make it one that exists where the kubelet looks (containerd: root). Restart the runtime first, then the kubelet.',
-    sources: ['pkg/kubelet/images/image_gc_manager.go GarbageCollect', 'pkg/kubelet/stats/cri_stats_provider.go ImageFsStats'],
+    why: 'The runtime tells a mount point of its images that the kubelet cannot measure. Its capacity is then 0, and every round ends in an error before anything is deleted for space. Thresholds on imagefs see no more than image GC does. Other errors that the kubelet tells of its garbage collection in events, again and again, stand here with its own words; what it tells within 10 min of its start means nothing.',
+    fix: 'See with crictl imagefsinfo which mount point the runtime names, and make it one that exists where the kubelet looks (containerd: root). Restart the runtime first, then the kubelet. Another error: look at the runtime it comes from.',
+    sources: [
+      'pkg/kubelet/images/image_gc_manager.go GarbageCollect',
+      'pkg/kubelet/stats/cri_stats_provider.go ImageFsStats',
+      'pkg/kubelet/kubelet.go StartGarbageCollection',
+      'awslabs/amazon-eks-ami#1947',
+    ],
   },
   examples: {
     bad: { imageGC: { triggered: false, usagePercent: null, reachesLow: null, error: noCapacity } },
@@ -25,23 +33,48 @@ export const imageGcDead = nodeRule({
   },
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
-  *judge(subject) {
-    const { imageGC, filesystems } = subject
-    if (imageGC.error !== noCapacity) {
-      if (imageGC.triggered === null)
-        yield { unknown: imageGC.error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(imageGC.error) }
-      return
-    }
-    const capacity = filesystems.imagefs?.capacityBytes
-    yield {
-      consequence: `Every ${gcMinutes} min image GC ends in "${noCapacity}" (events InvalidDiskCapacity, ImageGCFailed): no image is deleted for space, however full the disk.`,
-      evidence: [
-        { what: 'the kubelet says', value: noCapacity },
-        {
-          what: 'image filesystem capacity',
-          value: capacity === null || capacity === undefined ? 'not told by stats/summary' : exactBytes(capacity),
-        },
-      ],
-    }
+  fact: subject => [...ofStatistics(subject)],
+
+  *judge(fact, { events, at }) {
+    yield* withEvidence(fact, toldEvidence(recentEvents(events, at, ['InvalidDiskCapacity']), at))
+    // What the statistics say at this moment needs no second witness.
+    if (!fact.some(said => 'consequence' in said))
+      yield* failingOf('Image', [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)], at)
+    yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
   },
 })
+
+/** @param byReason events, each list of one reason */
+function* failingOf(what: 'Image' | 'Container', byReason: NodeEvent[][], at: string): Iterable<Failing> {
+  const newest = byReason.flat().at(-1)
+  if (newest === undefined) return
+  // One round can tell both: the more frequent one counts the rounds.
+  const told = byReason.map(events => toldOf(events, at)).reduce((a, b) => (b.count > a.count ? b : a))
+  yield {
+    title: `${what} garbage collection fails again and again`,
+    // A round may have gone well since: of that there is no event.
+    confidence: isJustTold(told.last, at) ? 'certain' : 'likely',
+    consequence: `${what} garbage collection fails: the kubelet said so ${timesOf(told)} ("${bounded(newest.message, 200)}").`,
+    evidence: byReason.flatMap(events => toldEvidence(events, at)),
+  }
+}
+
+function* ofStatistics(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
+  const { imageGC, filesystems } = subject
+  if (imageGC.error !== noCapacity) {
+    if (imageGC.triggered === null)
+      yield { unknown: imageGC.error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(imageGC.error) }
+    return
+  }
+  const capacity = filesystems.imagefs?.capacityBytes
+  yield {
+    consequence: `Every ${gcMinutes} min image GC ends in "${noCapacity}" (events InvalidDiskCapacity, ImageGCFailed): no image is deleted for space, however full the disk.`,
+    evidence: [
+      { what: 'the kubelet says', value: noCapacity },
+      {
+        what: 'image filesystem capacity',
+        value: capacity === null || capacity === undefined ? 'not told by stats/summary' : exactBytes(capacity),
+      },
+    ],
+  }
+}

@@ -1,12 +1,16 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { nodeRule } from '#judge/rule.ts'
+import type { NodeEvent } from '#judge/cluster-facts.ts'
+import { timesOf, toldOf, withEvidence } from '#judge/events.ts'
+import { isJustTold, shortfallBytes, shortfalls } from '#judge/gc-events.ts'
+import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
+import type { Evidence } from '#model/finding.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
 const gibibyte = 1024 ** 3
 
-export const unreachableGcLowThreshold = nodeRule({
+export const unreachableGcLowThreshold = contextRule({
   id: 'unreachable-gc-low-threshold',
   family: 'image-gc',
   severity: 'high',
@@ -33,29 +37,57 @@ export const unreachableGcLowThreshold = nodeRule({
   },
   appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
 
-  *judge(subject) {
-    const { triggered, reachesLow, bytesToFree, freedBytes, shortfallBytes, deletions, error } = subject.imageGC
-    if (triggered === null) yield { unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(error) }
-    if (triggered === false && error !== null) yield { unknown: bounded(error) }
-    if (!triggered || reachesLow === true) return
-    if (reachesLow === null) {
-      yield { unknown: 'how much image GC can free is not fixed by what is known of the images' }
-      return
-    }
-    const going = (deletions ?? []).filter(({ reason }) => reason === 'space')
-    const wanted = bytesToFree === null ? 'what it has to free' : `the ${bytes(bytesToFree)} that it has to free`
-    const counts = freedBytes === null ? 'less than' : freedBytes === 0 ? 'nothing of' : `only ${bytes(freedBytes)} of`
+  fact: subject => {
+    const { triggered, reachesLow } = subject.imageGC
+    // Where replay finds enough, its word stands against the kubelet's.
+    return { replayed: [...replayed(subject)], triggered, isDoubted: triggered === null || reachesLow === true }
+  },
+
+  *judge(fact, { events, at }) {
+    const told = shortfalls(events, at)
+    yield* withEvidence(fact.replayed, evidenceOf(told, at))
+    // Below the trigger the round that failed is over: something else has made room.
+    if (told.length === 0 || fact.triggered === false || fact.replayed.some(said => 'consequence' in said)) return
+    const { last, ...times } = toldOf(told, at)
     yield {
-      // What goes by age first may give the disk room that the round then no longer asks for.
-      confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
-      consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : counted(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
-      evidence: [
-        { what: 'configz imageGCLowThresholdPercent', value: String(subject.imageGC.lowThresholdPercent) },
-        ...(bytesToFree === null ? [] : [{ what: 'to free', value: exactBytes(bytesToFree) }]),
-        ...(freedBytes === null ? [] : [{ what: 'images that may go, as counted', value: exactBytes(freedBytes) }]),
-        ...(shortfallBytes === null ? [] : [{ what: 'short of', value: exactBytes(shortfallBytes) }]),
-        ...(error === null ? [] : [{ what: 'the kubelet says', value: bounded(error) }]),
-      ],
+      confidence: !fact.isDoubted && isJustTold(last, at) ? 'certain' : 'likely',
+      consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}. While the disk grows, eviction is next.`,
+      evidence: evidenceOf(told, at),
     }
   },
 })
+
+function evidenceOf(told: readonly NodeEvent[], at: string): Evidence[] {
+  const newest = told.at(-1)
+  if (newest === undefined) return []
+  const { asked, freed } = shortfallBytes(newest) ?? {}
+  const value =
+    freed === undefined ? newest.message : `${asked == null ? '' : `asked for ${exactBytes(asked)}, `}freed ${exactBytes(freed)}`
+  return [{ what: `event ${newest.reason}, ${timesOf(toldOf(told, at))}`, value }]
+}
+
+function* replayed(subject: Satisfied<'imageGC'>): Iterable<Failing | Undecided> {
+  const { triggered, reachesLow, bytesToFree, freedBytes, shortfallBytes, deletions, error } = subject.imageGC
+  if (triggered === null) yield { unknown: error === null ? whyUnobserved(subject, 'the image filesystem') : bounded(error) }
+  if (triggered === false && error !== null) yield { unknown: bounded(error) }
+  if (!triggered || reachesLow === true) return
+  if (reachesLow === null) {
+    yield { unknown: 'how much image GC can free is not fixed by what is known of the images' }
+    return
+  }
+  const going = (deletions ?? []).filter(({ reason }) => reason === 'space')
+  const wanted = bytesToFree === null ? 'what it has to free' : `the ${bytes(bytesToFree)} that it has to free`
+  const counts = freedBytes === null ? 'less than' : freedBytes === 0 ? 'nothing of' : `only ${bytes(freedBytes)} of`
+  yield {
+    // What goes by age first may give the disk room that the round then no longer asks for.
+    confidence: deletions?.some(({ reason }) => reason === 'age') ? 'likely' : 'certain',
+    consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go (now ${deletions === null ? 'how many is not known' : counted(going.length, 'image')}), counts ${counts} ${wanted}, and reports FreeDiskSpaceFailed. While the disk grows, eviction is next.`,
+    evidence: [
+      { what: 'configz imageGCLowThresholdPercent', value: String(subject.imageGC.lowThresholdPercent) },
+      ...(bytesToFree === null ? [] : [{ what: 'to free', value: exactBytes(bytesToFree) }]),
+      ...(freedBytes === null ? [] : [{ what: 'images that may go, as counted', value: exactBytes(freedBytes) }]),
+      ...(shortfallBytes === null ? [] : [{ what: 'short of', value: exactBytes(shortfallBytes) }]),
+      ...(error === null ? [] : [{ what: 'the kubelet says', value: bounded(error) }]),
+    ],
+  }
+}

@@ -1,5 +1,7 @@
-import { longestImageBackOffMs, pullErrors } from '#facts/kubelet/pull-errors.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
+import { isWithin, timesOf } from '#judge/events.ts'
+import { type PullFailure, pullFailures, type WaitingContainer, waitingOf } from '#judge/pulls.ts'
+import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 
@@ -9,14 +11,14 @@ const pod = (state: object) => ({
   status: { containerStatuses: [{ name: 'web', image: 'shop/web:1', state }] },
 })
 
-export const pullFailingNow = nodeRule({
+export const pullFailingNow = contextRule({
   id: 'pull-failing-now',
   family: 'image-pull',
   severity: 'high',
   needs: ['pods'],
   docs: {
     title: 'Containers wait for an image that cannot be pulled',
-    why: `The pod does not run. The kubelet tries again after 10 s, then after twice as long each time, up to ${longestImageBackOffMs / 60_000} min; each attempt counts against the limits of the registry.`,
+    why: `The pod does not run. The kubelet tries again after 10 s, then after twice as long each time, up to ${longestImageBackOffMs / 60_000} min; each attempt counts against the limits of the registry. Of pods that are gone by now, events of the last hour tell.`,
     fix: 'Look at the message: a wrong name, missing credentials, a registry that is out of reach or that limits its pulls. An image that GC has deleted must be in a registry that the node can reach.',
     sources: ['pkg/kubelet/images/image_manager.go EnsureImageExists', 'pkg/kubelet/images/types.go', 'kubernetes#103643'],
   },
@@ -25,28 +27,62 @@ export const pullFailingNow = nodeRule({
     good: { pods: [pod({ waiting: { reason: 'ContainerCreating' } })] },
   },
 
-  *judge({ pods }) {
+  fact: ({ pods, at }) => {
     const waiting = pods.flatMap(waitingOf)
-    const [first] = waiting
-    if (first === undefined) return
-    yield {
-      consequence: `${counted(waiting.length, 'container')} of ${counted(new Set(waiting.map(({ pod }) => pod)).size, 'pod')} cannot start, the first ${bounded(first.pod, 300)} for ${bounded(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
-      evidence: waiting.slice(0, shown).map(({ pod, image, reason, message }) => ({
-        what: bounded(`pod ${pod} ${reason}`, 300),
-        value: bounded(`${image}${message === '' ? '' : `: ${message}`}`),
-      })),
+    const waitingPods = new Set(waiting.map(({ pod }) => pod))
+    return {
+      containers: waiting.length,
+      shown: waiting.slice(0, shown),
+      waitingPods: [...waitingPods],
+      startedPods: pods
+        .filter(pod => hasStarted(pod, at))
+        .map(nameOf)
+        .filter(name => !waitingPods.has(name)),
     }
+  },
+
+  *judge({ containers, shown: [first, ...others], waitingPods, startedPods }, { events, at }) {
+    if (first !== undefined) yield waitingFailing([first, ...others], containers, waitingPods.length)
+    // Of pods that wait the status says it; of those that have started what failed is over.
+    const settled = new Set([...waitingPods, ...startedPods])
+    const told = pullFailures(events, at).filter(({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod))
+    const [gone] = told
+    if (gone !== undefined) yield goneFailing(gone, told)
   },
 })
 
-function waitingOf({ metadata, status }: KubernetesPod) {
-  const statuses = [status?.initContainerStatuses, status?.containerStatuses, status?.ephemeralContainerStatuses]
-  return statuses.flatMap(list =>
-    (list ?? []).flatMap(({ image = '', state }) => {
-      const { reason, message } = state?.waiting ?? {}
-      if (reason === undefined || !pullErrors.has(reason)) return []
-      const text = typeof message === 'string' ? message : ''
-      return [{ pod: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, image, reason, message: text }]
-    }),
-  )
+const nameOf = ({ metadata }: KubernetesPod) => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
+
+/** Within the hour that events are kept: what failed in it was pulled in the end. */
+function hasStarted({ status }: KubernetesPod, at: string): boolean {
+  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])]
+  const times = statuses.flatMap(({ state }) => [state?.running?.startedAt, state?.terminated?.startedAt])
+  return times.some(time => typeof time === 'string' && isWithin(time, at))
+}
+
+function waitingFailing(waiting: [WaitingContainer, ...WaitingContainer[]], containers: number, pods: number): Failing {
+  const [first] = waiting
+  return {
+    consequence: `${counted(containers, 'container')} of ${counted(pods, 'pod')} cannot start, the first ${bounded(first.pod, 300)} for ${bounded(first.image, 200)}: the kubelet tries again at most ${longestImageBackOffMs / 60_000} min after the last attempt, without end.`,
+    evidence: waiting.map(({ pod, image, reason, message }) => ({
+      what: bounded(`pod ${pod} ${reason}`, 300),
+      value: bounded(`${image}${message === '' ? '' : `: ${message}`}`),
+    })),
+  }
+}
+
+function goneFailing(first: PullFailure, told: readonly PullFailure[]): Failing {
+  const causes = [...new Set(told.map(({ cause }) => cause ?? 'unknown cause'))].join(', ')
+  return {
+    severity: 'medium',
+    title: 'Images could not be pulled within the last hour',
+    consequence: `${counted(new Set(told.map(({ pod }) => pod)).size, 'pod')} that no status shows failed to get an image here within the last hour (${causes}), the first ${bounded(first.pod, 300)}: the next pod for the same image meets the same.`,
+    evidence: told.slice(0, shown).map(failure => ({
+      what: bounded(
+        `pod ${failure.pod}: ${failure.cause ?? 'unknown cause'}, ${failure.registry ?? 'registry not told'}, ${timesOf(failure)}`,
+        400,
+      ),
+      value: bounded(failure.message),
+    })),
+  }
 }

@@ -1,6 +1,8 @@
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
-import { imagesOf, registryOf } from '#judge/images.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { timesOf } from '#judge/events.ts'
+import { canonicalName, imagesOf, registryOf } from '#judge/images.ts'
+import { causeOf, type PullFailure, pullFailures, rateLimit, type WaitingContainer, waitingOf } from '#judge/pulls.ts'
+import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 import type { RawObject } from '#model/record.ts'
 
@@ -8,7 +10,7 @@ const shown = 10
 const { anonymousPulls, personalPulls, hours } = dockerHubLimits
 const pod = (image: string) => ({ metadata: { namespace: 'shop', name: 'web' }, spec: { containers: [{ name: 'web', image }] } })
 
-export const rateLimitedRegistry = nodeRule({
+export const rateLimitedRegistry = contextRule({
   id: 'rate-limited-registry',
   family: 'image-pull',
   severity: 'low',
@@ -21,27 +23,59 @@ export const rateLimitedRegistry = nodeRule({
   },
   examples: { bad: { pods: [pod('redis:7.4')] }, good: { pods: [pod('public.ecr.aws/docker/library/redis:7.4')] } },
 
-  *judge({ pods, imageGC, host }) {
-    const images = imagesOf(pods).filter(({ registry, hasPullSecret }) => registry === 'docker.io' && !hasPullSecret)
-    if (images.length === 0) return
-    const mirrors = (host?.containerd as RawObject | undefined)?.mirrors
-    if (Array.isArray(mirrors) && mirrors.length > 0) {
-      yield { unknown: "host: containerd has mirrors; whether they answer for Docker Hub's images is not known" }
-      return
-    }
-    const names = [...new Set(images.map(({ image }) => image))].toSorted(byText)
-    const deleted = (imageGC?.deletions ?? []).filter(
-      ({ names }) => names.length > 0 && names.every(name => registryOf(name) === 'docker.io'),
-    )
-    yield {
-      severity: deleted.length > 0 ? 'medium' : 'low',
-      confidence: 'likely',
-      consequence: `A new node in the place of this one pulls ${counted(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${counted(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.` : ''}`,
-      evidence: [
-        { what: 'images of Docker Hub in pods without imagePullSecrets', value: String(names.length) },
-        ...names.slice(0, shown).map(name => ({ what: 'image', value: bounded(name) })),
-        ...deleted.slice(0, shown).map(({ names }) => ({ what: 'image GC may delete', value: bounded(names[0] ?? '') })),
-      ],
-    }
+  fact: subject => ({ atRisk: [...atRisk(subject)], waiting: subject.pods.flatMap(waitingOf).filter(isLimited).slice(0, shown) }),
+
+  *judge({ atRisk, waiting }, { events, at }) {
+    const told = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
+    if (told.length + waiting.length > 0) yield refused(told, waiting)
+    yield* atRisk
   },
 })
+
+const isLimited = ({ message, image }: WaitingContainer) => causeOf(message, image) === rateLimit
+
+function refused(told: readonly PullFailure[], waiting: readonly WaitingContainer[]): Failing {
+  const registries = new Set([...told.map(({ registry }) => registry ?? 'a registry'), ...waiting.map(({ image }) => registryOf(image))])
+  return {
+    severity: 'high',
+    title: 'A registry refuses pulls: its rate limit is reached',
+    consequence: `${bounded([...registries].toSorted(byText).join(', '), 200)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
+    evidence: [
+      ...waiting.map(({ pod, message }) => ({ what: `pod ${bounded(pod, 300)} waits`, value: bounded(message) })),
+      ...told
+        .slice(0, shown)
+        .map(failure => ({ what: `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`, value: bounded(failure.message) })),
+    ],
+  }
+}
+
+function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing | Undecided> {
+  const images = imagesOf(pods).filter(({ registry, hasPullSecret }) => registry === 'docker.io' && !hasPullSecret)
+  if (images.length === 0) return
+  const mirrors = (host?.containerd as RawObject | undefined)?.mirrors
+  if (Array.isArray(mirrors) && mirrors.length > 0) {
+    yield { unknown: "host: containerd has mirrors; whether they answer for Docker Hub's images is not known" }
+    return
+  }
+  const names = [...new Set(images.map(({ image }) => image))].toSorted(byText)
+  const deleted = (imageGC?.deletions ?? []).filter(
+    ({ names }) => names.length > 0 && names.every(name => registryOf(name) === 'docker.io'),
+  )
+  // Of what goes, a pod that has finished, or waits, names what its owner's next one pulls again.
+  const named = new Set(
+    pods
+      .flatMap(({ spec }) => [...(spec?.containers ?? []), ...(spec?.initContainers ?? [])])
+      .map(({ image = '' }) => canonicalName(image)),
+  )
+  const again = deleted.filter(({ names }) => names.some(name => named.has(canonicalName(name))))
+  yield {
+    severity: deleted.length > 0 ? 'medium' : 'low',
+    confidence: 'likely',
+    consequence: `A new node in the place of this one pulls ${counted(names.length, 'image')} from Docker Hub, of the ${anonymousPulls} pulls in ${hours} hours that all nodes behind its address share.${deleted.length > 0 ? ` The next image GC may delete ${counted(deleted.length, 'image')} of Docker Hub here, which the pods that need them pull again.${again.length > 0 ? ` ${again.length} of them are named by pods of this node.` : ''} How many nodes share its address cannot be seen here.` : ''}`,
+    evidence: [
+      { what: 'images of Docker Hub in pods without imagePullSecrets', value: String(names.length) },
+      ...names.slice(0, shown).map(name => ({ what: 'image', value: bounded(name) })),
+      ...deleted.slice(0, shown).map(({ names }) => ({ what: 'image GC may delete', value: bounded(names[0] ?? '') })),
+    ],
+  }
+}

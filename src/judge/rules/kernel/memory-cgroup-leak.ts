@@ -1,5 +1,6 @@
+import { recentEvents, timesOf, toldEvidence, toldOf } from '#judge/events.ts'
 import { kernelOf } from '#judge/kernel.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
 /** The kernel has no more ids for memory cgroups. */
@@ -7,7 +8,18 @@ const mostIds = 65_535
 const many = 20_000
 const nearlyAll = 55_000
 
-export const memoryCgroupLeak = nodeRule({
+const startReasons = ['Failed', 'FailedCreatePodContainer', 'FailedCreatePodSandBox']
+/** The path is cgroup v1's of memory, or v2's; other controllers refuse for other causes. Source: kubernetes#61937, kubernetes#112940. */
+const refusedCgroup =
+  /mkdir \/sys\/fs\/cgroup\/(?:memory|kubepods|system\.slice)[^\s:]{0,500}: (?:cannot allocate memory|no space left on device)/
+
+/** Null: not told. */
+function isOldKernel(release: string | null): boolean | null {
+  const major = /^(\d+)\./.exec(release ?? '')?.[1]
+  return major === undefined ? null : major === '3' || major === '4'
+}
+
+export const memoryCgroupLeak = contextRule({
   id: 'memory-cgroup-leak',
   family: 'kernel',
   severity: 'medium',
@@ -24,30 +36,46 @@ export const memoryCgroupLeak = nodeRule({
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
-  *judge(subject) {
-    const { release, cmdline, cgroupVersion, memoryCgroups } = kernelOf(subject)
-    const major = /^(\d+)\./.exec(release ?? '')?.[1]
-    if (major === undefined) yield { unknown: 'node: its status names no kernel release' }
-    const isOld = major === '3' || major === '4'
-    const isWithoutKmem = cmdline?.includes('cgroup.memory=nokmem') ?? null
-    const isLeaking = memoryCgroups !== null && memoryCgroups >= many
-    const isExposed = isOld && cgroupVersion === 1 && isWithoutKmem === false
-    const isOpen = isOld && cgroupVersion !== 2 && isWithoutKmem !== true
-    if (isOpen && !isExposed)
-      yield { unknown: `host: whether kernel ${bounded(release ?? '', 60)} runs cgroup v1 and accounts kernel memory was not read` }
-    if (!isLeaking && !isExposed) return
-    yield {
-      severity: isLeaking ? (memoryCgroups >= nearlyAll ? 'critical' : 'high') : 'medium',
-      confidence: isLeaking ? 'certain' : 'possible',
-      consequence: isLeaking
-        ? `${memoryCgroups} of ${mostIds} memory cgroups are in use, far more than pods need: at the last one no container starts on this node until it is rebooted.`
-        : 'Each container that ends may leave a memory cgroup behind; when their ids have run out, no container starts until the node is rebooted.',
-      evidence: [
-        { what: 'kernel release', value: bounded(release ?? 'not known') },
-        { what: 'host kernel cgroupVersion', value: String(cgroupVersion ?? 'not known') },
-        { what: 'boot option cgroup.memory=nokmem', value: isWithoutKmem === null ? 'not known' : isWithoutKmem ? 'set' : 'absent' },
-        { what: 'host kernel memoryCgroups', value: String(memoryCgroups ?? 'not known') },
-      ],
-    }
+  fact: subject => ({ byKernel: [...byKernel(subject)], isOld: isOldKernel(kernelOf(subject).release) }),
+
+  *judge({ byKernel, isOld }, { events, at }) {
+    const refused = recentEvents(events, at, startReasons).filter(({ message }) => refusedCgroup.test(message))
+    const told = toldOf(refused, at)
+    if (told.count > 0)
+      yield {
+        severity: 'high',
+        // A new kernel refuses a cgroup for other causes, too.
+        confidence: isOld === false ? 'likely' : 'certain',
+        title: 'The kernel gives no more memory cgroups: containers do not start',
+        consequence: `The kernel refused a memory cgroup ${timesOf(told)}: no container starts on this node until it is rebooted.`,
+        evidence: toldEvidence(refused, at),
+      }
+    yield* byKernel
   },
 })
+
+function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
+  const { release, cmdline, cgroupVersion, memoryCgroups } = kernelOf(subject)
+  const isOld = isOldKernel(release)
+  if (isOld === null) yield { unknown: 'node: its status names no kernel release' }
+  const isWithoutKmem = cmdline?.includes('cgroup.memory=nokmem') ?? null
+  const isLeaking = memoryCgroups !== null && memoryCgroups >= many
+  const isExposed = isOld && cgroupVersion === 1 && isWithoutKmem === false
+  const isOpen = isOld && cgroupVersion !== 2 && isWithoutKmem !== true
+  if (isOpen && !isExposed)
+    yield { unknown: `host: whether kernel ${bounded(release ?? '', 60)} runs cgroup v1 and accounts kernel memory was not read` }
+  if (!isLeaking && !isExposed) return
+  yield {
+    severity: isLeaking ? (memoryCgroups >= nearlyAll ? 'critical' : 'high') : 'medium',
+    confidence: isLeaking ? 'certain' : 'possible',
+    consequence: isLeaking
+      ? `${memoryCgroups} of ${mostIds} memory cgroups are in use, far more than pods need: at the last one no container starts on this node until it is rebooted.`
+      : 'Each container that ends may leave a memory cgroup behind; when their ids have run out, no container starts until the node is rebooted.',
+    evidence: [
+      { what: 'kernel release', value: bounded(release ?? 'not known') },
+      { what: 'host kernel cgroupVersion', value: String(cgroupVersion ?? 'not known') },
+      { what: 'boot option cgroup.memory=nokmem', value: isWithoutKmem === null ? 'not known' : isWithoutKmem ? 'set' : 'absent' },
+      { what: 'host kernel memoryCgroups', value: String(memoryCgroups ?? 'not known') },
+    ],
+  }
+}

@@ -1,21 +1,28 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { nodeRule } from '#judge/rule.ts'
-import { bounded } from '#judge/text.ts'
+import { type VersionSkew, versionSkew } from '#facts/kubernetes/version-skew.ts'
+import { contextRule } from '#judge/rule.ts'
+import { bounded, counted } from '#judge/text.ts'
 
-export const unsupportedVersion = nodeRule({
+export const unsupportedVersion = contextRule({
   id: 'unsupported-version',
   family: 'kernel',
   severity: 'medium',
   needs: [],
   docs: {
     title: 'The kubelet has a version that is not known here',
-    why: 'What is said of this node follows the rules of the nearest version that is known, 1.24 to 1.37: thresholds, defaults and order may differ. A kubelet older than that gets no repairs from anyone.',
-    fix: 'Upgrade an old kubelet with its node; for a new one upgrade highwater.',
-    sources: ['src/facts/kubelet/features.ts', 'kubernetes.io/releases/version-skew-policy'],
+    why: 'What is said of this node follows the rules of the nearest version that is known, 1.24 to 1.37: thresholds, defaults and order may differ. A kubelet older than that gets no repairs from anyone. Nor does anyone test a kubelet that is newer than its control plane, or more than three minors older (two before control plane 1.28). At the end of extended support, 26 months after its release, EKS upgrades a control plane by itself and leaves the nodes as they are: the distance grows.',
+    fix: 'Upgrade an old kubelet with its node; for a new one upgrade highwater. Upgrade the control plane first, then the nodes.',
+    sources: [
+      'src/facts/kubelet/features.ts',
+      'kubernetes.io/releases/version-skew-policy',
+      'docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html',
+    ],
   },
   examples: { bad: { identity: { kubeletVersion: 'v1.23.17' } }, good: { identity: { kubeletVersion: 'v1.24.0' } } },
 
-  *judge({ identity: { kubeletVersion } }) {
+  fact: ({ identity: { kubeletVersion } }) => ({ kubeletVersion }),
+
+  *judge({ kubeletVersion }, { eks }) {
     const { minor, exact, rulesOfMinor } = featuresOf(kubeletVersion)
     if (minor === null) yield { unknown: 'node: its status names no kubelet version that is known' }
     else if (!exact)
@@ -23,5 +30,23 @@ export const unsupportedVersion = nodeRule({
         consequence: `The kubelet of 1.${minor} is judged by the rules of 1.${rulesOfMinor}: what it will do may differ from what is said of this node.`,
         evidence: [{ what: 'kubelet version', value: bounded(kubeletVersion ?? '') }],
       }
+    const controlPlane = typeof eks?.version === 'string' ? eks.version : null
+    const skew = versionSkew(kubeletVersion, controlPlane)
+    if (skew === null || skew.state === 'supported') return
+    yield {
+      title: 'The kubelet is too far from its control plane',
+      consequence: consequenceOf(skew),
+      evidence: [
+        { what: 'kubelet version', value: bounded(kubeletVersion ?? '') },
+        { what: 'EKS control plane version', value: bounded(controlPlane ?? '') },
+        { what: 'minors that the kubelet may be older', value: String(skew.allowedBehind) },
+      ],
+    }
   },
 })
+
+function consequenceOf({ state, kubeletMinor, controlPlaneMinor, allowedBehind }: VersionSkew): string {
+  if (state === 'newer')
+    return `The kubelet of 1.${kubeletMinor} is newer than its control plane, 1.${controlPlaneMinor}: it may use what that API server does not have.`
+  return `The kubelet of 1.${kubeletMinor} is ${counted(controlPlaneMinor - kubeletMinor, 'minor')} older than its control plane, 1.${controlPlaneMinor}, and ${allowedBehind} are supported: the node may stop working at any upgrade, and EKS makes one by itself when the control plane's support ends.`
+}

@@ -1,14 +1,15 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
+import { recentEvents, toldEvidence, withEvidence } from '#judge/events.ts'
 import { hard, soft } from '#judge/example.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { lostDefaults } from '#judge/thresholds.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 const everySeconds = evictionMonitoringPeriodMs / 1000
 
-export const oomBeforeEviction = nodeRule({
+export const oomBeforeEviction = contextRule({
   id: 'oom-before-eviction',
   family: 'reservations',
   severity: 'high',
@@ -17,7 +18,11 @@ export const oomBeforeEviction = nodeRule({
     title: 'The kernel kills for memory before the kubelet evicts',
     why: 'Without a hard memory.available threshold nothing acts at once when memory runs out: a soft one waits for its grace period first. The kernel then chooses by OOM score, kills single processes without a grace period, and their containers start again on the same full node.',
     fix: 'Set evictionHard memory.available, and reserve memory for the daemons.',
-    sources: ['pkg/kubelet/eviction/eviction_manager.go synchronize', 'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod'],
+    sources: [
+      'pkg/kubelet/eviction/eviction_manager.go synchronize',
+      'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
+      'pkg/kubelet/oom/oom_watcher_linux.go Start',
+    ],
   },
   examples: {
     bad: { thresholds: [hard('nodefs.available', 10), soft('memory.available', 1, 90_000)] },
@@ -25,28 +30,40 @@ export const oomBeforeEviction = nodeRule({
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
-  *judge(subject) {
-    const { identity, configuration, eviction } = subject
-    const watching = eviction.thresholds.filter(threshold => threshold.signal === 'memory.available' && canBeMet(threshold))
-    // A soft threshold whose grace period is over by the next pass is as good as a hard one.
-    if (watching.some(({ gracePeriodMs }) => gracePeriodMs <= evictionMonitoringPeriodMs)) return
-    // A default that evictionHard took away is lost-default-threshold's.
-    if (lostDefaults(subject)?.lost.some(([signal]) => signal === 'memory.available')) return
-    const waits = watching.map(({ gracePeriodMs }) => gracePeriodMs / 1000)
-    const byDefault = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)['memory.available'] ?? '100Mi'
-    yield {
-      consequence:
-        waits.length === 0
-          ? 'Nothing watches memory.available: when pods use up the memory, the kernel kills processes, and the kubelet evicts nothing.'
-          : `Memory that fills within ${Math.min(...waits)} s is the kernel's to free: the kubelet looks every ${everySeconds} s, but evicts only after memory.available was low for ${Math.min(...waits)} s.`,
-      evidence: [
-        { what: 'configz evictionHard.memory.available', value: bounded(configuration.evictionHard?.['memory.available'] ?? 'absent') },
-        ...watching.map(({ value, gracePeriodMs }) => ({
-          what: 'soft threshold memory.available',
-          value: `${bounded(value)}, grace period ${gracePeriodMs / 1000} s`,
-        })),
-      ],
-      fix: { config: { evictionHard: { ...configuration.evictionHard, 'memory.available': byDefault } } },
-    }
+  fact: subject => [...ofThresholds(subject)],
+
+  judge: (fact, { events, at }) => {
+    // A container at its own limit is killed however much memory the node has. node-problem-detector tells of those, too; SystemOOM is of the others.
+    const told = recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(({ message }) => !message.includes('Memory cgroup'))
+    const byReason = Map.groupBy(told, ({ reason }) => reason)
+    return withEvidence(
+      fact,
+      [...byReason.values()].flatMap(events => toldEvidence(events, at)),
+    )
   },
 })
+
+function* ofThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
+  const { identity, configuration, eviction } = subject
+  const watching = eviction.thresholds.filter(threshold => threshold.signal === 'memory.available' && canBeMet(threshold))
+  // A soft threshold whose grace period is over by the next pass is as good as a hard one.
+  if (watching.some(({ gracePeriodMs }) => gracePeriodMs <= evictionMonitoringPeriodMs)) return
+  // A default that evictionHard took away is lost-default-threshold's.
+  if (lostDefaults(subject)?.lost.some(([signal]) => signal === 'memory.available')) return
+  const waits = watching.map(({ gracePeriodMs }) => gracePeriodMs / 1000)
+  const byDefault = evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem)['memory.available'] ?? '100Mi'
+  yield {
+    consequence:
+      waits.length === 0
+        ? 'Nothing watches memory.available: when pods use up the memory, the kernel kills processes, and the kubelet evicts nothing.'
+        : `Memory that fills within ${Math.min(...waits)} s is the kernel's to free: the kubelet looks every ${everySeconds} s, but evicts only after memory.available was low for ${Math.min(...waits)} s.`,
+    evidence: [
+      { what: 'configz evictionHard.memory.available', value: bounded(configuration.evictionHard?.['memory.available'] ?? 'absent') },
+      ...watching.map(({ value, gracePeriodMs }) => ({
+        what: 'soft threshold memory.available',
+        value: `${bounded(value)}, grace period ${gracePeriodMs / 1000} s`,
+      })),
+    ],
+    fix: { config: { evictionHard: { ...configuration.evictionHard, 'memory.available': byDefault } } },
+  }
+}

@@ -4,8 +4,9 @@
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.24 to 1.37
  */
+
+import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
-import { goQuote } from '#replay/go-text.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
 const topologyPolicies = ['none', 'best-effort', 'restricted', 'single-numa-node']

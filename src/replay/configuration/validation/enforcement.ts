@@ -5,8 +5,8 @@
  * Read at       1.24 to 1.37; 1.31 checks each entry, 1.32 brought the compressible ones
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
-import { goQuote } from '#replay/go-text.ts'
 
 type Enforcement = Pick<LoadedConfiguration, 'enforceNodeAllocatable' | 'cgroupsPerQOS' | 'systemReservedCgroup' | 'kubeReservedCgroup'>
 

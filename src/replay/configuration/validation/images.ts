@@ -5,8 +5,8 @@
  * Read at       1.24 to 1.37
  */
 import { formatDuration } from '#model/duration.ts'
+import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
-import { goQuote } from '#replay/go-text.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 import { imagePatternError } from './image-patterns.ts'
 

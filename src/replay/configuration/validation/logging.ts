@@ -7,9 +7,9 @@
  * Left out      klog flags, which the JSON format does not honor
  */
 import { formatDuration } from '#model/duration.ts'
+import { goQuote } from '#model/go-text.ts'
 import { quantityValue } from '#model/quantity.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
-import { goQuote } from '#replay/go-text.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
 const greatestVerbosity = 2 ** 31 - 1

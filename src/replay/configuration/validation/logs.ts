@@ -5,8 +5,8 @@
  * Read at       1.24 to 1.37
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { cleanPath, goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
-import { cleanPath, goQuote } from '#replay/go-text.ts'
 
 const second = 1_000_000_000n
 

@@ -6,9 +6,9 @@
  * Read at       1.24 to 1.37
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { atoi, goQuote } from '#model/go-text.ts'
 import { signOf } from '#model/quantity.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
-import { atoi, goQuote } from '#replay/go-text.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
 /** The texts after `invalid configuration: `. */

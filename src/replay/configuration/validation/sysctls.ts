@@ -5,8 +5,9 @@
  *               component-helpers/node/util/sysctl  GetNamespace, NormalizeName
  * Read at       1.37, the first to have the field
  */
+
+import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
-import { goQuote } from '#replay/go-text.ts'
 import type { Kubelet } from '#replay/kubelet.ts'
 
 const segment = '[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { atoi, cleanPath, goFloat, goQuote, jsonText, parseFloat32, parseInt64, parseUint32 } from '#replay/go-text.ts'
+import { atoi, cleanPath, goFloat, goQuote, jsonText, parseFloat32, parseInt64, parseUint32 } from '#model/go-text.ts'
 
 const errorOf = (read: () => unknown): string => {
   try {

@@ -1,7 +1,8 @@
 /** What configuration-fields.ts says, asked by those who read, default, merge and show a KubeletConfiguration. */
-import { configurationStructs, type FieldFacts, type StructName } from '#facts/kubelet/configuration-fields.ts'
-import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { configurationStructs, type FieldFacts, isKnownField, type StructName } from './configuration-fields.ts'
+import type { KubeletFeatures } from './features.ts'
 
 /**
  * `file`: read by sigs.k8s.io/json. The others are what drop-ins were merged into, read by encoding/json: `versioned` in the names of v1beta1,
@@ -12,6 +13,50 @@ export type ConfigurationForm = 'file' | 'versioned' | 'internal'
 export const isStruct = (type: string): type is StructName => Object.hasOwn(configurationStructs, type)
 
 export const fieldsOf = (struct: StructName): Readonly<Record<string, FieldFacts>> => configurationStructs[struct]
+
+/** Longer names are nobody's slip. */
+const longestName = 80
+
+/** Of `names` the one that was meant: of another case, or so few letters away that no other is as near. Null: none is. */
+export function nearestName(written: string, names: readonly string[]): string | null {
+  if (written.length > longestName) return null
+  const lower = written.toLowerCase()
+  const ranked = names
+    .map(name => ({ name, distance: editDistance(lower, name.toLowerCase()) }))
+    .filter(({ name, distance }) => distance <= (name.length < 8 ? 1 : Math.ceil(name.length * 0.3)))
+    .toSorted((a, b) => a.distance - b.distance)
+  const [first, second] = ranked
+  return first !== undefined && first.distance !== second?.distance ? first.name : null
+}
+
+/** Letters to leave out, add or change. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < b.length; j++)
+      next.push(Math.min((row[j] ?? 0) + (letter === b[j] ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+/** What a key at the top of a KubeletConfiguration is to a kubelet. */
+export interface KeyMeaning {
+  /** The field that it sets, or was meant to set; null: none is like it. */
+  field: string | null
+  /** Why this kubelet drops it in silence; null: it does not. */
+  ignored: 'misspelt' | 'case' | 'minor' | 'unknown' | null
+}
+
+export function meaningOfKey(key: string, features: KubeletFeatures): KeyMeaning {
+  const fields = fieldsOf('KubeletConfiguration')
+  const facts = Object.hasOwn(fields, key) ? fields[key] : undefined
+  if (facts !== undefined) return { field: key, ignored: isKnownField(facts, features) ? null : 'minor' }
+  const field = nearestName(key, Object.keys(fields))
+  if (field === null) return { field, ignored: 'unknown' }
+  return { field, ignored: field.toLowerCase() === key.toLowerCase() ? 'case' : 'misspelt' }
+}
 
 /** What stands behind a leading `*`, `[]` or `map[string]`; null where the type has none. */
 export function elementOf(type: string, prefix: '*' | '[]' | 'map[string]'): string | null {

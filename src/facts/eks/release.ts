@@ -1,0 +1,32 @@
+/** Which image and kubelet a node runs, and which of two is older. Sources: EKS user guide, labels of managed nodegroups; osImage as each image's os-release says it. */
+import { featuresOf } from '#facts/kubelet/features.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+
+export interface Release {
+  /** The AMI's id where the node has it (managed nodegroups), else its name and version. */
+  image: string
+  /** `Amazon Linux 2023.9.20251117`: it has an order. */
+  osImage: string
+  /** Null: not known. */
+  minor: number | null
+}
+
+export function releaseOf(node: KubernetesNode, kubeletVersion: string | null): Release {
+  const osImage = node.status?.nodeInfo?.osImage ?? ''
+  const image = node.metadata?.labels?.['eks.amazonaws.com/nodegroup-image'] ?? osImage
+  return { image, osImage, minor: featuresOf(kubeletVersion).minor }
+}
+
+export const isOneMinor = (releases: readonly Release[]): boolean => new Set(releases.map(({ minor }) => minor)).size < 2
+
+/** Below 0: `a` is older; 0: they are of one age, or it cannot be said. */
+export function byAge(a: Release, b: Release): number {
+  if (a.minor !== null && b.minor !== null && a.minor !== b.minor) return a.minor - b.minor
+  const others = numbersOf(b.osImage)
+  const differing = numbersOf(a.osImage)
+    .map((number, index) => number - (others[index] ?? number))
+    .find(difference => difference !== 0)
+  return differing ?? 0
+}
+
+const numbersOf = (text: string): number[] => (text.slice(0, 100).match(/\d{1,12}/g) ?? []).map(Number)

@@ -1,0 +1,80 @@
+import { fieldValues, meaningOf } from '#judge/drift.ts'
+import type { NodeExample } from '#judge/example.ts'
+import { layerEvidence, told, wayEvidence } from '#judge/layer-evidence.ts'
+import { type Loss, runs, startFact } from '#judge/layers.ts'
+import { nodeRule } from '#judge/rule.ts'
+import { byText } from '#judge/text.ts'
+
+const path = '/etc/kubernetes/kubelet/config.json'
+
+function node(running: number, written: number): NodeExample {
+  const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' }
+  const configuration = { evictionHard, imageGCHighThresholdPercent: written, imageGCLowThresholdPercent: 60 }
+  const settings = {
+    configuration,
+    withoutFlags: configuration,
+    said: { imageGCHighThresholdPercent: [{ by: 'file', where: path, value: written } as const] },
+    ignored: [],
+    unread: [],
+    isCommandLineKnown: true,
+  }
+  return {
+    configuration: { ...configuration, imageGCHighThresholdPercent: running },
+    nextStart: { files: [path], errors: [], imageGCHighThresholdPercent: written, imageGCLowThresholdPercent: 60, settings },
+  }
+}
+
+export const changedNotRestarted = nodeRule({
+  id: 'changed-not-restarted',
+  family: 'drift',
+  severity: 'medium',
+  needs: ['configuration', 'nextStart'],
+  docs: {
+    title: "The kubelet's files were changed, and it was not restarted",
+    why: 'The kubelet reads its files once, when it starts. What was written since does not act until the next restart or reboot, and then all of it acts at once.',
+    fix: 'Restart the kubelet in a quiet hour (systemctl restart kubelet), or put the file back; replace the node where the change belongs to its launch template.',
+    sources: ['cmd/kubelet/app/server.go NewKubeletCommand, initConfigz'],
+  },
+  examples: { bad: node(85, 70), good: node(70, 70) },
+
+  *judge(subject) {
+    const { nextStart, configuration, identity, doubts } = subject
+    if (subject.isConfigurationOnDisk) {
+      yield { unknown: `what runs was not read (mode ${subject.mode}), only what lies on the disk` }
+      return
+    }
+    const start = startFact(subject)
+    if (start === null || nextStart.errors.length > 0) {
+      yield { unknown: 'the kubelet would refuse the files on its disk, so what they come to is not known' }
+      return
+    }
+    if (nextStart.settings?.isCommandLineKnown !== true) {
+      yield { unknown: "the kubelet's command line was not told: a flag may stand in the place of what the files say" }
+      return
+    }
+    const running = fieldValues(configuration, identity)
+    const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])].toSorted(byText)
+    const changed = paths.filter(path => meaningOf(path, start.comesTo[path]) !== runs(running, path))
+    if (changed.length === 0) {
+      if (doubts.nextStart !== undefined) yield { unknown: doubts.nextStart }
+      return
+    }
+    const losses = changed.map((path): Loss => {
+      const last = start.said[path]?.at(-1)
+      return {
+        path,
+        layer: 'configz',
+        value: start.comesTo[path],
+        where: last?.where ?? 'no file names it',
+        by: last?.by ?? 'file',
+        why: 'so the files and flags have it, and the kubelet was not restarted since',
+        confidence: 'certain',
+      }
+    })
+    yield {
+      confidence: doubts.nextStart === undefined ? 'certain' : 'likely',
+      consequence: `At its next start this kubelet runs with other settings than now. ${told(losses, running)}`,
+      evidence: [...layerEvidence(losses), ...wayEvidence(losses, start, running)],
+    }
+  },
+})

@@ -1,0 +1,138 @@
+import { releaseOf } from '#facts/eks/release.ts'
+import { declarationOf, declaredNode } from '#judge/declared.ts'
+import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/declared-source.ts'
+import { dependsOnSize, type FieldValue, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
+import type { NodeExample } from '#judge/example.ts'
+import { configOf, layerEvidence, told, wayEvidence } from '#judge/layer-evidence.ts'
+import { type Loss, lossesOnDisk, lossOfDeclared, runs, type StartFact, startFact } from '#judge/layers.ts'
+import { contextRule, type FactOfGroup } from '#judge/rule.ts'
+import { isOnMost } from '#judge/shares.ts'
+import { counted } from '#judge/text.ts'
+
+interface Fact {
+  node: DeclaredNode
+  running: Record<string, FieldValue>
+  release: string
+  /** A text: why it is not known. */
+  start: StartFact | string
+  /** What of the files was not read. */
+  doubt: string | null
+}
+
+const template = { id: 'lt-1', name: 'web', version: '4' }
+const declares = (source: string) => ({
+  nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', launchTemplate: template }],
+  launchTemplates: [
+    {
+      launchTemplateId: 'lt-1',
+      launchTemplateName: 'web',
+      versionNumber: 4,
+      kubelet: { config: {}, flags: ['--image-gc-high-threshold=70'], source },
+    },
+  ],
+})
+const runsWith = (high: number): NodeExample => ({ configuration: { imageGCHighThresholdPercent: high } })
+
+export const lostOnTheWay = contextRule({
+  id: 'lost-on-the-way',
+  family: 'drift',
+  severity: 'medium',
+  needs: ['configuration'],
+  docs: {
+    title: 'A kubelet setting that was made does not run',
+    why: 'A setting goes from a launch template, an EC2NodeClass or a file over drop-ins and flags to the kubelet, and each step can drop it in silence: images read only their own source, the kubelet passes over misspelt fields and files that are not called *.conf, a later drop-in or a flag wins. Whoever made the setting counts on it.',
+    fix: 'Put the setting where this image reads it (NodeConfig on Amazon Linux 2023, settings.kubernetes on Bottlerocket, spec.kubelet of the EC2NodeClass), take away what overrides it, and replace the nodes.',
+    sources: [
+      'cmd/kubelet/app/server.go NewKubeletCommand, mergeKubeletConfigurations',
+      'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
+      'karpenter-provider-aws#7194, terraform-aws-eks#3420',
+    ],
+  },
+  examples: { bad: { ...runsWith(85), ...declares('bootstrap') }, good: { ...runsWith(70), ...declares('nodeadm') } },
+  // Nothing can be declared for EKS Auto Mode.
+  appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
+
+  fact: (subject): Fact => ({
+    node: declaredNode(subject),
+    running: fieldValues(subject.configuration, subject.identity),
+    release: JSON.stringify(releaseOf(subject.node, subject.identity.kubeletVersion)),
+    start: startFact(subject) ?? subject.missing.nextStart ?? "the files on the node's disk do not load",
+    doubt: subject.doubts.nextStart ?? null,
+  }),
+
+  *judge(fact, context, _policy, group) {
+    const { node, running, start, doubt } = fact
+    const declaration = declarationOf(node, context)
+    const files = typeof start === 'string' ? null : start
+    const isKnown = typeof declaration !== 'string'
+    if (!isKnown && files === null) {
+      yield { unknown: `${declaration}; ${start}` }
+      return
+    }
+    const declared = isKnown ? [...lossesOfDeclared(declaration, fact), ...lossesOfOlder(declaration, fact, group)] : []
+    const onDisk = files === null ? [] : lossesOnDisk(files, running, node)
+    const isDeclared = ({ path, value }: Loss) =>
+      declared.some(loss => loss.path === path && meaningOf(path, loss.value) === meaningOf(path, value))
+    const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(
+      // What only does not run yet is changed-not-restarted, and what runs on most nodes of the group was changed on this one: peer-drift.
+      loss => loss.layer !== 'configz' && (isExplained(loss, declaration) || !runsOnMost(loss, group)),
+    )
+    if (losses.length === 0) {
+      if (!isKnown && doubt !== null) yield { unknown: `${declaration}; ${doubt}` }
+      for (const unknown of isKnown ? declaration.undecided : []) yield { unknown }
+      return
+    }
+    const isCertain = doubt === null && losses.some(({ confidence }) => confidence === 'certain')
+    yield {
+      confidence: isCertain ? 'certain' : 'likely',
+      consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${told(losses, running)}`,
+      evidence: [
+        ...layerEvidence(losses),
+        ...(files === null ? [{ what: 'disk', value: `the files were not read: ${start}` }] : []),
+        ...(files !== null && doubt !== null ? [{ what: 'disk', value: doubt }] : []),
+        ...wayEvidence(losses, files, running),
+      ],
+      fix: { config: configOf(declared, running) },
+    }
+  },
+})
+
+function lossesOfDeclared({ settings }: Declaration, { node, running, start }: Fact): Loss[] {
+  const files = typeof start === 'string' ? null : start
+  return settings.filter(setting => isLost(setting, running)).map(setting => lossOfDeclared(setting, files, node))
+}
+
+function isLost({ path, value, before }: DeclaredSetting, running: Record<string, FieldValue>): boolean {
+  if (!isCompared(path)) return true
+  return before === undefined ? meaningOf(path, value) !== runs(running, path) : meaningOf(path, before) === runs(running, path)
+}
+
+/** Whether it is known why this very node does not have it. */
+const isExplained = ({ path, where, by }: Loss, declaration: Declaration | string): boolean =>
+  by === 'declared' &&
+  typeof declaration !== 'string' &&
+  (declaration.older !== undefined ||
+    declaration.settings.some(setting => setting.path === path && setting.where === where && setting.lostBy !== null))
+
+const runsOnMost = ({ path, value }: Loss, group: readonly FactOfGroup<Fact>[]): boolean =>
+  isOnMost(group, `${path} ${meaningOf(path, value)}`, fact =>
+    Object.entries(fact.running).map(([own, { canonical }]) => `${own} ${canonical}`),
+  )
+
+/** Of what an older template version or node class said nothing is known: the nodes made from the new one show what it comes to. */
+function lossesOfOlder({ settings, older }: Declaration, { running, release }: Fact, group: readonly FactOfGroup<Fact>[]): Loss[] {
+  if (older === undefined) return []
+  const isNew = ({ template, nodeClass }: DeclaredNode) =>
+    older.version === null ? nodeClass.hash === older.hash : template.version === older.version
+  const newer = group.map(({ fact }) => fact).filter(fact => fact.release === release && isNew(fact.node))
+  const paths = new Set(newer.flatMap(fact => Object.keys(fact.running)).concat(Object.keys(running)))
+  return [...paths].flatMap((path): Loss[] => {
+    const meanings = new Set(newer.map(fact => runs(fact.running, path)))
+    const isOpen = newer.length > 0 && !dependsOnSize(path) && !settings.some(setting => setting.path === path)
+    if (!isOpen || meanings.size > 1 || meanings.has(runs(running, path))) return []
+    const value = newer[0]?.running[path]?.shown
+    return [
+      { path, layer: 'declared', value, where: 'nodes that were made since', by: 'declared', why: older.lostBy, confidence: 'likely' },
+    ]
+  })
+}

@@ -1,0 +1,116 @@
+import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
+import { type FieldValue, fieldValues } from '#judge/drift.ts'
+import type { NodeExample } from '#judge/example.ts'
+import { type CohortMember, cohortRule } from '#judge/rule.ts'
+import { bounded, byText, counted } from '#judge/text.ts'
+import type { Evidence } from '#model/finding.ts'
+
+interface Fact {
+  release: Release
+  /** Of the fields that do not depend on the size of the instance. Null: not read. */
+  fields: Record<string, FieldValue> | null
+  rollsOver: boolean
+}
+
+const node = (release: string): NodeExample => ({
+  node: { status: { nodeInfo: { osImage: `Amazon Linux 2023.9.${release}` } } },
+})
+
+export const versionSkewDrift = cohortRule({
+  id: 'version-skew-drift',
+  family: 'drift',
+  severity: 'low',
+  needs: [],
+  docs: {
+    title: 'Nodes of one group run different AMI releases or kubelet minors',
+    why: 'A rolling update that stopped half-way leaves two kinds of nodes. Releases and minors have other defaults, so the same pod meets other thresholds on one node than on the next. Karpenter replaces its nodes one by one, so some skew there is normal.',
+    fix: 'Finish the update of the nodegroup (aws eks update-nodegroup-version); look for pod disruption budgets that hold it up.',
+    sources: [
+      'EKS user guide, Update a managed node group',
+      'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration',
+    ],
+  },
+  examples: { bad: [node('20251117'), node('20251117'), node('20250203')], good: [node('20251117'), node('20251117')] },
+  // AWS rolls these over by itself.
+  appliesTo: ({ identity }) => identity.owner !== 'auto-mode',
+  cohort: () => '',
+
+  fact: (subject): Fact => ({
+    release: releaseOf(subject.node, subject.identity.kubeletVersion),
+    fields: subject.configuration && fieldValues(subject.configuration, subject.identity),
+    rollsOver: subject.identity.owner === 'karpenter',
+  }),
+
+  *judge(members) {
+    const releases = releasesOf(members)
+    const [kept, ...others] = releases
+    if (kept === undefined || others.length === 0) return
+    const skewed = others.flatMap(release => release.members)
+    const differing = differingSettings(releases)
+    const isMinor = !isOneMinor(releases.map(({ release }) => release))
+    const isAgeKnown = others.every(({ release }) => byAge(release, kept.release) < 0)
+    const settings =
+      differing.length === 0
+        ? 'Their GC, eviction, log and reservation settings are alike.'
+        : `So these settings differ: ${differing.map(({ path }) => path).join(', ')}.`
+    yield {
+      nodes: skewed.map(({ node }) => node).toSorted(byText),
+      failing: {
+        severity: members.some(({ fact }) => fact.rollsOver) || (differing.length === 0 && !isMinor) ? 'info' : 'low',
+        consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${shown(kept.release)}, as after an update that stopped half-way. ${settings}`,
+        evidence: [
+          { what: 'layer', value: 'peers' },
+          ...releases.map(({ release, members: on }) => ({ what: shown(release), value: namesOf(on) })),
+          ...differing.map(({ evidence }) => evidence),
+        ],
+      },
+    }
+  },
+})
+
+interface OfRelease {
+  release: Release
+  members: CohortMember<Fact>[]
+}
+
+/** The one to keep first: the newest, or where that cannot be said what most nodes run. */
+function releasesOf(members: CohortMember<Fact>[]): OfRelease[] {
+  // Only where every node has the AMI's id does it tell more than the name.
+  const hasIds = members.every(({ fact }) => fact.release.image !== fact.release.osImage)
+  const key = ({ image, osImage, minor }: Release) => JSON.stringify([hasIds ? image : osImage, minor])
+  return [...Map.groupBy(members, ({ fact }) => key(fact.release)).values()]
+    .map(of => ({ release: of[0]!.fact.release, members: of }))
+    .toSorted((a, b) => byAge(b.release, a.release) || b.members.length - a.members.length || byText(key(a.release), key(b.release)))
+}
+
+const shown = ({ image, osImage, minor }: Release): string =>
+  bounded([osImage, ...(image === osImage ? [] : [image]), ...(minor === null ? [] : [`kubelet 1.${minor}`])].join(', '), 120)
+
+function namesOf(members: CohortMember<Fact>[]): string {
+  const names = members.map(({ node }) => node).toSorted(byText)
+  return `${counted(names.length, 'node')} (${bounded(names[0] ?? '', 63)}${names.length > 1 ? ', ...' : ''})`
+}
+
+/** What all nodes of a release have alike, and another release has otherwise: what differs within one is peer-drift. */
+function differingSettings(releases: readonly OfRelease[]): { path: string; evidence: Evidence }[] {
+  const paths = new Set(releases.flatMap(({ members }) => members.flatMap(({ fact }) => Object.keys(fact.fields ?? {}))))
+  return [...paths].toSorted(byText).flatMap(path => {
+    const values = releases.flatMap(({ release, members }) => {
+      const value = commonest(path, members)
+      return value === null ? [] : [{ release, value }]
+    })
+    if (new Set(values.map(({ value }) => value.canonical)).size < 2) return []
+    return [
+      {
+        path,
+        evidence: { what: `configz ${path}`, value: values.map(({ release, value }) => `${value.shown} (${shown(release)})`).join('; ') },
+      },
+    ]
+  })
+}
+
+function commonest(path: string, members: CohortMember<Fact>[]): Pick<FieldValue, 'canonical' | 'shown'> | null {
+  const values = members.flatMap(({ fact }) => (fact.fields === null ? [] : [fact.fields[path] ?? { canonical: '', shown: 'none' }]))
+  const ranked = [...Map.groupBy(values, ({ canonical }) => canonical).values()].toSorted((a, b) => b.length - a.length)
+  return ranked[0]?.[0] ?? null
+}

@@ -1,0 +1,118 @@
+import { timesOf, toldOf } from '#judge/events.ts'
+import { allEvictions, type Eviction, nextVictims, readEvictionMessage, recordedEvictions } from '#judge/evictions.ts'
+import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/owners.ts'
+import { contextRule, type Failing } from '#judge/rule.ts'
+import { bounded, byText, counted } from '#judge/text.ts'
+
+/** Within the hour that events are kept. */
+const manyEvictions = 3
+/** Where the next pod comes straight back. */
+const manyWithReturn = 2
+const ownersShown = 5
+const containersShown = 3
+
+interface Fact {
+  evicted: Eviction[]
+  owners: string[]
+  /** By owner: the pressure taints that its living pods here tolerate. */
+  tolerated: Record<string, string[]>
+  /** By resource: the owners of those that replay evicts first. */
+  nextVictims: Record<string, readonly (string | null)[]>
+}
+
+const evicted = (suffix: string, minute: number) => ({
+  reason: 'Evicted',
+  pod: { namespace: 'logging', name: `shipper-${suffix}` },
+  message:
+    'The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi. Container shipper was using 5Gi, request is 0, has larger consumption of ephemeral-storage. ',
+  count: 1,
+  firstTime: `2026-11-20T23:${minute}:00Z`,
+  lastTime: `2026-11-20T23:${minute}:00Z`,
+})
+
+export const evictionLoop = contextRule({
+  id: 'eviction-loop',
+  family: 'eviction',
+  severity: 'high',
+  needs: ['pods'],
+  docs: {
+    title: 'Pods of one owner are evicted from this node again and again',
+    why: 'The owner replaces what the kubelet evicts, and the replacement fills the node again. Pods that tolerate the pressure taints, as those of every DaemonSet do, come straight back to the same node; while the pressure lasts, the kubelet refuses them at the door, which counts as evicted, too.',
+    fix: 'Give its containers requests and limits of ephemeral-storage (or memory) that cover what they use, and its emptyDir volumes a sizeLimit. Drop tolerations of node.kubernetes.io/disk-pressure, memory-pressure and pid-pressure, and those with operator Exists and no key; a DaemonSet gets them whatever its template says.',
+    sources: [
+      'pkg/kubelet/eviction/eviction_manager.go synchronize, evictPod, Admit',
+      'pkg/controller/daemon/util/daemonset_util.go AddOrUpdateDaemonPodTolerations',
+      'kubernetes#122779',
+    ],
+  },
+  examples: {
+    bad: { events: [evicted('4bcdf', 11), evicted('5bcdf', 27), evicted('6bcdf', 49)] },
+    good: { events: [evicted('4bcdf', 11)] },
+  },
+
+  fact: ({ pods, eviction, at }): Fact => ({
+    evicted: recordedEvictions(pods, at),
+    owners: lastingOwners(pods, ({ status }) => status?.reason === 'Evicted'),
+    tolerated: toleratedByOwner(pods),
+    nextVictims: nextVictims(eviction, pods),
+  }),
+
+  *judge(fact, { events, at, why }) {
+    const evictions = allEvictions(fact.evicted, events, at)
+    const byOwner = Map.groupBy(evictions, eviction => likelyOwner(eviction, fact.owners).name)
+    const loops = [...byOwner.values()].flatMap(own => loopOf(own, fact, at) ?? [])
+    yield* loops
+      .toSorted((a, b) => b.count - a.count || byText(a.failing.consequence, b.failing.consequence))
+      .slice(0, ownersShown)
+      .map(({ failing }) => failing)
+    // Of most owners the pods that were evicted are gone: only events can tell.
+    if (events === null) yield { unknown: why('events') }
+  },
+})
+
+function loopOf(own: Eviction[], { owners, tolerated, nextVictims }: Fact, at: string): { count: number; failing: Failing } | null {
+  const latest = own.at(-1)
+  if (latest === undefined) return null
+  const owner = likelyOwner(latest, owners)
+  const told = own.map(({ message }) => readEvictionMessage(message))
+  const [last, refused] = [told.findLast(({ resource }) => resource !== null), told.filter(({ isRefused }) => isRefused).length]
+  const taint = taintOf(last?.resource ?? null)
+  const returns = taint !== null && owner.key !== null && tolerated[owner.key]?.includes(taint) === true
+  if (own.length < (returns ? manyWithReturn : manyEvictions)) return null
+  const times = toldOf(
+    own.map(({ time }) => ({ count: 1, firstTime: time, lastTime: time })),
+    at,
+  )
+  const resource = last?.resource ?? null
+  const next = (resource === null ? null : nextVictims[resource]) ?? []
+  const isNext = next.length > 0 && next.every(victim => victim !== null && victim === owner.key)
+  const figures = told.findLast(({ threshold }) => threshold !== null)?.threshold
+  const using = told.findLast(({ containers }) => containers.length > 0)?.containers ?? []
+  return {
+    count: own.length,
+    failing: {
+      confidence: owner.isKnown ? 'certain' : 'likely',
+      consequence: [
+        `${owner.name}: ${counted(own.length, 'pod')} evicted here within an hour${refused > 0 ? `, ${refused} of them refused at the door` : ''}`,
+        resource === null ? '' : `, for ${resource}`,
+        returns
+          ? `. Its pods tolerate ${taint}: each replacement comes straight back to this node.`
+          : '. What replaces them comes back and goes again.',
+        isNext ? ' By replay the next to go is of the same owner.' : '',
+      ].join(''),
+      evidence: [
+        { what: `evictions of ${owner.name}${owner.isKnown ? '' : ' (by name)'}`, value: timesOf(times) },
+        ...(resource === null ? [] : [{ what: 'low on resource', value: resource }]),
+        ...(figures ? [{ what: 'the threshold, and what was available', value: `${figures.quantity}, ${figures.available}` }] : []),
+        ...using
+          .slice(0, containersShown)
+          .map(({ name, used, request }) => ({ what: `container ${name}`, value: `used ${used}, requests ${request}` })),
+        { what: 'the kubelet said last', value: bounded(latest.message === '' ? 'nothing' : latest.message) },
+        ...(returns ? [{ what: 'tolerated taint', value: taint }] : []),
+        ...(next.length > 0
+          ? [{ what: `next to go under ${resource} by replay`, value: isNext ? 'a pod of the same owner' : 'a pod of another' }]
+          : []),
+      ],
+    },
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * What the kubelet's files and flags come to, field by field, and which of them says what.
+ *
+ * Follows       cmd/kubelet/app/server.go  NewKubeletCommand, loadConfigFile
+ * Kept exactly  fields as this minor loads and merges them; keys that decoding drops in silence
+ * Left out      fields within fields, but for the keys of maps; keys that are given twice, which a parsed file does not show
+ */
+import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
+import { meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
+import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
+import { formatDuration } from '#model/duration.ts'
+import { isReadField, type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
+import type { IgnoredSetting, SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import type { LoadedConfiguration } from './configuration-file.ts'
+import { configzOf } from './configz.ts'
+import { isRead, type KubeletFile, type KubeletFiles } from './kubelet-files.ts'
+
+/** Of a map, or of a file's keys: what is beyond is nobody's configuration. */
+const most = 100
+
+/**
+ * @param withoutFlags what the files come to
+ * @param configuration and with the flags
+ */
+export function startSettings(
+  files: KubeletFiles,
+  flags: FlagSettings,
+  {
+    withoutFlags,
+    configuration,
+    kubeletVersion,
+  }: Record<'withoutFlags' | 'configuration', LoadedConfiguration> & { kubeletVersion: string | null },
+): StartSettings {
+  const features = featuresOf(kubeletVersion)
+  const dropIns = features.has('dropIns') ? files.dropIns : []
+  const read = [files.main, ...dropIns].flatMap(file => (file !== null && isRead(file) ? [file] : []))
+  const said: Record<string, SaidSetting[]> = {}
+  for (const { path, role, content } of read) {
+    const by = role === 'config' ? 'file' : 'drop-in'
+    for (const [setting, value] of entriesOf(content, features)) add(said, setting, { by, where: path, value })
+  }
+  addFlags(said, flags, features)
+  return {
+    configuration: readConfiguration(configuration, features),
+    withoutFlags: readConfiguration(withoutFlags, features),
+    said,
+    ignored: read.flatMap(({ path, content }) => ignoredIn(path, content, features)),
+    unread: [
+      ...files.passedOver.map(({ file, why }) => unreadFile(file, why, features)),
+      ...(features.has('dropIns') ? [] : files.dropIns.map(file => unreadFile(file, 'minor', features))),
+    ],
+    isCommandLineKnown: files.commandLine.length > 0,
+  }
+}
+
+const readConfiguration = (loaded: LoadedConfiguration, features: KubeletFeatures): KubeletConfiguration =>
+  parseConfigz({ kubeletconfig: configzOf(loaded, features) })
+
+/** A map's null, as any other's, is said of each of its keys that was said before. */
+function add(said: Record<string, SaidSetting[]>, path: string, setting: SaidSetting): void {
+  const within = setting.value === null ? Object.keys(said).filter(known => known.startsWith(`${path}.`)) : []
+  for (const known of within.length > 0 ? within : [path]) {
+    const before = Object.hasOwn(said, known) ? said[known] : undefined
+    if (before) before.push(setting)
+    else said[known] = [setting]
+  }
+}
+
+/** The fields that this minor knows, keys of maps each by their own. */
+function entriesOf(content: RawObject, features: KubeletFeatures): [path: string, value: unknown][] {
+  return Object.entries(content).flatMap(([field, value]): [string, unknown][] => {
+    if (!isReadField(field) || meaningOfKey(field, features).ignored !== null) return []
+    if (!isRawObject(value)) return [[field, value]]
+    return Object.entries(value)
+      .slice(0, most)
+      .map(([key, entry]) => [`${field}.${key}`, entry])
+  })
+}
+
+const flagOf = new Map(Object.entries(configurationFlags).map(([flag, { field }]) => [field, `--${flag}`]))
+
+/** A map's flag takes away what the files said, but for feature gates. */
+function addFlags(said: Record<string, SaidSetting[]>, { fields }: FlagSettings, features: KubeletFeatures): void {
+  for (const [field, value] of fields) {
+    const shown = typeof value === 'bigint' ? formatDuration(value) : value
+    const setting = { by: 'flag', where: flagOf.get(field) ?? field } as const
+    if (isRawObject(shown) && field !== 'featureGates') {
+      const gone = Object.keys(said).filter(path => path.startsWith(`${field}.`) && !Object.hasOwn(shown, path.slice(field.length + 1)))
+      for (const path of gone) add(said, path, { ...setting, value: null })
+    }
+    for (const [path, entry] of entriesOf({ [field]: shown }, features)) add(said, path, { ...setting, value: entry })
+  }
+}
+
+function ignoredIn(file: string, content: RawObject, features: KubeletFeatures): IgnoredSetting[] {
+  const keys = Object.keys(content).filter(key => key !== 'kind' && key !== 'apiVersion' && /^[A-Za-z]\w*$/.test(key))
+  return keys.slice(0, most).flatMap(key => {
+    const { field, ignored } = meaningOfKey(key, features)
+    return ignored === null ? [] : [{ file, key: key.slice(0, most), value: content[key], field, why: ignored }]
+  })
+}
+
+const unreadFile = ({ path, content }: KubeletFile, why: UnreadFile['why'], features: KubeletFeatures): UnreadFile => ({
+  path,
+  why,
+  values: isRawObject(content) ? Object.fromEntries(entriesOf(content, features).filter(([, value]) => value !== null)) : {},
+})

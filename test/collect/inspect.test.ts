@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
+
+const instance = 'i-0123456789abcdef0'
+const document = {
+  schema: 'highwater.inspect/1',
+  instanceId: instance,
+  nodeName: 'ip-10-0-0-1',
+  at: '2026-11-21T10:00:00Z',
+  host: {
+    schema: 'highwater.host/1',
+    kubelet: {
+      startedAt: '2026-11-20T10:00:00Z',
+      commandLine: ['kubelet', '--v=2'],
+      files: [{ path: '/etc/kubernetes/kubelet/config.json', role: 'config', sha256: 'a'.repeat(64), content: { maxPods: 58 } }],
+    },
+    kernel: { release: '6.1.158', cgroupVersion: 2 },
+    logLines: ['a line'],
+    unread: [{ what: 'logs', why: 'no time was left' }],
+  },
+  runtime: { images: [{ id: 'sha256:a', repoTags: ['a:1'], size: '100', pinned: true }], containers: [] },
+  configz: { kubeletconfig: { maxPods: 58 } },
+}
+type Document = typeof document
+const text = (value: unknown) => `${JSON.stringify(value)}\n`
+const withHost = (changed: Record<string, unknown>) => text({ ...document, host: { ...document.host, ...changed } })
+
+function packed(value: string, changed: Record<string, unknown> = {}) {
+  const bytes = Buffer.from(value)
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return text({
+    schema: document.schema,
+    encoding: 'gzip+base64',
+    bytes: bytes.length,
+    sha256,
+    data: gzipSync(bytes).toString('base64'),
+    ...changed,
+  })
+}
+
+function known(output: string): InspectAnswer {
+  const answer = readAnswer(output, instance)
+  if (!answer.isKnown) throw new Error(answer.reason)
+  return answer
+}
+function reasonOf(output: string, asked = instance): string {
+  const answer = readAnswer(output, asked)
+  if (answer.isKnown) throw new Error('it is known')
+  return answer.reason.replace('what the inspect script printed cannot be used: ', '')
+}
+const unread = (answer: InspectAnswer) => (answer.host.unread as Document['host']['unread']).map(({ what, why }) => `${what}: ${why}`)
+
+describe('an answer', () => {
+  it('is read whole, plain or packed', () => {
+    const expected = {
+      isKnown: true,
+      instanceId: instance,
+      nodeName: 'ip-10-0-0-1',
+      at: document.at,
+      host: document.host,
+      runtime: document.runtime,
+      configz: document.configz,
+    }
+    expect(readAnswer(text(document), instance)).toEqual(expected)
+    expect(readAnswer(packed(text(document)), instance)).toEqual(expected)
+  })
+
+  it('keeps nothing that nobody asked for', () => {
+    const runtime = { images: [{ id: 'a', spec: { annotations: { a: 'hunter2' } } }], info: 'hunter2' }
+    const answer = known(text({ ...document, env: 'hunter2', runtime, host: { ...document.host, anything: 'hunter2' } }))
+    expect(JSON.stringify(answer)).not.toContain('hunter2')
+  })
+
+  it('tells no time, and no runtime, where the node told none', () => {
+    expect(known(text({ ...document, at: null, runtime: null, configz: undefined }))).toMatchObject({
+      at: null,
+      runtime: null,
+      configz: null,
+    })
+    expect(known(text({ ...document, at: 'yesterday', runtime: {} }))).toMatchObject({ at: null, runtime: null })
+  })
+
+  it('takes YAML as the kubelet does', () => {
+    const files = (content: string) => [{ path: '/c', role: 'config', content }]
+    const contentOf = (content: string) => {
+      const answer = known(withHost({ kubelet: { files: files(content) } }))
+      return { content: (answer.host.kubelet as { files: { content: unknown }[] }).files[0]?.content, unread: unread(answer).slice(1) }
+    }
+    expect(contentOf('maxPods: 58\nserializeImagePulls: no\nevictionHard:\n  nodefs.available: 10%\n')).toEqual({
+      content: { maxPods: 58, serializeImagePulls: false, evictionHard: { 'nodefs.available': '10%' } },
+      unread: [],
+    })
+    expect(contentOf('maxPods: 1\nmaxPods: 2')).toEqual({
+      content: null,
+      unread: ['kubelet file /c: it is no YAML that is read here (DUPLICATE_KEY)'],
+    })
+    expect(contentOf('- a')).toEqual({ content: null, unread: ['kubelet file /c: its YAML is no object'] })
+    expect(contentOf('a: &a [1,1]\nb: *a')).toEqual({ content: null, unread: ['kubelet file /c: it is no YAML that is read here'] })
+  })
+
+  it('has the mirrors of Bottlerocket’s settings, in both forms that they had', () => {
+    const mirrorsOf = (mirrors: unknown) =>
+      (known(withHost({ bottlerocket: { containerRegistry: { mirrors } } })).host.containerd as { mirrors: unknown }).mirrors
+    const expected = [{ registry: 'docker.io', hosts: ['https://mirror.example.com'] }]
+    expect(mirrorsOf([{ registry: 'docker.io', endpoint: ['https://mirror.example.com'] }])).toEqual(expected)
+    expect(mirrorsOf({ 'docker.io': ['https://mirror.example.com'] })).toEqual(expected)
+  })
+})
+
+describe('a part that is malformed', () => {
+  it.each([
+    ['kubelet', { files: [{ path: '/c', role: 'secret', content: null }] }, 'files.0.role'],
+    ['kernel', { release: '6.1', cgroupVersion: 3 }, 'cgroupVersion'],
+    ['filesystems', [{ role: 'nodefs', device: 'd', mount: '/', capacityBytes: -1, availableBytes: 0 }], '0.capacityBytes'],
+    ['logLines', Array.from({ length: 41 }, () => 'x'), 'it'],
+    ['logLines', ['x'.repeat(10_000_000)], '0'],
+    ['podLogDirectories', [{}], '0'],
+    ['unread', 'none', 'it'],
+  ])('host.%s is dropped whole and named (%#)', (name, value, where) => {
+    const answer = known(withHost({ [name]: value }))
+    expect(answer.host[name]).toEqual(name === 'unread' ? expect.any(Array) : undefined)
+    expect(unread(answer)).toContain(`host.${name}: not of the form that the script prints ("${where}"), so all of it was dropped`)
+  })
+
+  it('of the runtime, or a configz that is none, likewise', () => {
+    const answer = known(
+      text({ ...document, runtime: { images: [{ id: 'a' }, { id: 1 }], containers: [] }, configz: { kubeletconfig: { maxPods: 'many' } } }),
+    )
+    expect(answer).toMatchObject({ runtime: { containers: [] }, configz: null })
+    expect(answer.runtime).not.toHaveProperty('images')
+    expect(unread(answer).slice(1)).toEqual([
+      'runtime.images: not of the form that the script prints ("1.id"), so all of it was dropped',
+      'the running configuration: configz: maxPods is not a number',
+    ])
+    expect(unread(known(text({ ...document, runtime: [] })))).toContain(
+      'runtime: not of the form that the script prints ("no object"), so all of it was dropped',
+    )
+  })
+})
+
+describe('what is no answer', () => {
+  const nested = (depth: number) => `{"schema":"highwater.inspect/1","host":${'['.repeat(depth)}${']'.repeat(depth)}}`
+  it.each([
+    ['nothing', '', 'it is empty'],
+    ['words', 'sh: crictl: not found', 'it is no JSON'],
+    ['binary garbage', Buffer.from([0x1f, 0x8b, 0, 255, 254]).toString('latin1'), 'it is no JSON'],
+    ['one cut off in the middle', text(document).slice(0, 300), 'it breaks off or is damaged within its 300 characters'],
+    ['a packed one cut off', packed(text(document)).slice(0, 200), 'it breaks off or is damaged within its 200 characters'],
+    ['two', text(document) + text(document), expect.stringContaining('breaks off or is damaged')],
+    ['a list', '[1]', 'it is no JSON object'],
+    [
+      'another version',
+      text({ ...document, schema: 'highwater.inspect/2' }),
+      'it is of schema "highwater.inspect/2"; this version reads highwater.inspect/1',
+    ],
+    [
+      'another version of the host',
+      withHost({ schema: 'highwater.host/2' }),
+      'its host is of schema "highwater.host/2"; this version reads highwater.host/1',
+    ],
+    ['one without host', text({ ...document, host: null }), 'it has no "host"'],
+    [
+      'another node’s',
+      text({ ...document, instanceId: 'i-0fedcba9876543210' }),
+      `it is the answer of "i-0fedcba9876543210", not of ${instance}`,
+    ],
+    ['nobody’s', text({ ...document, instanceId: undefined }), `it is the answer of none, not of ${instance}`],
+    ['a key twice', text(document).replace('"nodeName"', '"a\\u0074":"x","nodeName"'), 'the key "at" stands twice in one object'],
+    ['a key twice, deep', text(document).replace('"release"', '"release":"5","release"'), 'the key "release" stands twice in one object'],
+    ['a bottomless one', nested(100_000), 'it is nested deeper than 64'],
+    ['40 MB', `"${'x'.repeat(40_000_000)}"`, 'it has 40000002 characters: no answer is that long'],
+  ])('%s is not known', (_, output, reason) => {
+    expect(reasonOf(output)).toEqual(reason)
+  })
+
+  const whole = text(document)
+  const bomb = Buffer.alloc(64 * 1024 * 1024, 'x')
+  it.each([
+    ['another encoding', packed(whole, { encoding: 'zstd' }), 'its encoding "zstd" is not known'],
+    ['no base64', packed(whole, { data: 'a*b=' }), 'its data is no base64'],
+    ['no data', packed(whole, { data: undefined }), 'its data is no base64'],
+    ['base64 that is no gzip', packed(whole, { data: 'aGVsbG8=' }), 'its data cannot be unpacked'],
+    [
+      'a gzip that breaks off',
+      packed(whole, { data: gzipSync(whole).subarray(0, 100).toString('base64') }),
+      expect.stringMatching(/no base64|cannot be unpacked/),
+    ],
+    ['more than it says', packed(whole, { bytes: 10 }), 'it says that it has 10 bytes, and has more'],
+    ['less than it says', packed(whole, { bytes: 10_000 }), `it says that it has 10000 bytes, and has ${Buffer.byteLength(whole)}`],
+    ['no length', packed(whole, { bytes: '1' }), 'it does not say how long it is'],
+    ['a length beyond all', packed(whole, { bytes: 2 ** 40 }), 'it says that it has 1099511627776 bytes: no answer is that long'],
+    ['a bomb', packed(whole, { data: gzipSync(bomb).toString('base64'), bytes: 1000 }), 'it says that it has 1000 bytes, and has more'],
+    ['another hash', packed(whole, { sha256: 'a'.repeat(64) }), 'its SHA-256 is not the one it tells'],
+    ['packed twice', packed(packed(whole)), 'it is packed twice'],
+    [
+      'another node’s inside',
+      packed(whole.replace(instance, 'i-0fedcba9876543210')),
+      `it is the answer of "i-0fedcba9876543210", not of ${instance}`,
+    ],
+  ])('packed, %s: not known', (_, output, reason) => {
+    expect(reasonOf(output)).toEqual(reason)
+  })
+})

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { meaningOfKey, nearestName } from '#facts/kubelet/configuration-schema.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+
+describe('nearestName', () => {
+  const names = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent', 'port', 'maxPods']
+
+  it.each([
+    ['imageGCHighTresholdPercent', 'imageGCHighThresholdPercent'],
+    ['IMAGEGCHIGHTHRESHOLDPERCENT', 'imageGCHighThresholdPercent'],
+    ['imageGCLowThreshold', 'imageGCLowThresholdPercent'],
+    ['maxPod', 'maxPods'],
+    ['maxPo', null],
+    ['post', 'port'],
+    ['posts', null],
+    ['nothing', null],
+    ['x'.repeat(10_000), null],
+  ])('%s', (written, name) => {
+    expect(nearestName(written, names)).toBe(name)
+  })
+
+  it('is none where two are as near', () => {
+    expect(nearestName('axPods1', ['axPods2', 'axPods3'])).toBeNull()
+  })
+})
+
+describe('meaningOfKey', () => {
+  it.each([
+    ['maxPods', 'v1.34.0', { field: 'maxPods', ignored: null }],
+    ['MaxPods', 'v1.34.0', { field: 'maxPods', ignored: 'case' }],
+    ['maxPodss', 'v1.34.0', { field: 'maxPods', ignored: 'misspelt' }],
+    ['imageMaximumGCAge', 'v1.28.0', { field: 'imageMaximumGCAge', ignored: 'minor' }],
+    ['imageMaximumGCAge', 'v1.29.0', { field: 'imageMaximumGCAge', ignored: null }],
+    ['constructor', 'v1.34.0', { field: null, ignored: 'unknown' }],
+  ])('%s to %s', (key, version, meaning) => {
+    expect(meaningOfKey(key, featuresOf(version))).toEqual(meaning)
+  })
+})

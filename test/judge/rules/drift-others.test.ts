@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest'
+import type { ContextExample } from '#judge/example.ts'
+import { exampleSubject } from '#judge/example.ts'
+import { openJudgement } from '#judge/judge.ts'
+import { outcomeOf } from '#judge/outcome.ts'
+import type { Rule } from '#judge/rule.ts'
+import { baselineDrift } from '#judge/rules/drift/baseline-drift.ts'
+import { changedNotRestarted } from '#judge/rules/drift/changed-not-restarted.ts'
+import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
+import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
+import { versionSkewDrift } from '#judge/rules/drift/version-skew-drift.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import { type Baseline, defaultPolicy } from '#model/policy.ts'
+import type { RawObject } from '#model/record.ts'
+import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
+import { outcomeIn } from '#test/rule-outcome.ts'
+
+const high = (imageGCHighThresholdPercent: number) => ({ imageGCHighThresholdPercent })
+const withImage = (osImage: string, labels: Record<string, string> = {}, annotations: Record<string, string> = {}): NodeOptions => {
+  const { record } = buildNode({ labels })
+  const { metadata, status } = record.node
+  return {
+    labels,
+    record: { node: { metadata: { ...metadata, annotations }, status: { ...status, nodeInfo: { ...status?.nodeInfo, osImage } } } },
+  }
+}
+
+function judged(rules: Rule[], nodes: NodeOptions[], cluster: RawObject = {}) {
+  const judgement = openJudgement(rules, defaultPolicy)
+  judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [], ...cluster })
+  nodes.forEach((options, index) => {
+    const { record, prediction } = buildNode({ name: `node-${index}`, ...options })
+    const name = `node-${index}`
+    judgement.take({ ...record, node: { ...record.node, metadata: { ...record.node.metadata, name } } }, prediction)
+  })
+  return judgement.close(takenAt).findings
+}
+
+describe('changed-not-restarted', () => {
+  const { bad, good } = changedNotRestarted.examples
+  const judge = (example: ContextExample) => outcomeOf(changedNotRestarted, exampleSubject(example), defaultPolicy)
+  const nextStart = bad.nextStart
+  if (!nextStart?.settings) throw new Error('the example has no files')
+  const { settings } = nextStart
+
+  it('names the file, what it says and what runs', () => {
+    expect(judge(bad)).toMatchObject({
+      failing: {
+        confidence: 'certain',
+        evidence: [
+          { what: 'layer', value: 'configz' },
+          { what: 'file imageGCHighThresholdPercent', value: '70 (/etc/kubernetes/kubelet/config.json)' },
+          { what: 'configz imageGCHighThresholdPercent', value: '85' },
+        ],
+      },
+    })
+  })
+
+  it('sees a key of a map that the files no longer have', () => {
+    const configuration = { ...good.configuration, evictionHard: { ...good.configuration?.evictionHard, 'pid.available': '5%' } }
+    expect(judge({ ...good, configuration })).toMatchObject({
+      failing: { evidence: expect.arrayContaining([{ what: 'file evictionHard.pid.available', value: 'none (no file names it)' }]) },
+    })
+  })
+
+  it('is silent about another spelling', () => {
+    expect(
+      judge({ ...good, configuration: { ...good.configuration, imageMinimumGCAge: '120s', containerLogMaxSize: '10240Ki' } }).state,
+    ).toBe('pass')
+  })
+
+  it.each<[string, ContextExample]>([
+    ['files that nobody read', { configuration: bad.configuration }],
+    ['files that do not load', { ...bad, nextStart: { ...nextStart, settings: null } }],
+    ['files that would be refused', { ...bad, nextStart: { ...nextStart, errors: ['invalid'] } }],
+    ['flags that were not told', { ...bad, nextStart: { ...nextStart, settings: { ...settings, isCommandLineKnown: false } } }],
+    ['sound files of which one was not read', { ...good, doubts: { nextStart: 'one was not read' } }],
+  ])('is unknown for %s', (_, example) => {
+    expect(judge(example).state).toBe('unknown')
+  })
+
+  it('is only likely where not all of the files were read', () => {
+    expect(judge({ ...bad, doubts: { nextStart: 'one was not read' } })).toMatchObject({ failing: { confidence: 'likely' } })
+  })
+})
+
+describe('baseline-drift against a baseline', () => {
+  const judge = (baseline: Baseline[], example: ContextExample = {}) => outcomeIn(baselineDrift, example, { ...defaultPolicy, baseline })
+  const wish = (match: Baseline['match'], configuration: RawObject): Baseline => ({ match, configuration })
+
+  it.each<[string, Baseline[], string]>([
+    ['what runs', [wish({}, { imageGCHighThresholdPercent: 80 })], 'pass'],
+    ['something else', [wish({}, { imageGCHighThresholdPercent: 70 })], 'fail'],
+    ['one key of a map', [wish({}, { evictionHard: { 'nodefs.available': '10.0%' } })], 'pass'],
+    ['a key that does not run', [wish({}, { evictionHard: { 'imagefs.available': '15%' } })], 'fail'],
+    ['no such key, and there is none', [wish({}, { evictionHard: { 'imagefs.available': null } })], 'pass'],
+    ['no such key, and there is one', [wish({}, { evictionHard: { 'nodefs.available': null } })], 'fail'],
+    ['a later field wins', [wish({}, high(70)), wish({ group: 'work*' }, high(80))], 'pass'],
+    ['an earlier one stays where the later says nothing', [wish({}, high(70)), wish({}, { containerLogMaxFiles: 5 })], 'fail'],
+    [
+      'maps are merged by key',
+      [wish({}, { evictionHard: { 'nodefs.available': '5%' } }), wish({}, { evictionHard: { 'pid.available': null } })],
+      'fail',
+    ],
+    ['another cluster', [wish({ cluster: 'test*' }, high(70))], 'pass'],
+    ['another family', [wish({ amiFamily: 'AL2' }, high(70))], 'pass'],
+    ['another instance type', [wish({ instanceType: 'c5.*' }, high(70))], 'pass'],
+    ['all that match', [wish({ cluster: 'pr*d', group: '*', amiFamily: 'AL2023', instanceType: 'm5.*' }, high(70))], 'fail'],
+    ['a field that is not compared', [wish({}, { clusterDomain: 'x' })], 'unknown'],
+  ])('%s: %s', (_, baseline, state) => {
+    expect(judge(baseline).state).toBe(state)
+  })
+
+  it('says what should run, and sets it', () => {
+    expect(judge([wish({}, high(70))])).toMatchObject({
+      failing: {
+        evidence: [
+          { what: 'layer', value: 'baseline' },
+          { what: 'baseline imageGCHighThresholdPercent', value: '70' },
+          { what: 'configz imageGCHighThresholdPercent', value: '80' },
+        ],
+        fix: { config: { imageGCHighThresholdPercent: 70 } },
+      },
+    })
+  })
+})
+
+describe('baseline-drift against the AMI', () => {
+  const { good } = baselineDrift.examples
+  const judge = (configuration: KubeletConfiguration, more: ContextExample = {}) =>
+    outcomeIn(baselineDrift, { ...good, configuration: { ...good.configuration, ...configuration }, ...more }).state
+  const nodegroup = (more: RawObject) => ({ nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', ...more }] })
+
+  it.each<[string, KubeletConfiguration, string]>([
+    ['as it comes', {}, 'pass'],
+    ['one pull at a time', { serializeImagePulls: true }, 'fail'],
+    ['a shutdown as older releases have it', { shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' }, 'pass'],
+    ['another shutdown', { shutdownGracePeriod: '1m' }, 'fail'],
+    ['feature gates', { featureGates: { NodeSwap: true } }, 'pass'],
+    ['the formula for other pods', { maxPods: 110 }, 'pass'],
+    ['another instance’s pods', { kubeReserved: { cpu: '80m', memory: '574Mi', 'ephemeral-storage': '1Gi' } }, 'pass'],
+    ['no formula', { kubeReserved: { cpu: '80m', memory: '1Gi', 'ephemeral-storage': '1Gi' } }, 'fail'],
+    ['other cores', { kubeReserved: { cpu: '70m', memory: '893Mi', 'ephemeral-storage': '1Gi' } }, 'fail'],
+    ['nothing for the disk', { kubeReserved: { cpu: '80m', memory: '893Mi' } }, 'fail'],
+    ['something for the system', { systemReserved: { memory: '100Mi' } }, 'fail'],
+  ])('%s: %s', (_, configuration, state) => {
+    expect(judge(configuration)).toBe(state)
+  })
+
+  it.each<[string, ContextExample]>([
+    ['a launch template', nodegroup({ launchTemplate: { id: 'lt-1' } })],
+    ['an AMI of its own', nodegroup({ amiType: 'CUSTOM' })],
+    ['no nodegroup that is known', { nodegroups: undefined }],
+    ['Karpenter', { identity: { owner: 'karpenter' } }],
+    ['another image', { identity: { amiFamily: 'other' } }],
+  ])('says nothing of %s', (_, more) => {
+    expect(judge(high(95), more)).toBe('pass')
+  })
+
+  it('leaves to peer-drift what only some nodes of the group have', () => {
+    const cluster = nodegroup({})
+    const sound: KubeletConfiguration = { ...good.configuration }
+    const odd = { configuration: { ...sound, ...high(95) } }
+    const alike = { configuration: sound }
+    const fired = (nodes: NodeOptions[]) => judged([baselineDrift, peerDrift], nodes, cluster).map(({ rule, nodes }) => [rule, nodes.count])
+    expect(fired([alike, alike, odd])).toEqual([['peer-drift', 1]])
+    expect(fired([odd, odd, odd])).toEqual([['baseline-drift', 3]])
+    expect(fired([alike, odd])).toEqual([['peer-drift', 1]])
+  })
+})
+
+describe('version-skew-drift', () => {
+  const older = withImage('Amazon Linux 2023.9.20251105')
+  const newer = withImage('Amazon Linux 2023.9.20251208')
+  const skew = (...nodes: NodeOptions[]) => judged([versionSkewDrift], nodes)
+
+  it('names the older nodes, be they the most', () => {
+    expect(skew(older, older, newer)).toMatchObject([{ severity: 'info', nodes: { sample: ['node-0', 'node-1'] } }])
+    expect(skew(newer, newer, older)).toMatchObject([{ nodes: { sample: ['node-2'] } }])
+  })
+
+  it('names the fewer where the age of an AMI cannot be told', () => {
+    const ami = (id: string) => withImage('Amazon Linux 2', { 'eks.amazonaws.com/nodegroup-image': id })
+    expect(skew(ami('ami-1'), ami('ami-2'), ami('ami-1'))).toMatchObject([{ nodes: { sample: ['node-1'] } }])
+    expect(skew(ami('ami-1'), ami('ami-1'), withImage('Amazon Linux 2'))).toEqual([])
+  })
+
+  it('says which settings differ for it, and is low then', () => {
+    const [finding] = skew(
+      newer,
+      newer,
+      { ...older, record: { ...older.record, configz: { kubeletconfig: { shutdownGracePeriod: '0s' } } } },
+      newer,
+    )
+    expect(finding?.severity).toBe('low')
+    expect(finding?.consequence).toContain('settings differ')
+  })
+
+  it('of minors is low, and of Karpenter info', () => {
+    const old = { identity: { kubeletVersion: 'v1.33.1' } }
+    expect(skew({}, {}, old)).toMatchObject([{ severity: 'low', nodes: { sample: ['node-2'] } }])
+    const labels = { 'karpenter.sh/nodepool': 'general' }
+    expect(skew({ labels }, { labels }, { labels, ...old })).toMatchObject([{ severity: 'info' }])
+    const auto = { labels: { ...labels, 'eks.amazonaws.com/compute-type': 'auto' } }
+    expect(skew(auto, { ...auto, ...old })).toEqual([])
+  })
+})
+
+describe('peer-drift', () => {
+  const edited = { configuration: { containerLogMaxFiles: 3 } }
+  const peers = (...nodes: NodeOptions[]) => judged([peerDrift], nodes).flatMap(({ nodes }) => nodes.sample)
+
+  it.each<[string, NodeOptions]>([
+    ['AMI', withImage('Amazon Linux 2023.6.20250203', { 'eks.amazonaws.com/nodegroup-image': 'ami-2' })],
+    ['release', withImage('Amazon Linux 2023.9.20251208')],
+    ['launch template version', withImage('Amazon Linux 2023.6.20250203', { 'eks.amazonaws.com/sourceLaunchTemplateVersion': '3' })],
+    ['node class', withImage('Amazon Linux 2023.6.20250203', {}, { 'karpenter.k8s.aws/ec2nodeclass-hash': 'old' })],
+  ])('compares no nodes of another %s', (_, other) => {
+    const configz = { kubeletconfig: { containerLogMaxFiles: 3 } }
+    expect(peers({}, {}, { ...other, record: { ...other.record, configz } })).toEqual([])
+    expect(peers({}, {}, edited)).toEqual(['node-2'])
+  })
+})
+
+describe('one cause is said once', () => {
+  const launchTemplate = { id: 'lt-1', name: 'web', version: '4' }
+  const cluster = {
+    nodegroups: [{ nodegroupName: 'workers', launchTemplate }],
+    launchTemplates: [
+      {
+        launchTemplateId: 'lt-1',
+        launchTemplateName: 'web',
+        versionNumber: 4,
+        kubelet: { config: high(70), flags: [], source: 'nodeadm' },
+      },
+    ],
+  }
+  const fired = (...percents: number[]) =>
+    judged(
+      [lostOnTheWay, peerDrift],
+      percents.map(percent => ({ configuration: high(percent) })),
+      cluster,
+    ).map(({ rule, nodes }) => [rule, nodes.count])
+
+  it('what arrives on most nodes was changed on the one that is unlike them', () => {
+    expect(fired(70, 70, 85)).toEqual([['peer-drift', 1]])
+  })
+
+  it('what arrives on no node is lost', () => {
+    expect(fired(85, 85, 85)).toEqual([['lost-on-the-way', 3]])
+  })
+
+  it('a node of an older version shows what nobody has read of it by its peers', () => {
+    const told = (version: string, percent: number) => {
+      const base = withImage('Amazon Linux 2023.6.20250203', { 'eks.amazonaws.com/sourceLaunchTemplateVersion': version })
+      return { ...base, record: { ...base.record, configz: { kubeletconfig: { imageGCHighThresholdPercent: percent } } } }
+    }
+    const silent = { ...cluster, launchTemplates: [{ ...cluster.launchTemplates[0], kubelet: null }] }
+    const rules = [lostOnTheWay, peerDrift]
+    expect(judged(rules, [told('4', 85), told('4', 85), told('3', 70)], silent)).toMatchObject([
+      { rule: 'lost-on-the-way', confidence: 'likely', nodes: { sample: ['node-2'] } },
+    ])
+    expect(judged(rules, [told('4', 85), told('4', 85), told('3', 85)], silent)).toEqual([])
+    expect(judged(rules, [told('3', 70), told('3', 70)], silent)).toEqual([])
+  })
+})

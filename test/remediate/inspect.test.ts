@@ -1,0 +1,432 @@
+/** The very scripts of the documents, run under the shells and small tools that this machine has, on a pretend node of each OS family. */
+import { spawnSync } from 'node:child_process'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
+import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
+import { contentOf, documentMaxBytes, documents, hashOf, scriptOf } from '#remediate/scripts/documents.ts'
+import { prune } from '#snapshot/prune.ts'
+import { inspect, type NodeRoot, platforms, type Run, which } from '#test/node-root.ts'
+import { al2, al2023, answers, bottlerocket, cri, crictl, hybrid, prints, runtime, ubuntu } from '#test/node-roots.ts'
+
+const linux = 'Highwater-Inspect'
+const onBottlerocket = 'Highwater-InspectBottlerocket'
+const here = platforms()
+const [first] = here
+const generous = { timeout: 120_000 }
+const instance = 'i-0123456789abcdef0'
+const secret = 'hunter2'
+
+function answerOf({ stdout }: Pick<Run, 'stdout'>, asked = instance): InspectAnswer {
+  const answer = readAnswer(stdout, asked)
+  if (!answer.isKnown) throw new Error(answer.reason)
+  return answer
+}
+const onFirst = (node: NodeRoot, output?: string) => {
+  if (first === undefined) throw new Error('this machine has no shell')
+  return inspect(linux, node, first, output)
+}
+const unreadOf = ({ host }: InspectAnswer) => host.unread as { what: string; why: string }[]
+const whyUnread = (answer: InspectAnswer, what: string) => unreadOf(answer).find(entry => entry.what === what)?.why
+const filesOf = ({ host }: InspectAnswer) =>
+  (host.kubelet as { files: { path: string; role: string; sha256?: string; content: unknown }[] }).files
+const withFiles = <Node extends NodeRoot>(node: Node, files: NodeRoot['files']): Node => ({ ...node, files: { ...node.files, ...files } })
+const withTools = (node: NodeRoot, tools: Record<string, string>): NodeRoot => ({ ...node, tools: { ...node.tools, ...tools } })
+
+const readFile = (file: string) => readFileSync(join('src/remediate/scripts', file), 'utf8')
+
+describe('the documents', () => {
+  it.each(documents)('$name fits into a document, takes one word of two, and has the hash that the sender pins', async document => {
+    const content = contentOf(document, readFile)
+    expect(Buffer.byteLength(content)).toBeLessThan(documentMaxBytes)
+    // Whoever stores it cannot mistake its encoding.
+    expect(content).toMatch(/^[\x20-\x7e]+$/)
+    // A parameter is put in as text wherever its braces stand.
+    expect(content.match(/\{\{.*?\}\}/g)).toEqual(['{{ Output }}'])
+    expect(JSON.parse(content)).toMatchObject({
+      schemaVersion: '2.2',
+      parameters: { Output: { type: 'String', default: 'short', allowedValues: ['short', 'full'] } },
+      mainSteps: [
+        { action: 'aws:runShellScript', precondition: { StringEquals: ['platformType', 'Linux'] }, inputs: { timeoutSeconds: '120' } },
+      ],
+    })
+    expect(Object.keys(JSON.parse(content).parameters)).toEqual(['Output'])
+  })
+
+  it('are pinned by these hashes', async () => {
+    const hashes = Object.fromEntries(documents.map(document => [document.name, hashOf(contentOf(document, readFile))]))
+    await expect(`${JSON.stringify(hashes, null, 2)}\n`).toMatchFileSnapshot('../../src/facts/aws/inspect-documents.json')
+    expect(Object.keys(inspectDocumentHashes)).toEqual(Object.keys(hashes))
+  })
+
+  it('change nothing: the scripts write to their own folder only, and call nothing that acts', () => {
+    const text = documents.map(document => scriptOf(document, readFile)).join('\n')
+    const targets = [...text.matchAll(/>>?\s*("?[$/][^\s;)]*)/g)].map(([, target]) => target ?? '')
+    expect(targets.length).toBeGreaterThan(50)
+    expect(targets.filter(target => !target.startsWith('"$W/') && target !== '/dev/null')).toEqual([])
+    expect(
+      text.match(
+        /(systemctl (?!show)\w+|crictl (rm|rmi|stop|pull|exec)\b|apiclient (set|apply|exec|raw|update|reboot)|(?<![\w-])(mv|cp|tee|chmod|chown|kill|reboot|dd|sed -i)\b)/g,
+      ),
+    ).toEqual(null)
+  })
+
+  it('pass shellcheck, where it is present', ({ skip }) => {
+    const shellcheck = which('shellcheck')
+    if (shellcheck === null) return skip('shellcheck is not installed')
+    for (const { files } of documents) {
+      const { stdout } = spawnSync(shellcheck, ['-s', 'sh', '-S', 'warning', '-'], {
+        input: files.map(readFile).join(''),
+        encoding: 'utf8',
+      })
+      expect(stdout).toBe('')
+    }
+  })
+})
+
+const families = [
+  { family: 'al2', document: linux, node: al2, asked: instance },
+  { family: 'al2023', document: linux, node: () => al2023(), asked: instance },
+  {
+    family: 'al2023-drop-ins',
+    document: linux,
+    node: () =>
+      al2023({
+        '90-more.conf': 'kind: KubeletConfiguration\nmaxPods: 110\n',
+        '40-nodeadm.conf': '{"maxPods":42}',
+        'notes.txt': 'maxPods: 1',
+      }),
+    asked: instance,
+  },
+  { family: 'ubuntu', document: linux, node: ubuntu, asked: instance },
+  { family: 'hybrid', document: linux, node: hybrid, asked: 'mi-0123456789abcdef0' },
+  { family: 'bottlerocket', document: onBottlerocket, node: bottlerocket, asked: instance },
+]
+
+describe.each(here)('under $name', platform => {
+  it.each(families)('$family tells what it should, and no secret', generous, async ({ family, document, node, asked }) => {
+    const run = inspect(document, node(), platform)
+    expect(run).toMatchObject({ status: 0, stderr: '' })
+    expect(run.stdout).not.toContain(secret)
+    const { at, ...answer } = answerOf(run, asked)
+    expect(Date.parse(at ?? '')).toBeGreaterThan(0)
+    // Read each difference before it is accepted.
+    await expect(`${JSON.stringify(answer, null, 1)}\n`).toMatchFileSnapshot(`../fixtures/node-roots/${family}.json`)
+    const pruned = prune({
+      kind: 'Node',
+      cluster: 'c',
+      node: { metadata: { name: 'n' } },
+      host: answer.host,
+      runtime: answer.runtime,
+    } as never) as { host: unknown; runtime: unknown }
+    expect(pruned).toMatchObject({ host: answer.host, runtime: answer.runtime })
+    if (document === linux) expect({ ...answer.runtime, imageFs: 0 }).toEqual({ ...runtime, imageFs: 0 })
+  })
+})
+
+describe('a damaged or hostile node', () => {
+  it('has nothing executed, and nothing written outside of the script’s own folder', generous, () => {
+    const trap = '$(touch x)`touch x`";touch x;\'\n{{ Output }}\\u0000'
+    const node = withFiles(al2023({ "$(touch x)';touch x.conf": JSON.stringify({ clusterDomain: trap }) }), {
+      '/etc/logrotate.d/$(touch x)': `"${trap.replaceAll('\n', ' ')}" {\n rotate $(touch x)\n}\n`,
+      '/var/log/pods/a_`touch x`_u/$(touch x)/0.log': 'x',
+      '/var/log/pods/new\nline_0_u/c/0.log': 'x',
+      '/proc/900/cmdline': `kubelet\0--config=/etc/kubernetes/kubelet/config.json\0--config-dir=/etc/kubernetes/kubelet/config.json.d\0--node-labels=${trap}\0`,
+      '/etc/containerd/certs.d/$(touch x)/hosts.toml': 'server = "https://$(touch x)"\n',
+      '/etc/cron.d/jobs': '* * * * $(touch,x) root logrotate\n',
+    })
+    const { stdout, root } = onFirst(node)
+    const made = readdirSync(dirname(root)).filter(name => !['root', 'bin', 'script.sh'].includes(name))
+    expect(made).toEqual([])
+    expect(globSync('**/x', { cwd: root })).toEqual([])
+    const answer = answerOf({ stdout })
+    expect((answer.host.kubelet as { commandLine: string[] }).commandLine.at(-1)).toBe(`--node-labels=${trap}`)
+    expect(answer.host.podLogDirectories).toEqual(expect.arrayContaining(['a_`touch x`_u', 'shop_shop-1_uid']))
+    expect(filesOf(answer).find(({ role }) => role === 'drop-in')?.content).toEqual({ clusterDomain: trap })
+  })
+
+  it('names every file that it cannot take: too long, a link in a circle, damaged, binary', generous, () => {
+    const node = withFiles(
+      al2023({
+        '10-big.conf': `# ${'x'.repeat(5 * 1024 * 1024)}`,
+        '20-damaged.conf': '{"maxPods": 1',
+        '30-binary.conf': Buffer.from([0, 1, 2, 255, 254, 10, 128]),
+        '40-twice.conf': '{"maxPods": 1, "maxPods": 2}',
+        '50-secret.conf': '{"nodeLabels": "a" "password": "hunter2"',
+        '60-latin.conf': Buffer.from('{"clusterDomain":"caf\xe9"}', 'latin1'),
+      }),
+      {},
+    )
+    const folder = '/etc/kubernetes/kubelet/config.json.d'
+    const { stdout } = onFirst({ ...node, links: { ...node.links, [`${folder}/70-circle.conf`]: `${folder}/70-circle.conf` } })
+    const answer = answerOf({ stdout })
+    const told = Object.fromEntries(unreadOf(answer).map(({ what, why }) => [what.replace(`kubelet file ${folder}/`, ''), why]))
+    expect(told).toMatchObject({
+      '10-big.conf': 'it has 5242882 bytes: more than 131072 are not taken',
+      '20-damaged.conf': expect.stringContaining('no YAML'),
+      '30-binary.conf': expect.stringMatching(/YAML/),
+      '40-twice.conf': 'it is no YAML that is read here (DUPLICATE_KEY)',
+      '50-secret.conf': 'it is no JSON and may hold a secret, so its text stays here',
+      '70-circle.conf': 'a link that leads nowhere',
+      text: 'not all of it was UTF-8: each byte beyond ASCII is a question mark',
+    })
+    expect(stdout).not.toContain(secret)
+    for (const { role, path, content, sha256 } of filesOf(answer).filter(({ role }) => role === 'drop-in'))
+      expect({ role, path, isKnown: content !== null, hasHash: sha256 !== undefined }).toEqual({
+        role,
+        path,
+        isKnown: path.endsWith('60-latin.conf'),
+        hasHash: !path.endsWith('circle.conf'),
+      })
+  })
+
+  it.each([
+    'awk',
+    'find',
+    'grep',
+    'gzip',
+    'iconv',
+    'sha256sum',
+    'sort',
+    'stat',
+    'timeout',
+    'mktemp',
+    'crictl',
+    'systemctl',
+    'journalctl',
+    'df',
+    'base64',
+    'getconf',
+  ])('without %s it still answers, and names what that took', generous, missing => {
+    const { stdout, stderr } = onFirst({ ...al2023(), missing: [missing] })
+    const answer = answerOf({ stdout })
+    expect(stdout).not.toContain(secret)
+    const isTold = unreadOf(answer).some(({ why }) => why.includes(missing) || why === 'no private folder could be made')
+    const isSpare = ['gzip', 'base64', 'iconv', 'sort', 'getconf', 'grep', 'systemctl'].includes(missing)
+    expect(isTold || isSpare).toBe(true)
+    expect(stderr).toBe('')
+  })
+
+  it('tells why a runtime gave nothing: an error, no JSON, a list cut off, another form, a key twice', generous, () => {
+    const node = withTools(al2023(), {
+      crictl: crictl({
+        images: 'echo "connection refused" >&2; exit 1',
+        ps: prints(JSON.stringify(cri.containers).slice(0, 200)),
+        pods: prints('{"items":[{"id":"a","id":"b"}]}'),
+        imagefsinfo: prints('{"status":{"usedBytes":{"value":"1"}}}'),
+        info: prints('{"config":{"sandboxImage":"x","registry":{"mirrors":{"docker.io":{"endpoint":["https://lost.example.com"]}}}}'),
+      }),
+    })
+    const answer = answerOf(onFirst(node))
+    expect(answer.runtime).toBeNull()
+    expect(Object.fromEntries(unreadOf(answer).map(({ what, why }) => [what, why]))).toMatchObject({
+      'runtime.images': 'crictl failed with exit code 1: connection refused',
+      'runtime.containers': 'what crictl ps printed is no JSON of the form that is known',
+      'runtime.sandboxes': 'what crictl pods printed is no JSON of the form that is known',
+      'runtime.imageFs': expect.stringContaining('imagefsinfo'),
+      'crictl info': 'what it printed is no JSON',
+      'filesystem imagefs': expect.stringContaining('imagefsinfo'),
+    })
+    // Its own file still tells it.
+    expect(answer.host.containerd).toMatchObject({
+      sandboxImage: 'localhost/kubernetes/pause',
+      snapshotter: 'overlayfs',
+      discardUnpackedLayers: true,
+    })
+  })
+
+  it('asks a runtime that hangs once, and not four times', generous, () => {
+    const timeout = `[ "$1" != -k ] || shift 2\nshift\ncase $1 in crictl) echo asked >>"$HIGHWATER_ROOT/asked"; exit 124 ;; esac\nexec "$@"`
+    const { stdout, root } = onFirst(withTools(al2023(), { timeout }))
+    expect(readFileSync(join(root, 'asked'), 'utf8')).toBe('asked\n')
+    expect(whyUnread(answerOf({ stdout }), 'runtime.images')).toMatch(/did not answer within \d seconds/)
+    expect(whyUnread(answerOf({ stdout }), 'crictl info')).toBe('crictl did not answer before, so it was not asked again')
+  })
+
+  it('killed half-way prints nothing and leaves nothing', generous, () => {
+    // Its parent is `timeout`, whose parent is the script.
+    const node = withTools(al2023(), {
+      crictl: `while read -r name value _; do [ "$name" != PPid: ] || kill -TERM "$value"; done </proc/$PPID/status`,
+    })
+    const { stdout, status, root } = onFirst(node)
+    expect({ stdout, status }).toEqual({ stdout: '', status: 143 })
+    expect(readdirSync(dirname(root)).toSorted()).toEqual(['bin', 'root', 'script.sh'])
+  })
+
+  it.each([
+    [
+      'a header, its list at the key’s own depth',
+      'staticPodURLHeader:\n  Authorization:\n  - hunter2\n  - hunter2\nmaxPods: 5',
+      { maxPods: 5 },
+    ],
+    ['a block of text', 'apiToken: |\n  hunter2\n\n  hunter2\nmaxPods: 5', { maxPods: 5 }],
+    ['a quoted key', `'bootstrap-token': hunter2\nmaxPods: 5`, { maxPods: 5 }],
+    ['a list of maps', 'x:\n- password: hunter2\n  name: a\nmaxPods: 5', expect.objectContaining({ maxPods: 5 })],
+    ['an address', 'staticPodPath: https://u:hunter2@x/y\nmaxPods: 5', { staticPodPath: 'https://x/y', maxPods: 5 }],
+    ['an escaped key in JSON', '{"\\u0074oken":"hunter2","maxPods":5}', expect.objectContaining({ maxPods: 5 })],
+    ['a map in one line', 'a: {password: hunter2}\nmaxPods: 5', null],
+    ['a map in one line, all of it', '{staticPodURLHeader: {a: [hunter2]}, maxPods: 5}', null],
+    ['a complex key', '? staticPodURLHeader\n: {Authorization: [hunter2]}\nmaxPods: 5', null],
+    ['a tagged key', '!!str token: hunter2\nmaxPods: 5', null],
+  ])('keeps %s of a configuration to itself', generous, (_, content, expected) => {
+    const arguments_ = ['kubelet', '--config=/c.yaml', '--token', secret, '--api-token=hunter2', '--v=2']
+    const { stdout } = onFirst(withFiles(al2023(), { '/c.yaml': content, '/proc/900/cmdline': `${arguments_.join('\0')}\0` }))
+    expect(stdout).not.toContain(secret)
+    const answer = answerOf({ stdout })
+    expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toEqual(expected)
+    expect((answer.host.kubelet as { commandLine: string[] }).commandLine.slice(2)).toEqual([
+      '--token',
+      '(removed)',
+      '--api-token=(removed)',
+      '--v=2',
+    ])
+    if (expected === null)
+      expect(whyUnread(answer, 'kubelet file /c.yaml')).toBe('it is no JSON and may hold a secret, so its text stays here')
+  })
+
+  it('takes no log-rotation file whose form it does not know', generous, () => {
+    const node = withFiles(al2023(), {
+      '/etc/logrotate.d/line': '/var/log/a.log { rotate 2 }\n',
+      '/etc/logrotate.d/open': '/var/log/b.log {\n  rotate 2\n',
+      '/etc/logrotate.d/fine': '/var/log/{c,d}.log{\n}\n',
+    })
+    const answer = answerOf(onFirst(node))
+    for (const name of ['line', 'open'])
+      expect(whyUnread(answer, `logrotate file /etc/logrotate.d/${name}`)).toBe('its text is not of the form that is known')
+    const told = (answer.host.logrotate as { path: string; directives: object }[]).map(({ path, directives }) => [
+      path.replace('/etc/logrotate.', ''),
+      Object.values(directives)[0],
+    ])
+    expect(told).toEqual([
+      ['conf', []],
+      ['d/fine', ['/var/log/{c,d}.log']],
+      ['d/kube-proxy', ['/var/log/kube-proxy.log']],
+    ])
+  })
+
+  it('does not lose a folder of logs to a file that goes while it is read', generous, () => {
+    const find = (last: string) => withTools(al2023(), { find: `/usr/bin/env -i PATH=/usr/bin:/bin find "$@"\necho "${last}" >&2\nexit 1` })
+    expect(answerOf(onFirst(find("stat: cannot stat 'x': No such file or directory"))).host.podLogDirectories).toEqual(['shop_shop-1_uid'])
+    const broken = answerOf(onFirst(find("find: '/x': Input/output error")))
+    expect(broken.host.podLogDirectories).toBeUndefined()
+    expect(whyUnread(broken, 'podLogDirectories')).toContain('Input/output error')
+  })
+
+  it('says so where no kubelet runs, and takes the file that lies where it usually does', generous, () => {
+    const node = withFiles(al2023(), { '/proc/900/comm': 'bash\n' })
+    const answer = answerOf(onFirst(node))
+    expect(whyUnread(answer, 'kubelet process')).toContain('no process of that name runs')
+    expect(filesOf(answer).filter(({ role }) => role === 'config')).toMatchObject([{ path: '/etc/kubernetes/kubelet/config.json' }])
+  })
+
+  it('tells the running configuration where root may read it', generous, () => {
+    const curl = prints('{"kubeletconfig":{"maxPods":58,"evictionHard":{"nodefs.available":"10%"},"staticPodURLHeader":{"a":["hunter2"]}}}')
+    const { stdout } = onFirst(withTools(al2023(), { curl }))
+    expect(answerOf({ stdout }).configz).toEqual({ kubeletconfig: { maxPods: 58, evictionHard: { 'nodefs.available': '10%' } } })
+    expect(stdout).not.toContain(secret)
+    const refused = onFirst(withTools(al2023(), { curl: 'echo "curl: (22) The requested URL returned error: 403" >&2; exit 22' }))
+    expect(whyUnread(answerOf(refused), 'the running configuration')).toContain('403')
+  })
+
+  it('on Bottlerocket names each setting that it was not told', generous, () => {
+    if (first === undefined) return
+    const apiclient = answers({ 'get os': prints('{"os":{"arch":"x86_64"}}') })
+    const answer = answerOf(inspect(onBottlerocket, withTools(bottlerocket(), { apiclient }), first))
+    expect(answer.host.bottlerocket).toEqual({ os: { arch: 'x86_64' } })
+    expect(whyUnread(answer, 'settings.kubernetes')).toBe('apiclient failed with exit code 1: unknown: get settings.kubernetes')
+    const without = answerOf(inspect(onBottlerocket, { ...bottlerocket(), missing: ['apiclient'] }, first))
+    expect(whyUnread(without, 'os')).toBe('the program apiclient is not on this node')
+  })
+})
+
+describe('the size of an answer', () => {
+  // Hashes do not compress: two of them an image.
+  const images = (count: number) => {
+    const hash = (index: number, letter: string) => hashOf(`${letter}${index}`)
+    const list = Array.from({ length: count }, (_, index) => ({
+      id: `sha256:${hash(index, 'a')}`,
+      repoTags: [],
+      repoDigests: [`r/i@sha256:${hash(index, 'b')}`],
+      size: '1',
+      pinned: false,
+    }))
+    return withFiles(withTools(al2023(), onlyImages), { '/images': JSON.stringify({ images: list }, null, 2) })
+  }
+  const onlyImages = { crictl: crictl({ images: 'cat "$HIGHWATER_ROOT/images"' }) }
+
+  it('over 23,000 characters goes packed, whole', generous, () => {
+    const { stdout } = onFirst(images(150))
+    expect(JSON.parse(stdout)).toMatchObject({ encoding: 'gzip+base64' })
+    expect(stdout.length).toBeLessThan(23_000)
+    expect(answerOf({ stdout }).runtime?.images).toHaveLength(150)
+  })
+
+  it('that even so is too long lacks whole parts, each named; full has them', generous, () => {
+    const { stdout } = onFirst(images(900))
+    expect(stdout.length).toBeLessThan(24_000)
+    const answer = answerOf({ stdout })
+    expect(answer.runtime).toEqual({ imageFs: cri.imagefsinfo.status })
+    const left = unreadOf(answer).filter(({ why }) => why.startsWith('left out'))
+    expect(left.map(({ what }) => what)).toEqual([
+      'host.logLines',
+      'host.logs',
+      'host.podLogDirectories',
+      'runtime.sandboxes',
+      'runtime.containers',
+      'runtime.images',
+    ])
+    expect(filesOf(answer).length).toBeGreaterThan(0)
+    expect(answerOf(onFirst(images(900), 'full')).runtime?.images).toHaveLength(900)
+  })
+})
+
+describe('whatever the files hold', () => {
+  // One script run for each: few of them, and always the same.
+  const junk = fc.oneof(
+    fc.uint8Array({ maxLength: 400 }).map(bytes => Buffer.from(bytes)),
+    fc.string({ unit: 'binary', maxLength: 200 }).map(text => Buffer.from(text)),
+    fc.json({ depthSize: 'medium' }).map(text => Buffer.from(text)),
+    fc
+      .constantFrom('{', '[[[[', '"\\ud800"', '\0\0', '}\n{', '\\', '%s%n', '"a" {\n', '[Journal]\nStorage="\n', '\r\n\t')
+      .map(text => Buffer.from(text)),
+  )
+  const samples = fc.sample(fc.array(junk, { minLength: 12, maxLength: 12 }), { numRuns: 12, seed: 7 })
+  it.each(samples.map((parts, index) => ({ index, parts, platform: here[index % here.length] })))(
+    'the answer is one JSON document ($index, $platform.name)',
+    generous,
+    ({ parts, platform }) => {
+      if (platform === undefined) return
+      const at = (index: number) => parts[index] ?? Buffer.alloc(0)
+      const files = {
+        '/etc/kubernetes/kubelet/config.json': at(0),
+        '/etc/kubernetes/kubelet/config.json.d/a.conf': at(1),
+        '/etc/logrotate.d/a': at(2),
+        '/etc/containerd/config.toml': Buffer.concat([Buffer.from('version = 2\nimports = ['), at(3)]),
+        '/etc/containerd/certs.d/a/hosts.toml': at(4),
+        '/etc/eks/kubelet/environment': Buffer.concat([Buffer.from('KUBELET_ARGS=--x='), at(5)]),
+        '/etc/systemd/journald.conf': at(6),
+        '/proc/cmdline': at(7),
+        '/sys/fs/cgroup/cgroup.stat': at(8),
+        '/junk/cri': at(9),
+        '/junk/text': at(10),
+        '/proc/900/stat': at(11),
+      }
+      const cat = (name: string) => `cat "$HIGHWATER_ROOT/junk/${name}"`
+      const tools = {
+        crictl: cat('cri'),
+        df: cat('text'),
+        systemctl: cat('text'),
+        journalctl: `${cat('text')}; echo eviction_manager`,
+        curl: cat('cri'),
+      }
+      const { stdout } = inspect(linux, withTools(withFiles(al2023({ 'b.conf': '{}' }), files), tools), platform)
+      expect(stdout.trim().split('\n').length).toBeGreaterThan(0)
+      expect(() => JSON.parse(stdout)).not.toThrow()
+      expect(Buffer.from(stdout).toString('utf8')).not.toContain('\ufffd')
+      const answer = answerOf({ stdout })
+      expect(unreadOf(answer).filter(({ why }) => why.includes('is no JSON that') || why.includes('put together'))).toEqual([])
+    },
+  )
+})

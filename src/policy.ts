@@ -173,6 +173,10 @@ const policySchema = (ruleIds: readonly string[]) =>
         .default(defaultPolicy.timeoutsMs)
         .describe('how long one answer may take; inspect: until a node that SSM was asked to inspect has done so'),
     })
+    .refine(
+      ({ modes, kubelet: { roleArn: role, useOwnToken } }) => role !== null || useOwnToken || modes.every(({ mode }) => mode !== 'kubelet'),
+      { path: ['modes'], message: 'mode kubelet shows every kubelet a token: say whose by kubelet.roleArn, or kubelet.useOwnToken: true' },
+    )
     .meta({ title: 'highwater policy' })
 
 /**

@@ -1,6 +1,6 @@
 /** `highwater doctor`: whether an audit could read what its mode promises, and what is missing for it. */
 import { Command, Option } from 'commander'
-import { type ClusterCheckup, checkupSchema } from '#model/checkup.ts'
+import { type Checkup, type ClusterCheckup, checkupSchema } from '#model/checkup.ts'
 import { checkupText } from './doctor-text.ts'
 import { exitCode } from './exit-code.ts'
 import { addFleetOptions, type FleetOptions, runSignal } from './options.ts'
@@ -47,8 +47,8 @@ async function runDoctor(options: DoctorOptions): Promise<number> {
   } finally {
     end()
   }
-  if (options.format === 'json')
-    process.stdout.write(`${JSON.stringify({ schema: checkupSchema, at: new Date().toISOString(), clusters }, null, 2)}\n`)
+  const checkup: Checkup = { schema: checkupSchema, at: new Date().toISOString(), clusters }
+  if (options.format === 'json') process.stdout.write(`${JSON.stringify(checkup, null, 2)}\n`)
   if (clusters.every(({ state }) => state === 'unreachable')) return exitCode.failed
   return clusters.every(({ state }) => state === 'ok') ? exitCode.ok : exitCode.unread
 }

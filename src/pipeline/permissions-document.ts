@@ -19,7 +19,7 @@ export const exampleApplied: Applied = {
   roles: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: 'arn:aws:iam::111122223333:role/highwater-kubelet' },
 }
 
-export const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
+const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
 
 /** ClusterRoles and bindings, for `kubectl apply -f -`. */
 export const manifests = (mode: ReadMode): string =>
@@ -57,7 +57,7 @@ export const iamPolicy = (mode: ReadMode, account: Account): IamPolicy => ({
 export const accessEntryCommand = (identity: IdentityName, roleArn: string, cluster: string) =>
   `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${roleArn} --kubernetes-groups ${identityNames[identity]}`
 
-export const accessEntryTemplate = (identity: IdentityName, roleArn: string, cluster: string) => ({
+const accessEntryTemplate = (identity: IdentityName, roleArn: string, cluster: string) => ({
   [`Highwater${identity === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: {
     Type: 'AWS::EKS::AccessEntry',
     Properties: { ClusterName: cluster, PrincipalArn: roleArn, KubernetesGroups: [identityNames[identity]] },

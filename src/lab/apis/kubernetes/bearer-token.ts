@@ -41,7 +41,7 @@ export function authenticate(request: LabRequest, cluster: WorldCluster, world: 
 }
 
 /** The user of a token in a cluster; null when it is not good there or its principal is not mapped. */
-export function userOfToken(token: string, cluster: WorldCluster, world: World): User | null {
+function userOfToken(token: string, cluster: WorldCluster, world: World): User | null {
   const principal = principalOfToken(token, cluster, world)
   const rights = principal && rightsOf(cluster, principal.identity)
   return principal && rights ? { username: principal.arn, rights } : null

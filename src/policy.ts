@@ -106,6 +106,26 @@ const policySchema = (ruleIds: readonly string[]) =>
         .min(1)
         .default(defaultPolicy.logRetentionMinutes)
         .describe('container logs that are gone sooner are kept too short'),
+      logRotation: z
+        .record(
+          z.string().regex(/^\/./, 'the path of a file of logrotate'),
+          z.strictObject({
+            sha256: z
+              .string()
+              .regex(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hexadecimal')
+              .nullable()
+              .default(null)
+              .describe('of the file as it is wanted, byte by byte'),
+            directives: z
+              .record(z.string().regex(/^[a-z]+$/, 'a directive of logrotate'), z.union([z.string(), z.number(), z.boolean()]))
+              .default({})
+              .describe('in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set'),
+          }),
+        )
+        .default(defaultPolicy.logRotation)
+        .describe(
+          'files of logrotate that every node must have, and what they must say; of other files the majority of a group is the norm',
+        ),
       baseline: z
         .array(
           z.strictObject({

@@ -22,6 +22,15 @@ severities: { image-gc-due: info }
 waivers:
   - { rule: peer-drift, match: { cluster: prod }, until: 2026-12-31, reason: replaced in December }
 pace: { requestsPerSecond: 20 }
+modes:
+  - match: { cluster: 'edge-*' }
+    mode: ssm
+  - mode: both
+inspectOutput: { bucket: our-bucket, prefix: nodes/ }
+timeoutsMs: { inspect: 60000 }
+logRotation:
+  /etc/logrotate.d/app: { directives: { rotate: 5, size: 100M, copytruncate: true, compress: false } }
+  /etc/logrotate.conf: { sha256: ${'a1'.repeat(32)} }
 `,
       'highwater.yaml',
       ruleIds,
@@ -32,7 +41,17 @@ pace: { requestsPerSecond: 20 }
       alertPercent: 75,
       severities: { 'image-gc-due': 'info' },
       waivers: [{ rule: 'peer-drift', match: { cluster: 'prod' }, until: '2026-12-31', reason: 'replaced in December' }],
-      pace: { requestsPerSecond: 20, concurrency: 20, clusters: 4 },
+      pace: { requestsPerSecond: 20, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
+      modes: [
+        { match: { cluster: 'edge-*' }, mode: 'ssm' },
+        { match: {}, mode: 'both' },
+      ],
+      inspectOutput: { bucket: 'our-bucket', prefix: 'nodes/' },
+      timeoutsMs: { list: 30_000, inspect: 60_000 },
+      logRotation: {
+        '/etc/logrotate.d/app': { sha256: null, directives: { rotate: 5, size: '100M', copytruncate: true, compress: false } },
+        '/etc/logrotate.conf': { sha256: 'a1'.repeat(32), directives: {} },
+      },
     })
   })
 
@@ -45,6 +64,14 @@ pace: { requestsPerSecond: 20 }
         ),
       }),
     )
+  })
+
+  it.each([
+    ['logRotation: { app: {} }', 'app: Invalid key'],
+    ['logRotation: { /etc/logrotate.d/app: { sha256: A1 } }', 'a SHA-256 in lower-case hexadecimal'],
+    ['logRotation: { /etc/logrotate.d/app: { directives: { Rotate 5: true } } }', 'Rotate 5: Invalid key'],
+  ])('refuses %s', (text, reason) => {
+    expect(() => parsePolicy(text, 'team.yaml', ruleIds)).toThrow(new RegExp(`^team\\.yaml:.*logRotation.*${reason}`))
   })
 
   it('refuses rules that there are not: such a waiver would waive nothing, without a word', () => {

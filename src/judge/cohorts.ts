@@ -3,7 +3,7 @@ import type { Policy } from '#model/policy.ts'
 import { FactsOfNodes, type Member } from './facts-of-nodes.ts'
 import { type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, NodeSubject } from './rule.ts'
-import { byText } from './text.ts'
+import { bounded, byText } from './text.ts'
 
 export interface MemberOutcome {
   subject: Member['subject']
@@ -31,28 +31,34 @@ export class Cohorts {
   }
 
   *outcomes(policy: Policy): Iterable<MemberOutcome> {
+    const judgesAlone = this.#rule.judgesAlone?.(policy) ?? false
     for (const key of [...this.#cohorts.keys()].toSorted(byText)) {
       const members = this.#cohorts.get(key) ?? []
       const comparable = members
         .filter(({ fact }) => fact !== null)
         .toSorted((a, b) => byText(a.subject.identity.name, b.subject.identity.name))
-      for (const { subject, settled } of members) if (settled) yield { subject, outcome: alone(settled, members.length) }
-      if (comparable.length === 1) yield { subject: comparable[0]!.subject, outcome: withoutPeer(members.length) }
-      else if (comparable.length > 1) yield* this.#compared(comparable, policy)
+      for (const { subject, settled } of members)
+        if (settled) yield { subject, outcome: judgesAlone ? settled : alone(settled, members.length) }
+      if (comparable.length === 1 && !judgesAlone) yield { subject: comparable[0]!.subject, outcome: withoutPeer(members.length) }
+      else if (comparable.length > 0) yield* this.#compared(comparable, policy)
     }
   }
 
   *#compared(members: Member[], policy: Policy): Iterable<MemberOutcome> {
-    let failingOf: Map<string, Outcome>
+    const outcomeOf = new Map<string, Outcome>()
     try {
       const facts = members.map(member => ({ node: member.subject.identity.name, fact: this.#facts.get(member) }))
-      const failings = [...this.#rule.judge(facts, policy)]
-      failingOf = new Map(failings.flatMap(({ nodes, failing }) => nodes.map(node => [node, { state: 'fail', failing } as const])))
+      for (const { nodes, ...yielded } of this.#rule.judge(facts, policy))
+        for (const node of nodes) {
+          if ('failing' in yielded) outcomeOf.set(node, { state: 'fail', failing: yielded.failing })
+          // A failing beside what is open stays one.
+          else if (!outcomeOf.has(node)) outcomeOf.set(node, { state: 'unknown', reason: bounded(yielded.unknown) })
+        }
     } catch (error) {
       for (const { subject } of members) yield { subject, outcome: ruleError(error) }
       return
     }
-    for (const { subject } of members) yield { subject, outcome: failingOf.get(subject.identity.name) ?? { state: 'pass' } }
+    for (const { subject } of members) yield { subject, outcome: outcomeOf.get(subject.identity.name) ?? { state: 'pass' } }
   }
 }
 

@@ -30,6 +30,7 @@ export interface NodeExample {
   allocatable?: NodeSubject['allocatable']
   node?: NodeSubject['node']
   pods?: NodeSubject['pods']
+  /** Null: not read. */
   summary?: NodeSubject['summary']
   runtime?: NodeSubject['runtime']
   host?: NodeSubject['host']
@@ -171,7 +172,7 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
     allocatable: example.allocatable ?? null,
     node: example.node ?? {},
     pods: example.pods ?? [],
-    summary: example.summary ?? {},
+    summary: example.summary === undefined ? {} : example.summary,
     runtime: example.runtime ?? null,
     host: example.host ?? null,
     mode: example.mode ?? 'proxy',

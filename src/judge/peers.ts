@@ -12,20 +12,34 @@ export interface PeerSettings {
 export interface Drift {
   evidence: Evidence
   outliers: string[]
+  /** What the outliers are compared with, and what they have, those of most nodes first. */
+  reference: FieldValue
+  outlying: NodesOfValue[]
   /** Whether most peers agree, or the default decides. Without it the reference is as good as what it is compared with. */
   hasNorm: boolean
 }
 
-interface Group {
+export interface NodesOfValue {
   value: FieldValue
   nodes: string[]
 }
 
+export interface NodeValue {
+  node: string
+  value: FieldValue
+}
+
 /** The nodes that hold another value than the norm, or where there is none than the reference. Null: all alike. */
-export function driftOf(path: string, members: CohortMember<PeerSettings>[], qualifier: string): Drift | null {
-  const groups = new Map<string, Group>()
-  for (const { node, fact } of members) {
-    const value = fact.fields[path] ?? absentValue(path)
+export const driftOf = (path: string, members: CohortMember<PeerSettings>[], qualifier: string): Drift | null =>
+  driftOfValues(
+    `configz ${path}${qualifier}`,
+    members.map(({ node, fact }) => ({ node, value: fact.fields[path] ?? absentValue(path) })),
+  )
+
+/** @param wanted the norm where the policy says it, whatever most peers have */
+export function driftOfValues(what: string, values: readonly NodeValue[], wanted: FieldValue | null = null): Drift | null {
+  const groups = new Map<string, NodesOfValue>()
+  for (const { node, value } of values) {
     const group = groups.get(value.canonical)
     if (!group) groups.set(value.canonical, { value, nodes: [node] })
     else {
@@ -35,34 +49,38 @@ export function driftOf(path: string, members: CohortMember<PeerSettings>[], qua
       group.value = { ...group.value, shown, isDefault: group.value.isDefault || value.isDefault }
     }
   }
+  if (wanted && !groups.has(wanted.canonical)) groups.set(wanted.canonical, { value: wanted, nodes: [] })
   if (groups.size < 2) return null
   const ranked = [...groups.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.value.canonical, b.value.canonical))
   const tied = ranked.filter(({ nodes }) => nodes.length === ranked[0]?.nodes.length)
-  const norm = normOf(tied)
+  const norm = (wanted && groups.get(wanted.canonical)) ?? normOf(tied)
   const reference = norm ?? referenceOf(tied)
   const outlying = ranked.filter(group => group !== reference)
-  const standing = norm ? '(the norm)' : '(no value has a majority: compared with this one)'
+  const standing = wanted ? '(the policy)' : norm ? '(the norm)' : '(no value has a majority: compared with this one)'
+  const held = reference.nodes.length === 0 ? '' : ` on ${counted(reference.nodes.length, 'node')}`
   return {
     hasNorm: norm !== null,
     outliers: outlying.flatMap(({ nodes }) => nodes),
+    reference: reference.value,
+    outlying,
     evidence: {
-      what: `configz ${path}${qualifier}`,
-      value: [`${reference.value.shown} on ${counted(reference.nodes.length, 'node')} ${standing}`, ...outlying.map(described)].join('; '),
+      what,
+      value: [`${reference.value.shown}${held} ${standing}`, ...outlying.map(described)].join('; '),
     },
   }
 }
 
 /** The majority's value; in a tie the default, if it is among the tied. */
-function normOf(tied: Group[]): Group | null {
+function normOf(tied: NodesOfValue[]): NodesOfValue | null {
   const candidates = tied.length === 1 ? tied : tied.filter(({ value }) => value.isDefault)
   return candidates.length === 1 ? candidates[0]! : null
 }
 
 /** Of values that none is the norm of, the nearest to the default; else the first as sorted. */
-const referenceOf = (tied: Group[]): Group =>
+const referenceOf = (tied: NodesOfValue[]): NodesOfValue =>
   tied.reduce((a, b) => ((b.value.fromDefault ?? Number.POSITIVE_INFINITY) < (a.value.fromDefault ?? Number.POSITIVE_INFINITY) ? b : a))
 
-function described({ value, nodes }: Group): string {
+function described({ value, nodes }: NodesOfValue): string {
   const [first = ''] = nodes.toSorted(byText)
   return `${value.shown} on ${counted(nodes.length, 'node')} (${bounded(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
 }

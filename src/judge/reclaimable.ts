@@ -5,6 +5,7 @@ import type { FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { logRotationOf } from './logs.ts'
 import type { Satisfied } from './rule.ts'
+import { whyUnobserved } from './thresholds.ts'
 
 export interface Reclaimable {
   /** Images with their content store, and the writable layers of containers that lie beside them. */
@@ -24,10 +25,10 @@ export function reclaimableAtMost(signal: Signal, layout: FilesystemLayout, subj
   const filesystem = filesystemOf(signal, layout)
   const kinds = nodeReclaimKinds[layout][filesystem]
   const imageBytes = kinds.includes('images') ? imagesAtMost(subject) : 0
-  if (imageBytes === null) return 'stats/summary does not tell what images take'
+  if (imageBytes === null) return whyUnobserved(subject, 'what images take')
   // On a split disk the writable layers of dead containers lie apart from images.
   const layerBytes = layout === 'split' && filesystem === 'nodefs' ? usedOf(subject.summary, 'containerFs') : 0
-  if (layerBytes === null) return 'stats/summary does not tell what the layers of containers take'
+  if (layerBytes === null) return whyUnobserved(subject, 'what the layers of containers take')
   const pods = evictable(signal, subject)
   if (pods === null) return 'pods, or their statistics, were not read'
   const unmeasured = pods.filter(({ usage }) => usage === null)

@@ -116,11 +116,8 @@ export interface CohortMember<Fact> {
   fact: Fact
 }
 
-/** A failing of some members of a cohort. */
-interface CohortFailing {
-  nodes: string[]
-  failing: Failing
-}
+/** A failing of some members of a cohort, or why it stays open for them whether they fail. */
+type CohortYield = { nodes: string[] } & ({ failing: Failing } | Undecided)
 
 /**
  * A rule that compares the nodes of one nodegroup or nodepool when all have been seen. A fact is compact, plain JSON: it is all
@@ -134,7 +131,9 @@ export interface CohortRule extends RuleHead {
   /** Divides a nodegroup further: only nodes with the same answer are compared. */
   cohort(subject: NodeSubject): string
   fact(subject: NodeSubject): unknown
-  judge(members: CohortMember<unknown>[], policy: Policy): Iterable<CohortFailing>
+  /** Whether a node without peers can be judged, too: where the policy says what is wanted. Never unless said. */
+  judgesAlone?(policy: Policy): boolean
+  judge(members: CohortMember<unknown>[], policy: Policy): Iterable<CohortYield>
 }
 
 /** A fact, and on how many nodes of a nodegroup or nodepool it holds. */
@@ -180,7 +179,7 @@ interface CohortRuleDefinition<Needed extends Need, Fact> extends Omit<CohortRul
   /** As above. */
   appliesTo?(subject: NodeSubject): boolean
   fact(subject: Satisfied<Needed>): Fact
-  judge(members: CohortMember<Fact>[], policy: Policy): Iterable<CohortFailing>
+  judge(members: CohortMember<Fact>[], policy: Policy): Iterable<CohortYield>
 }
 
 export function cohortRule<Needed extends Need, Fact>(definition: CohortRuleDefinition<Needed, Fact>): CohortRule {

@@ -14,7 +14,7 @@ import { add, largestFirst, nodeCount, sample, type Variant } from './variants.t
 
 const evidenceLimit = 24
 /** Variants whose differing evidence is shown beside the largest one's. */
-const otherVariantsShown = 3
+const otherVariantsShown = 2
 const consequenceLength = 1000
 const fixLength = 4000
 

@@ -49,6 +49,14 @@ export interface ModeSelection {
   mode: ReadMode
 }
 
+/** What a file of logrotate is meant to be; with neither, that it is there and says something. */
+export interface WantedLogRotation {
+  /** Of its bytes, in lower-case hexadecimal. */
+  sha256: string | null
+  /** Directives in force in each of its blocks, or outside of any where it has none; `false`: not set. */
+  directives: Record<string, string | number | boolean>
+}
+
 export interface Policy {
   accounts: AccountSelection[]
   /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
@@ -76,6 +84,8 @@ export interface Policy {
   reachableRegistries: string[] | null
   /** Logs that are gone sooner than that are kept too short. */
   logRetentionMinutes: number
+  /** By the file's path. Of other files the majority of a group is the norm. */
+  logRotation: Record<string, WantedLogRotation>
   /** Of several that match, a later one's fields win. */
   baseline: Baseline[]
   /** Who gets the mail, instead of what the stack's parameters say. */
@@ -120,6 +130,7 @@ export const defaultPolicy: Policy = {
   requiredImages: [],
   reachableRegistries: null,
   logRetentionMinutes: 60,
+  logRotation: {},
   baseline: [],
   report: { sender: null, recipients: null },
   severities: {},

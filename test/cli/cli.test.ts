@@ -40,6 +40,10 @@ describe('bad usage', () => {
     [['audit', '--policy', 'none.yaml'], /policy none\.yaml cannot be read/],
     [['audit', '--kubeconfig', 'none'], /none cannot be read: there is no such file/],
     [['audit', '--kubeconfig', 'x', '--cluster', 'y'], /--cluster chooses EKS clusters/],
+    [['audit', '--mode', 'psychic'], /'psychic' is invalid. Allowed choices are proxy, ssm, both/],
+    [['audit', '--snapshot', 'none.ndjson', '--mode', 'ssm'], /--mode says how to read a live fleet/],
+    [['audit', '--kubeconfig', 'x', '--region', 'eu-west-1'], /--region chooses EKS clusters.*the modes ssm and both/],
+    [['audit', '--kubeconfig', 'x', '--region', 'eu-west-1', '--mode', 'ssm'], /x cannot be read: there is no such file/],
     [['audit'], /No AWS region is set/],
     [['lab', '--scenario', 'heaven'], /'heaven' is invalid.*incidents/],
   ])('highwater %j: exit 2', async (args, message) => {

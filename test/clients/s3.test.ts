@@ -91,6 +91,17 @@ describe('what is written', () => {
   })
 })
 
+describe('what is read', () => {
+  it('is not more than was asked for: what others wrote may have any length', async () => {
+    await lab()
+    await store().write('a', 'x'.repeat(1001), json)
+    expect((await store({ readMaxBytes: 1001 }).read('a'))?.body.length).toBe(1001)
+    await expect(store({ readMaxBytes: 1000 }).read('a')).rejects.toThrow(
+      /audits\/a in the bucket highwater-lab has 1001 bytes: more than 1000/,
+    )
+  })
+})
+
 describe('another try', () => {
   const conflict = s3Error(409, 'ConditionalRequestConflict', 'A conflicting operation occurred.')
 

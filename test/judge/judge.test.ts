@@ -204,8 +204,7 @@ describe('aggregation', () => {
       { what: 'value', value: '6' },
       { what: 'value on 1 other node', value: '0' },
       { what: 'value on 1 other node', value: '1' },
-      { what: 'value on 1 other node', value: '2' },
-      { what: 'and 3 more variants', value: 'on 3 nodes' },
+      { what: 'and 4 more variants', value: 'on 4 nodes' },
     ])
   })
 
@@ -397,11 +396,26 @@ describe('coverage', () => {
     ],
     // What is there counts, whatever went wrong beside it.
     ['read', { errors: [{ what: 'summary', message: 'cut off' }] }],
+    // By SSM nobody asks the kubelet.
+    ['read', { mode: 'ssm', configz: null, summary: null, host: { kernel: {} }, runtime: { images: [] } }],
+    ['partlyRead', { mode: 'ssm', configz: null, summary: null, host: { kernel: {} } }],
+    ['partlyRead', { mode: 'ssm', configz: null, summary: null }],
+    ['partlyRead', { mode: 'ssm', pods: null }],
+    ['notRead', { mode: 'ssm', pods: null, configz: null, summary: null }],
+    ['read', { mode: 'both', host: { kernel: {} }, runtime: { images: [] } }],
+    ['partlyRead', { mode: 'both' }],
+    ['partlyRead', { mode: 'both', pods: null, configz: null, summary: null, host: { kernel: {} } }],
   ] as const)('counts a node as %s with %j', (state, record) => {
     const { audited, clusters, notAudited } = judged([], [buildNode({ record: structuredClone(record) as NodeOptions['record'] })])
     expect(audited[0]?.coverage).toBe(state)
     expect(clusters[0]?.coverage).toEqual({ nodes: 1, read: 0, partlyRead: 0, notRead: 0, [state]: 1 })
     expect(notAudited).toHaveLength(state === 'notRead' ? 1 : 0)
+  })
+
+  it('counts what the mode did not promise as no gap', () => {
+    const { audited, notAudited } = judged([], [buildNode({ record: { mode: 'ssm', pods: null, configz: null, summary: null } })])
+    expect(audited[0]?.mode).toBe('ssm')
+    expect(notAudited[0]?.reason).toBe('pods: not in the snapshot; host: not in the snapshot; runtime: not in the snapshot')
   })
 
   it('tells why a node was not audited, and gives no grade where nothing was read', () => {

@@ -403,6 +403,23 @@ describe('prune', () => {
     expect(JSON.stringify(JSON.parse(JSON.stringify(once)).map(prune))).toBe(JSON.stringify(once))
   })
 
+  it('keeps what rules read of log rotation', () => {
+    const log = { path: '/var/log/pods/a_b_c/d/0.log', bytes: 5, modifiedAt: '2026-11-20T12:00:00Z' }
+    const host = {
+      logrotate: [{ path: '/etc/logrotate.d/app', sha256: 'ab', directives: { patterns: ['/a'], rotate: 5 } }],
+      logrotateRuns: { by: 'timer', schedule: '*-*-* 00:00:00', last: 'Sat 2026-11-21 00:00:00 UTC' },
+      logs: {
+        files: 1,
+        bytes: 5,
+        biggest: [log],
+        rotatedByKubelet: { files: 0, bytes: 0 },
+        rotatedByOthers: { files: 1, bytes: 5, sample: [log] },
+      },
+    }
+    expect(prune({ ...node('a'), host: { ...host, logs: { ...host.logs, other: 1 } } })).toMatchObject({ host })
+    expect(prune({ ...node('a'), host: { logrotateRuns: { by: null } } })).toMatchObject({ host: { logrotateRuns: { by: null } } })
+  })
+
   it('keeps what rules read', () => {
     const kept = prune(record)
     expect(kept.configz).toEqual({ kubeletconfig: { imageGCHighThresholdPercent: 85 } })
@@ -437,6 +454,14 @@ describe('prune', () => {
   it('changes nothing the second time, so that a saved fleet is judged like a live one', () => {
     const once = prune(record)
     expect(JSON.stringify(prune(JSON.parse(JSON.stringify(once))))).toBe(JSON.stringify(once))
+  })
+
+  it.each([['ssm'], ['both'], ['proxy']])('keeps how the node was read: %s', mode => {
+    expect(prune({ ...node('a'), mode } as NodeRecord).mode).toBe(mode)
+  })
+
+  it.each([[undefined], ['telepathy'], [7]])('takes no other word for a mode: %j', mode => {
+    expect(prune({ ...node('a'), mode } as unknown as NodeRecord)).not.toHaveProperty('mode')
   })
 
   it('drops what has another type than the API gives it', () => {

@@ -27,7 +27,7 @@ export interface Answer {
 export const kubeletFile = '/etc/kubernetes/kubelet/config.json'
 
 /** What the script would print on such a node, without what nothing here asks for. */
-export function answerOf(node: LabNode, instanceId: string, at: string): Answer {
+function answerOf(node: LabNode, instanceId: string, at: string): Answer {
   const object = node.node(at)
   const configuration = objectAt(node.configz(at), 'kubeletconfig')
   const summary = objectAt(node.summary(at), 'node')

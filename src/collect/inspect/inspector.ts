@@ -22,6 +22,8 @@ export interface AwsPlace {
 const silentAfterMs = 15 * 60_000
 const gatherMs = 1500
 const pollMs = 2000
+/** Who waits less for a node does not wait longer for nothing. */
+const leastPolls = 40
 /** The agent may tell that it is done a moment before its output is in S3. */
 const storeTries = 4
 const ssmAtOnce = 5
@@ -58,6 +60,10 @@ export class Inspector {
     throw new Error(`SSM: ${answer.reason}${said}`)
   }
 
+  get #pollMs(): number {
+    return Math.min(pollMs, this.#policy.timeoutsMs.inspect / leastPolls)
+  }
+
   close(): void {
     this.#ssm.close()
   }
@@ -84,8 +90,8 @@ export class Inspector {
       output: inspectOutput && { bucket: inspectOutput.bucket, prefix: folderOf(inspectOutput).replace(/\/$/, '') },
       timeoutMs: timeoutsMs.inspect,
       silentAfterMs,
-      gatherMs: Math.min(gatherMs, timeoutsMs.inspect / 10),
-      pollMs: Math.min(pollMs, timeoutsMs.inspect / 10),
+      gatherMs: Math.min(gatherMs, timeoutsMs.inspect / leastPolls),
+      pollMs: this.#pollMs,
       signal: this.#signal,
     })
   }
@@ -94,7 +100,7 @@ export class Inspector {
   async #wholeAnswer({ commandId, stdout }: CommandAnswer, instanceId: string, store: Store): Promise<InspectAnswer | NoAnswer> {
     const key = `${commandId}/${instanceId}/awsrunShellScript/${inspectStep}/stdout`
     for (let attempt = 1; attempt <= storeTries; attempt++) {
-      if (attempt > 1) await sleep(Math.min(pollMs, this.#policy.timeoutsMs.inspect / 10), this.#signal)
+      if (attempt > 1) await sleep(this.#pollMs, this.#signal)
       const object = await store.read(key)
       if (object !== null) return readAnswer(object.body.toString('utf8'), instanceId)
     }

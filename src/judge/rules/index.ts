@@ -47,8 +47,10 @@ import { serializedPulls } from './image-pull/serialized-pulls.ts'
 import { cgroupV1 } from './kernel/cgroup-v1.ts'
 import { memoryCgroupLeak } from './kernel/memory-cgroup-leak.ts'
 import { unsupportedVersion } from './kernel/unsupported-version.ts'
+import { ineffectiveLogRotation } from './logs/ineffective-log-rotation.ts'
 import { invalidLogSize } from './logs/invalid-log-size.ts'
 import { logRetentionTooShort } from './logs/log-retention-too-short.ts'
+import { logRotationDrift } from './logs/log-rotation-drift.ts'
 import { logRotationOvershoot } from './logs/log-rotation-overshoot.ts'
 import { allocatableMismatch } from './reservations/allocatable-mismatch.ts'
 import { missingEnforcedCgroup } from './reservations/missing-enforced-cgroup.ts'
@@ -79,10 +81,12 @@ export const rules: readonly Rule[] = [
   imageGcDisabled,
   imageGcDue,
   imageGcNeverFirst,
+  ineffectiveLogRotation,
   invalidKubeletConfiguration,
   invalidLogSize,
   localStorageLimitExceeded,
   logRetentionTooShort,
+  logRotationDrift,
   logRotationOvershoot,
   lostDefaultThreshold,
   lostOnTheWay,

@@ -226,6 +226,14 @@ describe('critical-pod-among-first-victims', () => {
     const policy = { ...defaultPolicy, criticalPods: ['kube-system/cn*'] }
     expect(state(criticalPodAmongFirstVictims, example(0, [], 'ReplicaSet'), policy)).toBe('fail')
   })
+
+  it('needs no order of eviction where every pod that matters is safe', () => {
+    const node = example(0, [])
+    const safe = [{ namespace: 'kube-system', name: node.pods?.[0]?.metadata?.name ?? '', reason: 'critical' as const }]
+    const unranked = { rankings: null, victims: null }
+    expect(state(criticalPodAmongFirstVictims, { ...node, eviction: unranked })).toBe('unknown')
+    expect(state(criticalPodAmongFirstVictims, { ...node, eviction: { ...unranked, protected: safe } })).toBe('pass')
+  })
 })
 
 describe('memory-threshold-too-small', () => {

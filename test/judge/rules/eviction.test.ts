@@ -187,6 +187,16 @@ describe('eviction-due', () => {
     const pids = { ...hard('pid.available', 10), resolved: 3276, margin: -276, met: true }
     expect(failingOf(evictionDue, { thresholds: [pids] }).evidence).toContainEqual({ what: 'pid.available now', value: '3000' })
   })
+
+  it.each<[string, NodeExample, string]>([
+    ['no statistics, in a mode that reads none', { mode: 'ssm', summary: null }, 'pass'],
+    ['the node reports pressure', { mode: 'ssm', summary: null, conditions: { MemoryPressure: 'True' } }, 'unknown'],
+    ['the node stopped reporting', { mode: 'ssm', summary: null, conditions: { MemoryPressure: 'Unknown' } }, 'unknown'],
+    ['statistics that should be there', { summary: null, unread: { summary: 'HTTP 503' } }, 'unknown'],
+    ['statistics without it', { mode: 'ssm', summary: {} }, 'unknown'],
+  ])("takes the node's own word only where nobody was to ask for more: %s", (_, example, expected) => {
+    expect(state(evictionDue, { ...example, thresholds: [{ ...hard('memory.available', 1), met: null }] })).toBe(expected)
+  })
 })
 
 describe('Windows and Auto Mode', () => {

@@ -6,6 +6,7 @@ import { invalidKubeletConfiguration } from '#judge/rules/configuration/invalid-
 import { unreadNode } from '#judge/rules/coverage/unread-node.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NextStartPrediction } from '#model/prediction.ts'
+import { sources } from '#model/read-mode.ts'
 
 const judge = (rule: NodeRule, example: NodeExample) => outcomeOf(rule, exampleSubject(example), defaultPolicy)
 
@@ -67,7 +68,7 @@ describe('invalid-kubelet-configuration', () => {
 })
 
 describe('unread-node', () => {
-  it.each(['node', 'pods', 'configz', 'summary'] as const)('fails a node whose %s was not read, and says what is open', source => {
+  it.each(sources)('fails a node whose %s was not read, and says what is open', source => {
     const outcome = judge(unreadNode, { unread: { [source]: 'HTTP 403: forbidden' } })
     expect(outcome).toMatchObject({ state: 'fail', failing: { evidence: [{ what: source, value: 'HTTP 403: forbidden' }, {}] } })
     expect(outcome.state === 'fail' && outcome.failing.consequence).toMatch(/^Not known of this node: \w.*\.$/)
@@ -88,5 +89,16 @@ describe('unread-node', () => {
   it('does not where something else refused', () => {
     const outcome = judge(unreadNode, { unread: { configz: 'connect ECONNREFUSED 127.0.0.1:6443' } })
     expect(outcome.state === 'fail' && outcome.failing.consequence).not.toContain('journalctl')
+  })
+
+  it.each<[string, NodeExample, string]>([
+    ['Windows by SSM', { identity: { operatingSystem: 'windows' }, unread: { host: 'Windows', runtime: 'Windows' } }, 'info'],
+    ['containers of Bottlerocket', { identity: { amiFamily: 'Bottlerocket', instanceId: 'i-1' }, unread: { runtime: 'no' } }, 'info'],
+    ['an instance without an agent', { identity: { instanceId: 'i-1' }, unread: { host: 'no agent', runtime: 'no agent' } }, 'high'],
+    ['Windows, and its kubelet', { identity: { operatingSystem: 'windows' }, unread: { host: 'Windows', summary: 'HTTP 503' } }, 'high'],
+    ['Windows, in mode ssm alone', { identity: { operatingSystem: 'windows' }, summary: null, unread: { host: 'Windows' } }, 'high'],
+  ])('is no defect where a kind of node cannot tell it: %s', (_, example, severity) => {
+    const outcome = judge(unreadNode, { mode: 'both', ...example })
+    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
   })
 })

@@ -47,10 +47,11 @@ export const criticalPodAmongFirstVictims = nodeRule({
     const isNeeded = ({ metadata }: KubernetesPod) =>
       (metadata?.namespace === 'kube-system' && metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet')) ||
       policy.criticalPods.some(pattern => matchesGlob(pattern, nameOf(metadata?.namespace, metadata?.name)))
-    const needed = new Set(pods.filter(isNeeded).map(({ metadata }) => nameOf(metadata?.namespace, metadata?.name)))
-    if (needed.size === 0) return
-    if (eviction.victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
     const spared = new Set((eviction.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)))
+    const needed = new Set(pods.filter(isNeeded).map(({ metadata }) => nameOf(metadata?.namespace, metadata?.name)))
+    // Where all of them are safe, the order of the others does not matter.
+    if (needed.isSubsetOf(spared)) return
+    if (eviction.victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
     for (const { signal, pods: order } of eviction.rankings ?? []) {
       const victims = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name)))
       for (const pod of victims.filter(({ namespace, name }) => needed.has(nameOf(namespace, name)))) {

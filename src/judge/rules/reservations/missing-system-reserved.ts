@@ -12,6 +12,7 @@ import {
 } from '#judge/reservations.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes } from '#judge/text.ts'
+import { whyUnobserved } from '#judge/thresholds.ts'
 
 export const missingSystemReserved = nodeRule({
   id: 'missing-system-reserved',
@@ -34,7 +35,8 @@ export const missingSystemReserved = nodeRule({
   },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
-  *judge({ configuration, summary, eviction, node }) {
+  *judge(subject) {
+    const { configuration, summary, eviction, node } = subject
     const reserved = reservedOf(configuration, 'memory')
     if (reserved === null) yield unreadableReservation
     if (reserved === null || reserved.system > 0) return
@@ -55,6 +57,7 @@ export const missingSystemReserved = nodeRule({
         evidence,
         fix: sizedFor(daemons.bytes, memoryThreshold(eviction) ?? 0, reserved, configuration),
       }
+    else if (summary === null) yield { unknown: whyUnobserved(subject, 'what the daemons use of memory') }
     else if (daemons.missing.length > 0) yield unmeasured(daemons.missing)
   },
 })

@@ -1,0 +1,97 @@
+/** How often something runs logrotate, from the words of a systemd timer, a cron line or a cron folder. */
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { bounded } from './text.ts'
+
+export interface LogrotateRuns {
+  /** Null: nothing runs it. */
+  by: 'timer' | 'cron' | null
+  schedule: string | null
+  /** On the average; null: what the schedule means is not known. */
+  periodMs: number | null
+  last: string | null
+}
+
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+export const weekMs = 7 * dayMs
+const monthMs = 30 * dayMs
+const yearMs = 365 * dayMs
+
+const named: Readonly<Record<string, number>> = {
+  minutely: minuteMs,
+  hourly: hourMs,
+  daily: dayMs,
+  midnight: dayMs,
+  weekly: weekMs,
+  monthly: monthMs,
+  quarterly: yearMs / 4,
+  semiannually: yearMs / 2,
+  yearly: yearMs,
+  annually: yearMs,
+}
+
+/** Null: who runs it was not read. */
+export function logrotateRunsOf(host: RawObject): LogrotateRuns | null {
+  if (!isRawObject(host.logrotateRuns)) return null
+  const { by, schedule, last } = host.logrotateRuns
+  if (by !== null && by !== 'timer' && by !== 'cron') return null
+  const text = typeof schedule === 'string' && schedule !== '' ? bounded(schedule, 80) : null
+  return { by, schedule: text, periodMs: text === null ? null : periodOf(text), last: typeof last === 'string' ? bounded(last, 80) : null }
+}
+
+interface Times {
+  weekday: string
+  month: string
+  day: string
+  hour: string
+  minute: string
+}
+
+/** Sources: systemd.time(7), crontab(5). */
+export function periodOf(schedule: string): number | null {
+  const text = schedule.trim().toLowerCase().replace(/^@/, '')
+  if (Object.hasOwn(named, text)) return named[text] ?? null
+  const times = calendarTimes(text) ?? cronTimes(text)
+  if (times === null) return null
+  const { weekday, month, day, hour, minute } = times
+  // Cron takes either of them, systemd both.
+  if (weekday !== '*' && day !== '*') return null
+  if (month !== '*') return part(yearMs, month, 12)
+  if (day !== '*') return part(monthMs, day, 30)
+  if (weekday !== '*') return part(weekMs, weekday, 7)
+  if (hour !== '*') return part(dayMs, hour, 24)
+  return minute === '*' ? minuteMs : part(hourMs, minute, 60)
+}
+
+/** `Mon *-*-* 00:00:00` */
+function calendarTimes(text: string): Times | null {
+  const found = /^(?:([a-z][a-z.,]*) )?(?:\S+-)?(\S+)-(\S+) ([^:\s]+):([^:\s]+)(?::\S+)?(?: \S+)?$/.exec(text)
+  if (!found) return null
+  const [, weekday = '*', month = '', day = '', hour = '', minute = ''] = found
+  return { weekday, month, day, hour, minute }
+}
+
+/** `15 3 * * 0` */
+function cronTimes(text: string): Times | null {
+  const [minute, hour, day, month, weekday, ...rest] = text.split(/\s+/)
+  return minute && hour && day && month && weekday && rest.length === 0 ? { minute, hour, day, month, weekday } : null
+}
+
+/** `whole` through as many times as the field names: `0,30` of 60 are two, `*\/6` of 24 are four. */
+function part(wholeMs: number, field: string, most: number): number | null {
+  const counts = field.split(',').map(item => timesOf(item, most))
+  const sum = counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0)
+  return sum > 0 ? wholeMs / Math.min(sum, most) : null
+}
+
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+const numbered = (text: string): number => (/^\d{1,4}$/.test(text) ? Number(text) : weekdays.indexOf(text.slice(0, 3)))
+
+function timesOf(item: string, most: number): number | null {
+  const step = /^[^/]+\/(\d{1,4})$/.exec(item)?.[1]
+  if (step !== undefined) return Number(step) > 0 ? Math.max(1, Math.floor(most / Number(step))) : null
+  const [from = '', to] = item.split(/\.\.|-/)
+  if (numbered(from) < 0 || (to !== undefined && numbered(to) < 0)) return null
+  return to === undefined ? 1 : ((numbered(to) - numbered(from) + most) % most) + 1
+}

@@ -1,0 +1,59 @@
+import type { NodeExample } from '#judge/example.ts'
+import { blocksOf, deleted, late, neverRun, patternsAt, refused, twiceRotated, unwritten } from '#judge/idle-rotation.ts'
+import { logFilesOf } from '#judge/logrotate.ts'
+import { logrotateRunsOf } from '#judge/logrotate-runs.ts'
+import { unreadFiles } from '#judge/node-rotation.ts'
+import { nodeRule } from '#judge/rule.ts'
+
+const node = (pattern: string): NodeExample => ({
+  node: { status: { nodeInfo: { containerRuntimeVersion: 'containerd://1.7.27' } } },
+  host: {
+    logrotate: [{ path: '/etc/logrotate.d/app', directives: { patterns: [pattern], daily: true, rotate: 5, maxsize: '100M' } }],
+    logrotateRuns: { by: 'timer', schedule: '*-*-* 00:00:00' },
+  },
+})
+
+export const ineffectiveLogRotation = nodeRule({
+  id: 'ineffective-log-rotation',
+  family: 'logs',
+  severity: 'low',
+  needs: ['host'],
+  docs: {
+    title: 'Files of logrotate rotate nothing, too late, or what the kubelet rotates',
+    why: 'Rotation that is written down and does not happen is missed only when the disk is full. Under containerd nobody writes below /var/lib/docker/containers, /var/log/containers holds symbolic links, which logrotate passes over, and the logs below /var/log/pods are rotated by the kubelet: there logrotate never acts, or takes lines away. A size acts only when logrotate runs, and without rotate the old log is deleted.',
+    fix: 'Remove the block for container logs from the file that the evidence names, and set containerLogMaxSize and containerLogMaxFiles instead. Have a timer or cron run logrotate at least daily, and write rotate into each block.',
+    sources: [
+      'pkg/kubelet/logs/container_log_manager.go processContainer, removeExcessLogs',
+      'pkg/kubelet/kuberuntime/helpers.go BuildPodLogsDirectory',
+      'pkg/kubelet/kuberuntime/legacy.go legacyLogSymlink',
+      'logrotate logrotate.c findNeedRotating',
+      'logrotate config.c readAllConfigPaths',
+    ],
+  },
+  examples: { bad: node('/var/lib/docker/containers/*/*.log'), good: node('/var/log/app/*.log') },
+  // Bottlerocket has no logrotate.
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux' && identity.amiFamily !== 'Bottlerocket',
+
+  *judge(subject) {
+    const files = logFilesOf(subject.host)
+    const runs = logrotateRunsOf(subject.host)
+    const unread = Object.entries(unreadFiles(subject.host))
+    if (files === null) yield { unknown: `host: the files of logrotate were not read${unread[0] ? `: ${unread[0][1]}` : ''}` }
+    else if (unread[0]) yield { unknown: `host: ${unread[0][0] || 'some files of logrotate'}: ${unread[0][1]}` }
+    const all = blocksOf(files ?? {})
+    if (all.length === 0) return
+    if (runs?.by === null) {
+      yield neverRun(all)
+      return
+    }
+    yield* unwritten(subject, all)
+    const twice = all.filter(placed => patternsAt(placed, ['pods']).length > 0)
+    yield* twiceRotated(subject, twice)
+    // What is said above of a block is enough.
+    const others = all.filter(placed => patternsAt(placed, ['elsewhere']).length > 0)
+    yield* refused(others)
+    yield* deleted(others)
+    if (runs === null) yield { unknown: 'host: whether and when something runs logrotate was not read' }
+    else yield* late(others, runs)
+  },
+})

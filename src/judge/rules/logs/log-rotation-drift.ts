@@ -1,0 +1,118 @@
+import type { NodeExample } from '#judge/example.ts'
+import { ownOf } from '#judge/logrotate.ts'
+import { type NodeRotation, nodeRotation } from '#judge/node-rotation.ts'
+import type { Drift } from '#judge/peers.ts'
+import { type Cost, distinct, fileDrift } from '#judge/rotation-drift.ts'
+import { type CohortMember, cohortRule } from '#judge/rule.ts'
+import { bounded, byText, bytes, counted } from '#judge/text.ts'
+
+const directives = (rotate: number, maxsize: string) => ({ patterns: ['/var/log/app/*.log'], daily: true, rotate, maxsize })
+const node = (rotate: number, maxsize: string): NodeExample => ({
+  host: { logrotate: [{ path: '/etc/logrotate.d/app', directives: directives(rotate, maxsize) }] },
+})
+
+export const logRotationDrift = cohortRule({
+  id: 'log-rotation-drift',
+  family: 'logs',
+  severity: 'medium',
+  needs: ['host'],
+  docs: {
+    title: 'Nodes rotate their logs by other files than their peers, or than the policy wants',
+    why: 'Files of logrotate are edited by hand on the node that was full, and stay so. Sizes and counts decide how much a log may take of the disk that pods share: for each log there are rotate old files and the log itself, each as large as the size at which it is rotated and what is written until logrotate runs again (maxsize acts only then). Files are compared by what they mean: 100M is 104857600, and the order of directives says nothing, but of two times or sizes the last counts.',
+    fix: 'Put the wanted file where the nodes come from (image, user data of the launch template) and replace the nodes that differ. Policy logRotation says which file is wanted; without it the majority of the group is the norm.',
+    sources: ['logrotate config.c readConfigFile', 'logrotate logrotate.c findNeedRotating, rotateSingleLog'],
+  },
+  examples: {
+    bad: [node(5, '100M'), node(5, '104857600'), node(50, '1G')],
+    good: [node(5, '100M'), node(5, '104857600'), node(5, '102400k')],
+  },
+  // Bottlerocket has no logrotate.
+  appliesTo: ({ identity }) => identity.operatingSystem === 'linux' && identity.amiFamily !== 'Bottlerocket',
+
+  // Another image brings other files.
+  cohort: ({ identity }) => identity.amiFamily,
+  judgesAlone: ({ logRotation }) => Object.keys(logRotation).length > 0,
+  fact: (subject): NodeRotation => nodeRotation(subject),
+
+  *judge(members, policy) {
+    const { logRotation } = policy
+    yield* unreadOf(members)
+    const read = members.filter(({ fact }) => fact.files !== null)
+    const [first] = read
+    if (first && read.length === 1 && members.length > 1 && Object.keys(logRotation).length === 0)
+      yield {
+        nodes: [first.node],
+        unknown: 'host: of none of its peers the files of logrotate were read, so there is nothing to compare with',
+      }
+    const paths = [...new Set([...distinct(read).flatMap(({ files }) => Object.keys(files ?? {})), ...Object.keys(logRotation)])].toSorted(
+      byText,
+    )
+    const found = paths.map(path => fileDrift(path, read, ownOf(logRotation, path)))
+    yield { nodes: found.flatMap(({ unhashed }) => unhashed), unknown: 'host: of a file whose hash the policy wants none was read' }
+    const drifts = found.flatMap(file => file.drifts)
+    if (drifts.length === 0) return
+    const nodes = [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted(byText)
+    const costs = found
+      .flatMap(file => file.costs)
+      .toSorted((a, b) => excessOf(b.drift) - excessOf(a.drift) || byText(a.pattern, b.pattern))
+    const tied = drifts.filter(({ hasNorm }) => !hasNorm).map(({ evidence }) => evidence.what)
+    yield {
+      nodes,
+      failing: {
+        confidence: tied.length === 0 ? 'certain' : 'possible',
+        consequence: [
+          `${nodes.length} of ${counted(read.length, 'node')} of one image family rotate logs otherwise than their peers${Object.keys(logRotation).length > 0 ? ' or the policy' : ''}.`,
+          ...costs.slice(0, 1).map(cost => costInWords(cost, read)),
+          ...doubtOf(tied),
+        ].join(' '),
+        evidence: [
+          ...drifts.map(({ evidence }) => evidence),
+          ...costs.map(({ drift }) => drift.evidence),
+          ...found.flatMap(({ text, drifts: [drift] }) =>
+            text ? [drift ? text.evidence : { ...text.evidence, value: `${text.evidence.value}; in meaning the same` }] : [],
+          ),
+        ],
+      },
+    }
+  },
+})
+
+/** A node of which not every file was read has not passed. */
+function* unreadOf(members: readonly CohortMember<NodeRotation>[]) {
+  for (const { node, fact } of members) {
+    const [unread] = Object.entries(fact.unread)
+    if (fact.files === null) yield { nodes: [node], unknown: `host: the files of logrotate were not read${unread ? `: ${unread[1]}` : ''}` }
+    else if (unread) yield { nodes: [node], unknown: `host: ${unread[0] || 'some files of logrotate'}: ${unread[1]}` }
+  }
+}
+
+const longestDoubt = 300
+
+const doubtOf = (tied: string[]): string[] =>
+  tied.length === 0
+    ? []
+    : [`No value has a majority of ${bounded(tied.join(', '), longestDoubt)}: which of the nodes is the odd one is open.`]
+
+/** What more is kept than by the norm; infinite where no size holds it, below zero where less is kept. */
+const keptOf = (canonical: string): number => (/^\d/.test(canonical) ? Number(canonical) : Number.POSITIVE_INFINITY)
+const worstOf = ({ outlying }: Drift) => outlying.toSorted((a, b) => keptOf(b.value.canonical) - keptOf(a.value.canonical))[0]
+
+function excessOf(drift: Drift): number {
+  const most = keptOf(worstOf(drift)?.value.canonical ?? '')
+  const norm = keptOf(drift.reference.canonical)
+  return most === norm ? 0 : most - norm
+}
+
+function costInWords({ pattern, drift }: Cost, members: readonly CohortMember<NodeRotation>[]): string {
+  const worst = worstOf(drift)
+  if (!worst) return ''
+  const { reference } = drift
+  const log = bounded(pattern, 150)
+  if (excessOf(drift) < 0)
+    return `Of a log of ${log} they keep only ${worst.value.shown} instead of ${reference.shown}: older lines are gone sooner.`
+  const rooms = members.flatMap(({ node, fact }) => (worst.nodes.includes(node) && fact.roomBytes !== null ? [fact.roomBytes] : []))
+  const room = rooms.length === 0 ? '' : ` nodefs has about ${bytes(Math.min(...rooms))} left there before eviction.`
+  const growth =
+    keptOf(worst.value.canonical) === Number.POSITIVE_INFINITY ? '.' : '; what is written between two runs of logrotate comes on top.'
+  return `A log of ${log} may keep ${worst.value.shown} there instead of ${reference.shown}${growth}${room}`
+}

@@ -70,7 +70,7 @@ const modeTells: Readonly<Record<ReadMode, string>> = {
   ssm: 'A fixed, read-only script runs on the node as an SSM document. The cluster grants no more than lists of plain objects. On the instance: an SSM agent, and `AmazonSSMManagedInstanceCore` in its role.',
   both: 'Modes `proxy` and `ssm` together.',
   kubelet:
-    'The kubelet is asked on its own port (10250), from inside the VPC. Two narrow rights are enough, on kubelets of 1.33 and newer; an older one asks for `get nodes/proxy` instead of `get nodes/configz`. Every kubelet sees the token, and who owns the node could use it until it expires: so it is that of a role of its own (`kubelet.roleArn` in the policy), which may do nothing else.',
+    'The kubelet is asked on its own port (10250), from inside the VPC: the nodes’ security group has to let the caller in there, and the kubelet’s certificate has to be one that the cluster issued (`serverTLSBootstrap`, as EKS’s AMIs set it), for it is always verified. Two narrow rights are enough, on kubelets of 1.33 and newer; an older one asks for `get nodes/proxy` instead of `get nodes/configz`. Every kubelet sees the token, and who owns the node could use it until it expires: so it is that of a role of its own (`kubelet.roleArn` in the policy), which may do nothing else.',
 }
 
 /** The text of `docs/permissions.md`. */
@@ -111,14 +111,19 @@ export function modeSection(mode: ReadMode, applied: Applied): string[] {
     ...fenced(
       'sh',
       identitiesOf(mode)
-        .map(identity => accessEntryCommand(identity, applied.roles[identity], 'CLUSTER'))
+        .map(identity => accessEntryCommand(identity, applied.roles[identity], applied.clusters?.[0] ?? 'CLUSTER'))
         .join('\n'),
     ),
     'or, in CloudFormation:',
     '',
     ...fenced(
       'yaml',
-      yamlOf(Object.assign({}, ...identitiesOf(mode).map(identity => accessEntryTemplate(identity, applied.roles[identity], 'CLUSTER')))),
+      yamlOf(
+        Object.assign(
+          {},
+          ...identitiesOf(mode).map(identity => accessEntryTemplate(identity, applied.roles[identity], applied.clusters?.[0] ?? 'CLUSTER')),
+        ),
+      ),
     ),
   ]
 }

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { parse } from 'yaml'
 import { kubeconfigEndpoint } from '#clients/kubeconfig.ts'
 import { type ClusterScenario, fixedNodes, type LabNode, type Scenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
@@ -10,6 +11,7 @@ import type { CheckState, ClusterCheckup } from '#model/checkup.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
+import { fixesOf } from '#pipeline/doctor/fixes.ts'
 import { eksTargets, kubeconfigTargets } from '#pipeline/fleet.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inspectDocuments, inspected } from '#test/inspected.ts'
@@ -198,5 +200,38 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
     const checkup = await checkedUp(kubelet)
     expect(checkup.state).toBe('ok')
     expect(ofState(checkup, 'note')).toEqual({ 'get nodes/proxy': expect.stringContaining('whoever owns a node') })
+  })
+})
+
+describe('what to paste', () => {
+  const patient = {
+    mode: 'both' as const,
+    cluster: 'prod',
+    account: { partition: 'aws', account: '111122223333', clusters: null },
+    region: 'eu-west-1',
+    isByConfigMap: true,
+    principals: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: null },
+  }
+  const missing = (what: string) => ({ what, state: 'missing' as const, detail: '', without: null })
+
+  it('is a line of aws-auth where a cluster has no access entries', () => {
+    const [fix, ...more] = fixesOf(patient, { reader: [missing('token')], kubelet: [] })
+    expect(more).toEqual([])
+    expect(fix?.target).toContain('aws-auth')
+    expect(parse(fix?.text ?? '')).toEqual([{ rolearn: patient.principals.reader, username: 'highwater', groups: ['highwater'] }])
+  })
+
+  it('is the stack where the account has no document', () => {
+    const fixes = fixesOf(patient, { reader: [missing('document Highwater-Inspect')], kubelet: [] })
+    expect(fixes.map(({ text }) => text)).toEqual(['npx serverless deploy --region eu-west-1'])
+  })
+
+  it('is the whole role: applied, it replaces the one that is there', () => {
+    const [fix] = fixesOf(patient, { reader: [missing('list pods')], kubelet: [] })
+    for (const resource of ['nodes', 'pods', 'events', 'nodes/proxy', 'nodepools']) expect(fix?.text).toContain(resource)
+  })
+
+  it('is nothing where nothing is missing, whatever else failed', () => {
+    expect(fixesOf(patient, { reader: [{ ...missing('list pods'), state: 'failed' }], kubelet: [] })).toEqual([])
   })
 })

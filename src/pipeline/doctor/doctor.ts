@@ -11,10 +11,11 @@ import { type ReadMode, readModeOf } from '#model/read-mode.ts'
 import { isRawObject } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { kubernetesRights } from '#pipeline/permissions.ts'
-import { type Asking, isAllowed, rightChecks, wayToServer } from './api-server.ts'
+import { rightChecks, wayToServer } from './api-server.ts'
 import { check, messageOf } from './checks.ts'
 import { eksChecks } from './eks.ts'
 import { fixesOf } from './fixes.ts'
+import { kubeletChecks } from './kubelet.ts'
 import { firstNodes, sampleChecks } from './sample.ts'
 import { ssmChecks } from './ssm.ts'
 
@@ -65,6 +66,8 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
     {
       mode,
       cluster: isRawObject(record.eks) && typeof record.eks.name === 'string' ? record.eks.name : record.cluster,
+      region: place?.region ?? null,
+      isByConfigMap: isRawObject(record.eks?.accessConfig) && record.eks.accessConfig.authenticationMode === 'CONFIG_MAP',
       account: accountOf(record.eks?.arn, caller?.account ?? null),
       principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
     },
@@ -112,44 +115,6 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
     else if (nodes !== null) reader.push(...(await sampleChecks(nodes, mode, context)))
     reader.push(...(await ssmChecks(nodes, mode, place, signal)))
     return { reader, kubelet: shown, isReached: true }
-  } finally {
-    kubernetes.close()
-  }
-}
-
-/** The identity that kubelets see: the API server is asked with its token what it may do, and what it had better not. */
-async function kubeletChecks(
-  { signal, timeoutMs }: Asking,
-  endpoint: KubernetesEndpoint,
-  identity: ClusterTarget['kubelet'],
-  policy: Policy,
-): Promise<Check[]> {
-  const rights = kubernetesRights('kubelet', 'kubelet')
-  if (!identity) {
-    const detail = 'kubelets have nobody’s token to see: set kubelet.roleArn in the policy (docs/permissions.md, mode kubelet)'
-    return [check('kubelet.roleArn', 'missing', detail, rights.map(({ tells }) => tells).join('; '))]
-  }
-  const { roleArn } = policy.kubelet
-  const by = roleArn ?? 'this identity, whose token every kubelet then sees'
-  const tells = rights.map(right => right.tells).join('; ')
-  try {
-    await identity.authorization(false)
-  } catch (error) {
-    signal.throwIfAborted()
-    return [check('sts:AssumeRole', 'missing', `${by} cannot be had: ${messageOf(error)}`, tells)]
-  }
-  const { clientCertificate: _, ...server } = endpoint
-  const kubernetes = new KubernetesClient({ ...server, authorization: identity.authorization }, { pace: policy.pace })
-  const asking = { kubernetes, signal, timeoutMs }
-  try {
-    const { checks: way, isKnown } = await wayToServer(asking, endpoint.server, { kind: 'Cluster', cluster: '' })
-    if (!isKnown)
-      return way.filter(({ state }) => state !== 'ok').map(each => ({ ...each, detail: `${by}: ${each.detail}`, without: tells }))
-    const checks = await rightChecks(asking, rights, by)
-    for (const right of ['get nodes/proxy', 'list secrets'])
-      if (await isAllowed(asking, right))
-        checks.push(check(right, 'note', `${by} may do that, too: whoever owns a node could do it with the token that its kubelet sees`))
-    return checks
   } finally {
     kubernetes.close()
   }

@@ -11,12 +11,19 @@ export interface Patient {
   /** The name by which EKS knows it. */
   cluster: string
   account: Account
+  /** Where its instances are; null: not known. */
+  region: string | null
+  /** Access entries are not looked at: identities are mapped by the ConfigMap aws-auth. */
+  isByConfigMap: boolean
   /** Who asked, as an access entry names it; null: not known, as behind a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
 }
 
 /** @param checks by whom they were about */
-export function fixesOf({ mode, cluster, account, principals }: Patient, checks: Readonly<Record<IdentityName, readonly Check[]>>): Fix[] {
+export function fixesOf(
+  { mode, cluster, account, region, isByConfigMap, principals }: Patient,
+  checks: Readonly<Record<IdentityName, readonly Check[]>>,
+): Fix[] {
   const fixes: Fix[] = []
   const actions = [...checks.reader, ...checks.kubelet]
     .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what))
@@ -31,13 +38,23 @@ export function fixesOf({ mode, cluster, account, principals }: Patient, checks:
     }
     fixes.push({ target: `an IAM policy of ${principals.reader ?? 'the identity that reads'}`, text: JSON.stringify(policy, null, 2) })
   }
+  if (region !== null && checks.reader.some(({ what, state }) => what.startsWith('document ') && state !== 'ok'))
+    fixes.push({
+      target: 'the stack with its documents, in the account of the instances',
+      text: `npx serverless deploy --region ${region}`,
+    })
   for (const identity of ['reader', 'kubelet'] as const) {
     const missing = checks[identity].filter(({ state }) => state === 'missing').map(({ what }) => what)
+    const principal = principals[identity] ?? 'ROLE_ARN'
     if (missing.includes('token'))
-      fixes.push({
-        target: `an access entry of cluster ${cluster} (where authenticationMode is CONFIG_MAP, a line in aws-auth instead)`,
-        text: accessEntryCommand(identity, principals[identity] ?? 'ROLE_ARN', cluster),
-      })
+      fixes.push(
+        isByConfigMap
+          ? {
+              target: `mapRoles in the ConfigMap aws-auth of kube-system, in cluster ${cluster} (its authenticationMode is CONFIG_MAP)`,
+              text: `- rolearn: ${principal}\n  username: ${identityNames[identity]}\n  groups: [${identityNames[identity]}]`,
+            }
+          : { target: `an access entry of cluster ${cluster}`, text: accessEntryCommand(identity, principal, cluster) },
+      )
     const needed = kubernetesRights(mode, identity).map(({ right }) => right)
     // The whole role, not what it lacks: applied, it replaces the one that is there.
     if (needed.some(right => missing.includes(right)))

@@ -10,14 +10,16 @@ import type { ReadMode } from '#model/read-mode.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
 import { check, messageOf } from './checks.ts'
 
-/** The first page of nodes, those that somebody asked for. @throws RequestFailure */
+/** The nodes that somebody asked for on the first page that has any. @throws RequestFailure */
 export async function firstNodes(
   kubernetes: KubernetesClient,
   selection: Selection,
   options: { signal: AbortSignal; timeoutMs: number },
 ): Promise<KubernetesNode[]> {
-  for await (const { items } of kubernetes.list('/api/v1/nodes', {}, options))
-    return items.filter(node => selectsNode(selection, nodeIdentity(node)))
+  for await (const { items } of kubernetes.list('/api/v1/nodes', {}, options)) {
+    const wanted = items.filter(node => selectsNode(selection, nodeIdentity(node)))
+    if (wanted.length > 0) return wanted
+  }
   return []
 }
 

@@ -1,5 +1,5 @@
 /** What SSM says of the documents and of the nodes' agents. No command is ever sent. */
-import { SsmApi } from '#clients/ssm.ts'
+import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
@@ -58,29 +58,22 @@ export async function ssmChecks(
 async function documentChecks({ ssm, signal, needed }: SsmAsking, documents: readonly InspectDocument[]): Promise<Check[]> {
   const right = neededOf(needed, 'ssm:DescribeDocument')
   const checks: Check[] = []
-  for (const name of documents.length === 0 ? (['Highwater-Inspect'] as const) : documents) {
-    try {
-      const found = await ssm.document(name, signal)
-      const isOurs = found?.sha256 === inspectDocumentHashes[name]
-      checks.push(check(right.right, 'ok', `answered for ${name}`))
-      if (found === null)
-        checks.push(check(`document ${name}`, 'missing', `there is none in ${ssm.region}: deploy the stack there`, right.tells))
-      else if (!isOurs)
-        checks.push(
-          check(
-            `document ${name}`,
-            'failed',
-            `version ${found.version} in ${ssm.region} is not the one of this highwater: deploy the stack again`,
-            right.tells,
-          ),
-        )
-      else checks.push(check(`document ${name}`, 'ok', `version ${found.version} is the one of this highwater`))
-    } catch (error) {
-      signal.throwIfAborted()
-      checks.push(failedCall(right, messageOf(error)))
-    }
+  try {
+    for (const name of documents.length === 0 ? (['Highwater-Inspect'] as const) : documents)
+      checks.push(documentCheck(name, await ssm.document(name, signal), ssm.region, right.tells))
+    return [check(right.right, 'ok', 'answered'), ...checks]
+  } catch (error) {
+    signal.throwIfAborted()
+    return [failedCall(right, messageOf(error)), ...checks]
   }
-  return checks
+}
+
+function documentCheck(name: InspectDocument, found: PinnedDocument | null, region: string, tells: string): Check {
+  const what = `document ${name}`
+  if (found === null) return check(what, 'missing', `there is none in ${region}: deploy the stack there`, tells)
+  return found.sha256 === inspectDocumentHashes[name]
+    ? check(what, 'ok', `version ${found.version} is the one of this highwater`)
+    : check(what, 'failed', `version ${found.version} in ${region} is not the one of this highwater: deploy the stack again`, tells)
 }
 
 /** How many of the nodes' agents SSM hears. */

@@ -59,7 +59,7 @@ describe.runIf(process.platform === 'linux')('kubelets on their own ports', () =
   async function kubelet(rights: readonly string[]) {
     lab = await enterLab(scenario([{ name: 'c', nodes: nodes(2), kubelets: true, access: { [labPrincipal]: ['list nodes', ...rights] } }]))
     const [access, bearer] = [await describeCluster('c'), await token(lab, 'c')]
-    const { items } = (await get(access, '/api/v1/nodes', bearer)).json as { items: KubernetesNode[] }
+    const { items }: { items: KubernetesNode[] } = JSON.parse((await get(access, '/api/v1/nodes', bearer)).text)
     const places = items.map(({ status }) => {
       const address = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
       return `https://${address}:${status?.daemonEndpoints?.kubeletEndpoint?.Port}`

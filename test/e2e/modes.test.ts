@@ -15,10 +15,10 @@ import type { ReadMode } from '#model/read-mode.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
-import { kubeconfigFleet, liveFleet } from '#pipeline/fleet.ts'
+import { kubeconfigFleet, liveFleet, savedFleet } from '#pipeline/fleet.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { type Answer, type Change, inspectDocuments, inspected, printed, withAgents } from '#test/inspected.ts'
-import { auditLive, labOf } from '#test/lab-audit.ts'
+import { auditLive, auditRecords, labOf } from '#test/lab-audit.ts'
 import { scenario } from '../lab/support.ts'
 
 const timeoutsMs = { ...defaultPolicy.timeoutsMs, inspect: 5000 }
@@ -125,6 +125,18 @@ describe('mode ssm', () => {
     expect(reasonOf('ip-10-0-4-21.ec2.internal')).toMatch(/a Windows node/)
     expect(reasonOf('fargate-ip-10-0-4-11.ec2.internal')).toMatch(/a Fargate node/)
     expect(requests.routes.ssm?.GetCommandInvocation).toBe(13)
+  })
+})
+
+describe.each(['ssm', 'both'] as const)('a snapshot of mode %s', mode => {
+  it('is judged as the live fleet was, and says how it was read', async () => {
+    const snapshotPath = join(temporaryFolder(), 'snapshot.ndjson')
+    await labOf([withAgents(incidents)], { documents: inspectDocuments })
+    const live = await auditLive({ policy: by(mode), snapshotPath })
+    const saved = await auditRecords(savedFleet(snapshotPath, everything), { policy: by(mode) })
+    expect(JSON.stringify(saved.document)).toBe(JSON.stringify(live.document))
+    expect(saved.nodes).toEqual(live.nodes)
+    expect(new Set(saved.nodes.map(node => node.mode))).toEqual(new Set([mode]))
   })
 })
 

@@ -91,6 +91,30 @@ describe('a page that stands alone', () => {
   })
 })
 
+describe('how it was read', () => {
+  const prediction = sharedDisk(40)
+  const onDisk = auditedNode('inspected', { ...prediction, settings: { ...prediction.settings, isOnDisk: true } }, { mode: 'ssm' })
+  const nodes = [
+    auditedNode('asked', sharedDisk(40)),
+    onDisk,
+    auditedNode('both', sharedDisk(40), { mode: 'both', coverage: 'partlyRead' }),
+  ]
+  const shown = text(page({ document: findingsDocument(), nodes, alertPercent: 80 }))
+
+  it('names each mode, how many nodes it read, and the right that it stands on', () => {
+    expect(shown).toContain(
+      '1 node through the API server (mode proxy, with get nodes/proxy); 1 node by SSM (mode ssm, with ssm:SendCommand); ' +
+        '1 node through the API server and by SSM (mode both, with get nodes/proxy and ssm:SendCommand)',
+    )
+  })
+
+  it('says of each node how it was read, and of a configuration on disk that it is one', () => {
+    for (const said of ['Ready, asked through the API server,', 'Ready, asked by SSM,', 'Ready, asked through the API server and by SSM,'])
+      expect(shown).toContain(said)
+    expect(shown.match(/Its thresholds are those of the files on its disk/g)).toHaveLength(1)
+  })
+})
+
 describe('text from outside', () => {
   const hostile = `<script>alert('1')</script>"><img src=x onerror=alert(1)> {{constructor}} {{{x}}} \u202ejavascript:alert(1)`
 

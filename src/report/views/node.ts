@@ -74,8 +74,9 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeVi
     about: [
       ...about.filter(part => part !== null).map(part => shownLine(part, 60)),
       identity.ready === null ? 'readiness unknown' : ready[identity.ready],
+      `asked ${modeTexts[node.mode].way}`,
     ].join(', '),
-    coverage: node.coverage === 'notRead' ? coverageTexts.notRead : `${coverageTexts[node.coverage]} ${modeTexts[node.mode].way}`,
+    coverage: coverageTexts[node.coverage],
     isRead: node.coverage === 'read',
     at: formatUtc(node.at),
     notes: notesOf(node),

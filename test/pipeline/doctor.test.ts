@@ -49,6 +49,17 @@ describe('the way to the API server', () => {
     expect(ofState(checkup, 'failed', 'missing')).toEqual({ endpoint: expect.stringMatching(reason) })
   })
 
+  it.each([
+    [{ endpointPublicAccess: false }, /The endpoint is private: only its VPC/],
+    [{ endpointPublicAccess: true, publicAccessCidrs: ['203.0.113.0/24'] }, /open to 203\.0\.113\.0\/24 only/],
+    [{ endpointPublicAccess: true, publicAccessCidrs: ['0.0.0.0/0'] }, /refused the connection: [^.]*$/],
+  ])('says from where EKS lets it be reached: %j', async (resourcesVpcConfig, said) => {
+    const endpoint = { server: 'https://127.0.0.1:1', authorization: async () => null }
+    const record = { kind: 'Cluster' as const, cluster: 'c', eks: { status: 'ACTIVE', resourcesVpcConfig }, errors: [] }
+    const [checkup] = await Array.fromAsync(checkUp([{ record, endpoint, place: null }], optionsOf()))
+    expect(checkup?.checks.find(({ what }) => what === 'endpoint')?.detail).toMatch(said)
+  })
+
   it('of a cluster that is not there yet', async () => {
     await labOf([cluster({ status: 'CREATING' })])
     const checkup = await checkedUp()

@@ -10,7 +10,7 @@ import { type Account, fleetGrants, type Grants, type IamStatement, iamStatement
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { readModes } from '#model/read-mode.ts'
 import { awsRights, kubernetesRights, readerStatements } from '#pipeline/permissions.ts'
-import { permissionsDocument } from '#pipeline/permissions-document.ts'
+import { exampleApplied, iamPolicy, permissionsDocument } from '#pipeline/permissions-document.ts'
 
 const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(...of).map(({ right }) => right)
 
@@ -105,6 +105,17 @@ describe('IAM', () => {
       'ec2:DescribeLaunchTemplateVersions',
       ...ssmPermissions.filter(action => !['ssm:SendCommand', 'ssm:DescribeDocument'].includes(action)),
     ])
+  })
+
+  it('lets the reader of mode kubelet become the role that kubelets see, and nobody else', () => {
+    const assumed = readModes.map(mode => [
+      mode,
+      iamPolicy(mode, exampleApplied).Statement.filter(({ Action }) => Action.includes('sts:AssumeRole')),
+    ])
+    expect(Object.fromEntries(assumed)).toEqual({
+      ...{ proxy: [], ssm: [], both: [] },
+      kubelet: [{ Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: exampleApplied.roles.kubelet }],
+    })
   })
 
   it('does not guess what an action that it does not know may be narrowed to', () => {

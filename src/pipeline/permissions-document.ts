@@ -48,9 +48,9 @@ function yamlOf(object: object): string {
 }
 
 /** What the reader may do in AWS. */
-export const iamPolicy = (mode: ReadMode, account: Account): IamPolicy => ({
+export const iamPolicy = (mode: ReadMode, applied: Applied): IamPolicy => ({
   Version: '2012-10-17',
-  Statement: readerStatements(mode, account),
+  Statement: readerStatements(mode, applied, mode === 'kubelet' ? { role: { Resource: applied.roles.kubelet } } : {}),
 })
 
 /** How an IAM role becomes a member of the group that the ClusterRole is bound to. */

@@ -30,6 +30,7 @@ export function kubernetesRights(mode: ReadMode, identity: IdentityName): Needed
 /** What the reader needs in AWS, beside credentials for the cluster. */
 export function awsRights(mode: ReadMode): NeededRight[] {
   const actions = [...eksPermissions, ...ec2Permissions, ...collectorsOf[mode].flatMap(({ permissions }) => permissions.aws ?? [])]
+  if (mode === 'kubelet') actions.push(...stsPermissions)
   return actions.map(right => ({ right, tells: awsTells[right] ?? '' }))
 }
 
@@ -46,6 +47,7 @@ const awsTells: Readonly<Record<string, string>> = {
   'eks:ListNodegroups': 'which nodegroups there are, and so where a durable fix belongs',
   'eks:DescribeNodegroup': 'what a nodegroup is made of: AMI, disk, launch template',
   'ec2:DescribeLaunchTemplateVersions': 'what launch templates tell the kubelet, and so where a durable fix belongs',
+  'sts:AssumeRole': 'the token that kubelets see: without it no kubelet is asked',
   'ssm:DescribeDocument': 'whether the document in the account is the one of this version: without it no node is asked through SSM',
   'ssm:DescribeInstanceInformation': 'which instances SSM reaches: without it no node is asked through SSM',
   'ssm:SendCommand': 'what only the node knows: files on disk, images and their pins, dead containers, filesystems, logs, kernel',
@@ -53,7 +55,7 @@ const awsTells: Readonly<Record<string, string>> = {
   'ssm:GetCommandInvocation': 'what a node has answered: without it none of it is known',
 }
 
-/** The policy of whoever reads clusters: in the account itself, or by a role there that the policy names. */
+/** The policy of whoever reads clusters: in the account itself, or by a role there that the policy names. @param more the roles that it may become */
 export function readerStatements(mode: ReadMode, account: Account, more: Grants = {}): IamStatement[] {
   return iamStatements([...awsRights(mode).map(({ right }) => right), ...stsPermissions], { ...fleetGrants(account), ...more })
 }

@@ -39,7 +39,7 @@ function world(mode: ReadMode, without: string | null): Scenario {
   const isOf = (service: string) => without?.startsWith(`${service}:`) === true
   return withAgents(
     scenario([cluster], {
-      roles: [{ arn: role }],
+      roles: without === 'sts:AssumeRole' ? [] : [{ arn: role }],
       launchTemplates: [{ ...launchTemplate, versions: [{ number: 1 }] }],
       eksDenied: without !== null && isOf('eks') ? [without] : [],
       ec2Denied: isOf('ec2'),

@@ -10,6 +10,7 @@ import { readModes } from '#model/read-mode.ts'
 
 const percent = z.number().min(1).max(100)
 const address = z.string().regex(addressPattern, 'an e-mail address')
+const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
 const timeoutMs = z.int().min(100).max(600_000)
 const day = z.iso.date('a day as YYYY-MM-DD')
 
@@ -20,11 +21,7 @@ const policySchema = (ruleIds: readonly string[]) =>
       accounts: z
         .array(
           z.strictObject({
-            roleArn: z
-              .string()
-              .regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
-              .nullable()
-              .default(null),
+            roleArn: roleArn.nullable().default(null),
             // Source: STS API reference, AssumeRole ExternalId.
             externalId: z
               .string()
@@ -54,7 +51,7 @@ const policySchema = (ruleIds: readonly string[]) =>
         )
         .default(defaultPolicy.modes)
         .describe(
-          'how clusters are read: proxy through their API server, ssm by a fixed script on the node, or both; the first match wins',
+          'how clusters are read: proxy through their API server, ssm by a fixed script on the node, both, or kubelet on its own port; the first match wins',
         ),
       inspectOutput: z
         .strictObject({
@@ -71,6 +68,17 @@ const policySchema = (ruleIds: readonly string[]) =>
         .describe(
           'an S3 bucket into which nodes of the modes ssm and both write their whole answer, by their own role; by default SSM carries a shorter one',
         ),
+      kubelet: z
+        .strictObject({
+          roleArn: roleArn
+            .nullable()
+            .default(null)
+            .describe('the role whose token kubelets see; it needs get nodes/configz and get nodes/stats and nothing else'),
+          useOwnToken: z.boolean().default(false).describe('show every kubelet the token of the run itself; who owns a node could use it'),
+        })
+        .refine(({ roleArn: role, useOwnToken }) => role === null || !useOwnToken, 'a role or the run’s own token, not both')
+        .default(defaultPolicy.kubelet)
+        .describe('with which identity kubelets are asked in mode kubelet'),
       alertPercent: percent.default(defaultPolicy.alertPercent).describe('disk usage at which the team’s own alert fires'),
       assumedGrowthPercent: percent
         .default(defaultPolicy.assumedGrowthPercent)
@@ -185,6 +193,10 @@ const policySchema = (ruleIds: readonly string[]) =>
         .default(defaultPolicy.timeoutsMs)
         .describe('how long one answer may take; inspect: until a node that SSM was asked to inspect has done so'),
     })
+    .refine(
+      ({ modes, kubelet: { roleArn: role, useOwnToken } }) => role !== null || useOwnToken || modes.every(({ mode }) => mode !== 'kubelet'),
+      { path: ['modes'], message: 'mode kubelet shows every kubelet a token: say whose by kubelet.roleArn, or kubelet.useOwnToken: true' },
+    )
     .meta({ title: 'highwater policy' })
 
 /**

@@ -1,35 +1,186 @@
+/** One source for every permission: what stands beside the calls. The documents are written from it, the stack's role is compared with it. */
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
-import { ec2Permissions } from '#clients/ec2.ts'
-import { eksPermissions } from '#clients/eks.ts'
-import { listNodesPermission } from '#collect/collect.ts'
-import { clusterCollectors } from '#collect/collectors/index.ts'
-import { collectorsOf } from '#collect/modes.ts'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { stsPermissions } from '#clients/credentials.ts'
+import { s3Permissions } from '#clients/s3.ts'
+import { sesPermissions } from '#clients/sesv2.ts'
+import { ssmPermissions } from '#clients/ssm.ts'
+import { type Account, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
+import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
+import { readModes } from '#model/read-mode.ts'
+import { awsRights, kubernetesRights, readerStatements } from '#pipeline/permissions.ts'
+import { exampleApplied, iamPolicy, permissionsDocument } from '#pipeline/permissions-document.ts'
 
-const readme = readFileSync('README.md', 'utf8')
-const kubernetes = [
-  listNodesPermission,
-  ...[...Object.values(collectorsOf).flat(), ...clusterCollectors].flatMap(({ permissions }) => permissions.kubernetes),
-]
+const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(...of).map(({ right }) => right)
 
-it('the README names every right that the code uses', () => {
-  expect([...new Set(kubernetes)].toSorted()).toEqual([
-    'get nodes/proxy',
-    'list ec2nodeclasses.karpenter.k8s.aws',
+describe('the rights of a mode', () => {
+  const plain = [
     'list events',
     'list nodeclasses.eks.amazonaws.com',
     'list nodepools.karpenter.sh',
+    'list ec2nodeclasses.karpenter.k8s.aws',
     'list nodes',
     'list pods',
-  ])
-  for (const right of [...kubernetes, ...eksPermissions, ...ec2Permissions]) expect(readme).toContain(`\`${right}\``)
+  ]
+
+  it.each([
+    ['proxy', [...plain, 'get nodes/proxy']],
+    ['ssm', plain],
+    ['both', [...plain, 'get nodes/proxy']],
+    ['kubelet', plain],
+  ] as const)('%s, in a cluster', (mode, expected) => {
+    expect(rights(mode, 'reader').toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('of the identity that kubelets see: two, and none of the reader’s', () => {
+    expect(rights('kubelet', 'kubelet')).toEqual(['get nodes/configz', 'get nodes/stats'])
+    for (const mode of ['proxy', 'ssm', 'both'] as const) expect(rights(mode, 'kubelet')).toEqual([])
+  })
+
+  it.each(readModes)('%s: each says what stays unknown without it', mode => {
+    for (const { right, tells } of [...awsRights(mode), ...kubernetesRights(mode, 'reader'), ...kubernetesRights(mode, 'kubelet')])
+      expect({ right, tells }).toEqual({ right, tells: expect.stringMatching(/\w{4}/) })
+  })
 })
 
-it('the README’s ClusterRole grants those rights and no more', () => {
-  const role = /kind: ClusterRole\n[\s\S]*?```/.exec(readme)?.[0] ?? ''
-  const rules = role.matchAll(/apiGroups: \["?([^"\]]*)"?\],\s+resources: \[([^\]]+)\],\s+verbs: \[([^\]]+)\]/g)
-  const granted = [...rules].flatMap(([, group, resources = '', verbs = '']) =>
-    resources.split(', ').flatMap(resource => verbs.split(', ').map(verb => `${verb} ${resource}${group && `.${group}`}`)),
-  )
-  expect(granted.toSorted()).toEqual([...new Set(kubernetes)].toSorted())
+describe('RBAC', () => {
+  it.each([
+    ['list nodes', { verb: 'list', group: '', resource: 'nodes', subresource: '' }],
+    ['get nodes/proxy', { verb: 'get', group: '', resource: 'nodes', subresource: 'proxy' }],
+    ['list ec2nodeclasses.karpenter.k8s.aws', { verb: 'list', group: 'karpenter.k8s.aws', resource: 'ec2nodeclasses', subresource: '' }],
+  ])('%s', (right, attributes) => {
+    expect(attributesOf(right)).toEqual(attributes)
+  })
+
+  it('grants what was asked for and nothing beside it', () => {
+    for (const mode of readModes) {
+      const asked = rights(mode, 'reader')
+      const granted = policyRules(asked).flatMap(({ apiGroups, resources, verbs }) =>
+        verbs.flatMap(verb => resources.flatMap(resource => apiGroups.map(group => `${verb} ${resource}${group && `.${group}`}`))),
+      )
+      expect(granted.toSorted()).toEqual(asked.toSorted())
+    }
+  })
+})
+
+describe('IAM', () => {
+  const account: Account = { partition: 'aws', account: '111122223333', clusters: ['prod', 'stage'] }
+  const send = iamStatements(['ssm:SendCommand'], fleetGrants(account))
+
+  it('narrows SendCommand to the documents, and to instances of the clusters', () => {
+    expect(send).toEqual([
+      {
+        Effect: 'Allow',
+        Action: ['ssm:SendCommand'],
+        Resource: [
+          'arn:aws:ssm:*:111122223333:document/Highwater-Inspect',
+          'arn:aws:ssm:*:111122223333:document/Highwater-InspectBottlerocket',
+        ],
+      },
+      {
+        Effect: 'Allow',
+        Action: ['ssm:SendCommand'],
+        Resource: 'arn:aws:ec2:*:111122223333:instance/*',
+        Condition: { StringEquals: { 'ssm:resourceTag/aws:eks:cluster-name': ['prod', 'stage'] } },
+      },
+      {
+        Effect: 'Allow',
+        Action: ['ssm:SendCommand'],
+        Resource: 'arn:aws:ssm:*:111122223333:managed-instance/*',
+        Condition: {
+          StringLike: {
+            'ssm:resourceTag/EKSClusterARN': ['arn:aws:eks:*:111122223333:cluster/prod', 'arn:aws:eks:*:111122223333:cluster/stage'],
+          },
+        },
+      },
+    ])
+  })
+
+  it('has * only where AWS knows nothing narrower', () => {
+    const open = readerStatements('both', account).filter(({ Resource }) => Resource === '*')
+    // Source: Service Authorization Reference: no resource type.
+    expect(open.flatMap(({ Action }) => Action)).toEqual([
+      'eks:ListClusters',
+      'ec2:DescribeLaunchTemplateVersions',
+      ...ssmPermissions.filter(action => !['ssm:SendCommand', 'ssm:DescribeDocument'].includes(action)),
+    ])
+  })
+
+  it('lets the reader of mode kubelet become the role that kubelets see, and nobody else', () => {
+    const assumed = readModes.map(mode => [
+      mode,
+      iamPolicy(mode, exampleApplied).Statement.filter(({ Action }) => Action.includes('sts:AssumeRole')),
+    ])
+    expect(Object.fromEntries(assumed)).toEqual({
+      ...{ proxy: [], ssm: [], both: [] },
+      kubelet: [{ Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: exampleApplied.roles.kubelet }],
+    })
+  })
+
+  it('does not guess what an action that it does not know may be narrowed to', () => {
+    expect(() => iamStatements(['eks:DeleteCluster'], fleetGrants(account))).toThrow('eks:DeleteCluster')
+  })
+})
+
+describe('serverless.yml', () => {
+  const sub = (name: string) => `$\{${name}}`
+  const customTags = [
+    { tag: '!Sub', resolve: (text: string) => text },
+    { tag: '!Ref', resolve: (name: string) => sub(name) },
+    { tag: '!GetAtt', resolve: (path: string) => sub(path) },
+    ...['!Not', '!Equals', '!If'].map(tag => ({ tag, collection: 'seq' as const, resolve: () => null })),
+  ]
+  const { Resources } = parse(readFileSync('serverless.yml', 'utf8'), { customTags }).resources
+  const statements = (document: { Statement: IamStatement[] }) => document.Statement.map(canonical).toSorted()
+  const stack: Account = { partition: sub('AWS::Partition'), account: sub('AWS::AccountId'), clusters: null }
+  const arn = (service: string, rest: string) => `arn:${sub('AWS::Partition')}:${service}:${rest}`
+  const here = `${sub('AWS::Region')}:${sub('AWS::AccountId')}`
+  const roles: Grants = { role: { Resource: arn('iam', `:*:role/${sub('param:memberRole')}`) } }
+
+  it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
+    const own: Grants = {
+      object: { Resource: `${sub('ReportBucket.Arn')}/${sub('param:prefix')}*` },
+      bucket: { Resource: sub('ReportBucket.Arn') },
+      identity: { Resource: arn('ses', `${here}:identity/*`) },
+      'log-stream': { Resource: arn('logs', `${here}:log-group:/aws/lambda/highwater-${sub('sls:stage')}-audit:*`) },
+    }
+    const service = [...s3Permissions, ...sesPermissions, 'logs:CreateLogStream', 'logs:PutLogEvents']
+    const expected = [...readerStatements('proxy', stack, roles), ...iamStatements(service, own)]
+    const [policy, ...others] = Resources.AuditRole.Properties.Policies
+    expect(others).toEqual([])
+    expect(statements(policy.PolicyDocument)).toEqual(expected.map(canonical).toSorted())
+  })
+
+  it('grants what SSM needs only where it is wanted', () => {
+    const { Condition, Properties } = Resources.AuditSsmPolicy
+    expect(Condition).toBe('ReadsBySsm')
+    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(ssmPermissions, fleetGrants(stack)).map(canonical).toSorted())
+  })
+
+  it('lets the function become the role that kubelets see only where there is one', () => {
+    const { Condition, Properties } = Resources.AuditKubeletPolicy
+    expect(Condition).toBe('HasKubeletRole')
+    const kubelet: Grants = { role: { Resource: arn('iam', `:*:role/${sub('KubeletRole')}`) } }
+    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(stsPermissions, kubelet).map(canonical))
+  })
+})
+
+/** Order says nothing in IAM, and one value is a list of one. */
+function canonical({ Effect, Action, Resource, Condition }: IamStatement): string {
+  const list = (value: string | readonly string[]) => [value].flat().toSorted()
+  return JSON.stringify([
+    list(Resource),
+    list(Action),
+    Effect,
+    Condition && Object.entries(Condition).map(([test, keys]) => [test, Object.entries(keys).map(([key, values]) => [key, list(values)])]),
+  ])
+}
+
+it('docs/permissions.md is what the code says', async () => {
+  await expect(permissionsDocument()).toMatchFileSnapshot('../docs/permissions.md')
+})
+
+it('the README leads there', () => {
+  expect(readFileSync('README.md', 'utf8')).toContain('docs/permissions.md')
 })

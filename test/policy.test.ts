@@ -81,6 +81,15 @@ logRotation:
     )
   })
 
+  it('takes mode kubelet only with somebody whose token kubelets may see', () => {
+    const parsed = (kubelet: string) => () => parsePolicy(`modes: [{ mode: kubelet }]\nkubelet: ${kubelet}\n`, 'team.yaml', ruleIds)
+    const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
+    expect(parsed('{}')).toThrow(/^team\.yaml:1:\d+: modes: .*kubelet\.roleArn, or kubelet\.useOwnToken/)
+    expect(parsed(`{ roleArn: '${role}', useOwnToken: true }`)).toThrow(/not both/)
+    expect(parsed(`{ roleArn: '${role}' }`)().kubelet).toEqual({ roleArn: role, useOwnToken: false })
+    expect(parsed('{ useOwnToken: true }')().modes).toEqual([{ match: {}, mode: 'kubelet' }])
+  })
+
   it('says where the YAML itself is broken', () => {
     expect(() => parsePolicy('clusters: [prod', 'team.yaml', ruleIds)).toThrow(/^team\.yaml:1:\d+: /)
   })

@@ -4,9 +4,11 @@ import { OperatorError } from '#model/operator-error.ts'
 import { auditCommand } from './audit.ts'
 import { collectCommand } from './collect.ts'
 import { diffCommand } from './diff.ts'
+import { doctorCommand } from './doctor.ts'
 import { exitCode } from './exit-code.ts'
 import { explainCommand } from './explain.ts'
 import { demoCommand, labCommand } from './lab.ts'
+import { permissionsCommand } from './permissions.ts'
 import { predictCommand } from './predict.ts'
 import { version } from './version.ts'
 
@@ -20,6 +22,8 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(predictCommand())
     .addCommand(diffCommand())
     .addCommand(explainCommand())
+    .addCommand(doctorCommand())
+    .addCommand(permissionsCommand())
     .addCommand(labCommand())
     .addCommand(demoCommand(), { hidden: true })
     .showSuggestionAfterError()

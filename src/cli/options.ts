@@ -58,7 +58,7 @@ export function addFleetOptions(command: Command): Command {
     .addOption(
       new Option(
         '--mode <mode>',
-        'how nodes are read, whatever the policy says: proxy through the API server, ssm by a fixed script on the node, or both',
+        'how nodes are read, whatever the policy says: proxy through the API server, ssm by a fixed script on the node, both, or kubelet on its own port',
       ).choices(readModes),
     )
   return addPolicyOption(placed).addOption(

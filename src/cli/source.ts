@@ -1,21 +1,47 @@
 /** From the options to the records: EKS, a kubeconfig, or a saved snapshot. */
 
+import type { ClusterCheckup } from '#model/checkup.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
 import { promisedSources } from '#model/read-mode.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
-import { kubeconfigFleet, type LiveOptions, liveFleet, savedFleet } from '#pipeline/fleet.ts'
+import { checkUp } from '#pipeline/doctor/doctor.ts'
+import {
+  eksTargets,
+  kubeconfigFleet,
+  kubeconfigTargets,
+  type LiveOptions,
+  liveFleet,
+  type NamedEndpoint,
+  savedFleet,
+} from '#pipeline/fleet.ts'
 import { type FleetOptions, policyOf, selectionOf } from './options.ts'
 
+type Run = Pick<LiveOptions, 'signal' | 'onNodes'>
+
 /** Records of the live fleet. @throws OperatorError when the options contradict each other. */
-export async function* liveRecords(options: FleetOptions, run: Pick<LiveOptions, 'signal' | 'onNodes'>): AsyncGenerator<SnapshotRecord> {
+export async function* liveRecords(options: FleetOptions, run: Run): AsyncGenerator<SnapshotRecord> {
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
-  if (options.kubeconfig === undefined && options.context.length === 0) return yield* liveFleet(live)
+  const endpoints = await namedEndpoints(options, live.policy)
+  yield* endpoints === null ? liveFleet(live) : kubeconfigFleet(endpoints, live)
+}
+
+/** The same clusters, checked instead of read. @throws OperatorError likewise. */
+export async function* liveCheckups(options: FleetOptions, run: Run): AsyncGenerator<ClusterCheckup> {
+  const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
+  const endpoints = await namedEndpoints(options, live.policy)
+  yield* checkUp(endpoints === null ? eksTargets(live) : await kubeconfigTargets(endpoints, live.policy), live)
+}
+
+/** What a kubeconfig names; null: EKS is asked. */
+async function namedEndpoints(options: FleetOptions, policy: Policy): Promise<NamedEndpoint[] | null> {
+  if (options.kubeconfig === undefined && options.context.length === 0) return null
   if (Object.keys(options.tag).length > 0)
     throw new OperatorError('--tag chooses EKS clusters, --kubeconfig and --context others: give one or the other')
   if (options.cluster.length > 0)
     throw new OperatorError('--cluster chooses EKS clusters, --kubeconfig and --context others: give one or the other')
   // Where the instances are, a kubeconfig does not say.
-  const isPlace = options.region.length === 1 && live.policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))
+  const isPlace = options.region.length === 1 && policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))
   if (options.region.length > 0 && !isPlace)
     throw new OperatorError(
       '--region chooses EKS clusters, --kubeconfig and --context others: give one or the other; beside a kubeconfig it names the one region in which the modes ssm and both ask SSM',
@@ -25,7 +51,7 @@ export async function* liveRecords(options: FleetOptions, run: Pick<LiveOptions,
   const contexts = options.context.length === 0 ? [null] : [...new Set(options.context)]
   const endpoints = []
   for (const context of contexts) endpoints.push(await kubeconfigEndpoint(options.kubeconfig ?? null, context))
-  yield* kubeconfigFleet(endpoints, live)
+  return endpoints
 }
 
 /** Records of a saved snapshot. @throws OperatorError when options that only a live fleet has are given too. */

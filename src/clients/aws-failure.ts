@@ -29,7 +29,7 @@ export function awsFailure(error: unknown, { service, endpointVariable, what, re
     return fail(`AWS does not accept these credentials (${name}: ${text}). Check the keys, and this machine's clock`)
   if (name === 'RequestTimeTooSkewed') return fail(`this machine's clock is wrong (${text}). Set it by NTP`)
   // EC2 has a word of its own.
-  if (/AccessDenied|UnauthorizedOperation/.test(name)) return fail(`not allowed (${text}). Grant ${grant} to this identity`)
+  if (/AccessDenied|UnauthorizedOperation/.test(name)) return fail(`${notAllowed}${text}). Grant ${grant} to this identity`)
   if (isThrottling(error)) return fail(`AWS asks to slow down (${status} ${name}: ${text}), and did so at every try. Try again later`)
   if (error instanceof SyntaxError) return fail(`the answer is no ${service} answer. Check ${endpointVariable} and AWS_ENDPOINT_URL`)
   if (status !== null) return requestFailure(error, `${where} was answered ${status} ${name}: ${text}`)
@@ -42,6 +42,11 @@ export function awsFailure(error: unknown, { service, endpointVariable, what, re
   const failure = connectionFailure(error, host)
   return new RequestFailure(failure.kind, `${where}: ${failure.message}`, { cause: error })
 }
+
+const notAllowed = 'not allowed ('
+
+/** Whether a failure's words tell of a right that is missing. */
+export const isAboutRight = (message: string) => message.includes(`: ${notAllowed}`)
 
 /** A failure that AWS answered, or that came before any answer, in the client's own words. */
 export function requestFailure(error: unknown, message: string): RequestFailure {

@@ -98,5 +98,5 @@ function cut({ LaunchTemplateId, LaunchTemplateName, VersionNumber, LaunchTempla
 function ec2Failure(error: unknown, what: string, region: string): RequestFailure {
   const { name, text } = awsError(error)
   if (/^InvalidLaunchTemplate/.test(name)) return requestFailure(error, `EC2 ${what} in ${region}: there is no such thing (${text})`)
-  return awsFailure(error, { service: 'EC2', endpointVariable: 'AWS_ENDPOINT_URL_EC2', what, region, grant: ec2Permissions.join(', ') })
+  return awsFailure(error, { service: 'EC2', endpointVariable: 'AWS_ENDPOINT_URL_EC2', what, region, grant: `ec2:${what.split(' ')[0]}` })
 }

@@ -79,7 +79,7 @@ const asJson = (value: unknown): RawObject => JSON.parse(JSON.stringify(value ??
 function eksFailure(error: unknown, what: string, region: string): RequestFailure {
   const { name, text } = awsError(error)
   if (name === 'ResourceNotFoundException') return requestFailure(error, `EKS ${what} in ${region}: there is no such thing (${text})`)
-  return awsFailure(error, { service: 'EKS', endpointVariable: 'AWS_ENDPOINT_URL_EKS', what, region, grant: eksPermissions.join(', ') })
+  return awsFailure(error, { service: 'EKS', endpointVariable: 'AWS_ENDPOINT_URL_EKS', what, region, grant: `eks:${what.split(' ')[0]}` })
 }
 
 /** The region that the SDK's standard settings name, or null. */

@@ -4,6 +4,7 @@
  */
 import http from 'node:http'
 import https from 'node:https'
+import { checkServerIdentity } from 'node:tls'
 import { createGunzip } from 'node:zlib'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
@@ -17,6 +18,8 @@ export interface KubernetesEndpoint {
   clientCertificate?: { cert: string | Buffer; key: string | Buffer }
   /** Name expected in the certificate, where it is not the host. */
   serverName?: string
+  /** The certificate may be for any of these, where it is not for the host. */
+  names?: readonly string[]
   /** Only where a kubeconfig says `insecure-skip-tls-verify`. */
   skipTlsVerification?: boolean
   /** The Authorization header; `renew` after a 401. Null: none is sent. */
@@ -34,9 +37,21 @@ export interface KubernetesClientOptions {
   patienceMs: number
   /** How often such a server is tried. */
   probeEveryMs: number
+  /** What to do about an answer of that status. */
+  hints: Readonly<Record<number, string>>
 }
 
-const defaultOptions = { attempts: 3, backoffMs: 300, maxBodyBytes: 64 * 1024 * 1024, patienceMs: 30_000, probeEveryMs: 2_000 }
+const defaultOptions = {
+  attempts: 3,
+  backoffMs: 300,
+  maxBodyBytes: 64 * 1024 * 1024,
+  patienceMs: 30_000,
+  probeEveryMs: 2_000,
+  hints: {
+    401: "The API server does not know this identity: map the role by an EKS access entry (or aws-auth), and check this machine's clock",
+    403: "Grant the right in the cluster's role for highwater (docs/permissions.md; highwater doctor says which)",
+  },
+}
 const listPageLimit = 500
 const maxRetryAfterMs = 30_000
 const maxListRestarts = 3
@@ -65,6 +80,7 @@ export class KubernetesClient {
   private readonly agent: http.Agent
   private readonly pace: Pace
   private lists: Promise<unknown> = Promise.resolve()
+  private aheadMs: number | null = null
   private unreachable = 0
   private goneSinceMs = 0
   private probedMs = 0
@@ -85,6 +101,7 @@ export class KubernetesClient {
             cert: endpoint.clientCertificate?.cert,
             key: endpoint.clientCertificate?.key,
             servername: endpoint.serverName,
+            ...(endpoint.names && { checkServerIdentity: anyName(endpoint.names) }),
             rejectUnauthorized: endpoint.skipTlsVerification !== true,
           })
   }
@@ -94,12 +111,29 @@ export class KubernetesClient {
     return this.pace.requestsPerSecond
   }
 
+  /** How far this machine's clock is ahead of the server's, by its last answer, to the second; null before any. */
+  get clockAheadMs(): number | null {
+    return this.aheadMs
+  }
+
   /** GETs one JSON answer. @throws RequestFailure; the signal's reason when aborted. */
-  async getJson(path: string, { signal, timeoutMs, attempts = this.options.attempts, isProxied = false }: GetOptions): Promise<unknown> {
+  getJson(path: string, options: GetOptions): Promise<unknown> {
+    return this.ask({ method: 'GET', path }, options)
+  }
+
+  /** POSTs a review: the server answers a question and keeps nothing. @throws as getJson */
+  postReview(path: string, review: object, options: GetOptions): Promise<unknown> {
+    return this.ask({ method: 'POST', path, body: JSON.stringify(review) }, options)
+  }
+
+  private async ask(
+    question: Question,
+    { signal, timeoutMs, attempts = this.options.attempts, isProxied = false }: GetOptions,
+  ): Promise<unknown> {
     for (let attempt = 1; ; attempt += 1) {
       try {
         await this.awaitServer(signal)
-        const answer = await this.pace.run(() => this.noticing(() => this.attempt(path, signal, timeoutMs)), signal)
+        const answer = await this.pace.run(() => this.noticing(() => this.attempt(question, signal, timeoutMs)), signal)
         this.pace.succeeded()
         return answer
       } catch (error) {
@@ -177,38 +211,38 @@ export class KubernetesClient {
     return turn.then(body => parsePage(body, path))
   }
 
-  private async attempt(path: string, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
-    const answer = await this.request(path, await this.endpoint.authorization(false), signal, timeoutMs)
-    if (answer.status !== 401) return this.read(answer, path)
+  private async attempt(question: Question, signal: AbortSignal, timeoutMs: number): Promise<unknown> {
+    const answer = await this.request(question, await this.endpoint.authorization(false), signal, timeoutMs)
+    if (answer.status !== 401) return this.read(answer, question)
     const renewed = await this.endpoint.authorization(true)
-    return this.read(await this.request(path, renewed, signal, timeoutMs), path)
+    return this.read(await this.request(question, renewed, signal, timeoutMs), question)
   }
 
-  private read({ status, headers, body }: Answer, path: string): unknown {
-    if (status === 200) {
+  private read({ status, headers, body }: Answer, question: Question): unknown {
+    if (status === 200 || status === 201) {
       try {
         return JSON.parse(body)
       } catch (cause) {
-        throw new RequestFailure(
-          'body',
-          `the answer to GET ${withoutQuery(path)} is no JSON (${body.length} characters, cut off or broken)`,
-          { cause },
-        )
+        throw new RequestFailure('body', `the answer to ${told(question)} is no JSON (${body.length} characters, cut off or broken)`, {
+          cause,
+        })
       }
     }
     const parsed = parseStatus(body)
-    throw new RequestFailure('http', httpMessage(status, parsed.message, path), {
+    throw new RequestFailure('http', httpMessage(status, parsed.message, question, this.options.hints[status]), {
       status,
       retryAfterMs: retryAfterMs(headers['retry-after']),
       body: parsed.body,
     })
   }
 
-  private request(path: string, authorization: string | null, signal: AbortSignal, timeoutMs: number): Promise<Answer> {
+  private request(question: Question, authorization: string | null, signal: AbortSignal, timeoutMs: number): Promise<Answer> {
     const { base, agent, options } = this
+    const { method, path, body } = question
     const url = new URL(base.pathname.replace(/\/$/, '') + path, base)
     const headers: http.OutgoingHttpHeaders = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'highwater' }
     if (authorization !== null) headers.authorization = authorization
+    if (body !== undefined) Object.assign(headers, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
     return new Promise((resolve, reject) => {
       const done = (error: unknown, answer?: Answer) => {
         clearTimeout(timer)
@@ -216,33 +250,33 @@ export class KubernetesClient {
         if (answer) resolve(answer)
         else reject(error)
       }
-      const request = (url.protocol === 'http:' ? http : https).request(url, { agent, headers })
+      const request = (url.protocol === 'http:' ? http : https).request(url, { agent, headers, method })
       const stop = (error: unknown) => {
         done(error)
         request.destroy()
       }
       const abort = () => stop(signal.reason)
       const timer = setTimeout(
-        () => stop(new RequestFailure('timeout', `no answer to GET ${withoutQuery(path)} within ${timeoutMs / 1000} s`)),
+        () => stop(new RequestFailure('timeout', `no answer to ${told(question)} within ${timeoutMs / 1000} s`)),
         timeoutMs,
       )
       if (signal.aborted) return abort()
       signal.addEventListener('abort', abort, { once: true })
       request.on('error', error => done(connectionFailure(error, base.host)))
       request.on('response', response => {
+        const serverMs = Date.parse(response.headers.date ?? '')
+        if (!Number.isNaN(serverMs)) this.aheadMs = Date.now() - serverMs
         const stream = response.headers['content-encoding'] === 'gzip' ? response.pipe(createGunzip()) : response
         const chunks: Buffer[] = []
         let bytes = 0
         stream.on('data', (chunk: Buffer) => {
           bytes += chunk.length
           if (bytes > options.maxBodyBytes)
-            return stop(
-              new RequestFailure('too-large', `the answer to GET ${withoutQuery(path)} is larger than ${options.maxBodyBytes} bytes`),
-            )
+            return stop(new RequestFailure('too-large', `the answer to ${told(question)} is larger than ${options.maxBodyBytes} bytes`))
           chunks.push(chunk)
         })
         const broken = (cause: unknown) =>
-          done(new RequestFailure('body', `the answer to GET ${withoutQuery(path)} broke off after ${bytes} bytes`, { cause }))
+          done(new RequestFailure('body', `the answer to ${told(question)} broke off after ${bytes} bytes`, { cause }))
         response.on('aborted', () => broken(new Error('aborted')))
         response.on('error', broken)
         stream.on('error', broken)
@@ -250,9 +284,15 @@ export class KubernetesClient {
           done(null, { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString('utf8') }),
         )
       })
-      request.end()
+      request.end(body)
     })
   }
+}
+
+interface Question {
+  method: 'GET' | 'POST'
+  path: string
+  body?: string
 }
 
 interface Answer {
@@ -304,14 +344,18 @@ function parseStatus(text: string): { message: string; body: unknown } {
 
 /** In a message: a selector may be longer than what was answered. */
 const withoutQuery = (path: string) => path.split('?')[0] ?? ''
+const told = ({ method, path }: Question) => `${method} ${withoutQuery(path)}`
 
-function httpMessage(status: number, message: string, path: string): string {
-  const said = `GET ${withoutQuery(path)} was answered ${status}${message === '' ? '' : `: ${message}`}`
-  if (status === 401)
-    return `${said}. The API server does not know this identity: map the role by an EKS access entry (or aws-auth), and check this machine's clock`
-  if (status === 403) return `${said}. Grant the right in the cluster's role for highwater (README, Permissions)`
-  return said
+function httpMessage(status: number, message: string, question: Question, hint?: string): string {
+  const said = `${told(question)} was answered ${status}${message === '' ? '' : `: ${message}`}`
+  return hint ? `${said}. ${hint}` : said
 }
+
+/** A certificate for one of the names is right; the error is that of the host. */
+const anyName =
+  (names: readonly string[]): typeof checkServerIdentity =>
+  (host, certificate) =>
+    names.some(name => checkServerIdentity(name, certificate) === undefined) ? undefined : checkServerIdentity(host, certificate)
 
 function retryAfterMs(header: string | undefined): number | null {
   const seconds = Number(header)

@@ -180,6 +180,32 @@ export class SsmApi {
     }
   }
 
+  /** Why the answers of commands may not be read, by action; nothing is sent: the command asked for is one that there never was. */
+  async answersUnreadable(signal: AbortSignal): Promise<Map<string, string>> {
+    const CommandId = '00000000-0000-4000-8000-000000000000'
+    const questions: [action: string, ask: () => Promise<unknown>][] = [
+      [
+        'ListCommandInvocations',
+        () => this.client.send(new ListCommandInvocationsCommand({ CommandId, MaxResults: 1 }), { abortSignal: signal }),
+      ],
+      [
+        'GetCommandInvocation',
+        () => this.client.send(new GetCommandInvocationCommand({ CommandId, InstanceId: 'i-00000000000000000' }), { abortSignal: signal }),
+      ],
+    ]
+    const reasons = new Map<string, string>()
+    for (const [action, ask] of questions) {
+      try {
+        await this.call(action, signal, ask, isThrottling)
+      } catch (error) {
+        signal.throwIfAborted()
+        const isUnknown = error instanceof RequestFailure && /^(Invalid|Invocation)/.test(awsError(error.cause).name)
+        if (!isUnknown) reasons.set(`ssm:${action}`, error instanceof Error ? error.message : String(error))
+      }
+    }
+    return reasons
+  }
+
   close(): void {
     this.client.destroy()
   }
@@ -232,5 +258,5 @@ function ssmFailure(error: unknown, what: string, region: string): RequestFailur
   const { name, text } = awsError(error)
   const refusal = Object.hasOwn(refusals, name) ? refusals[name] : undefined
   if (refusal !== undefined) return requestFailure(error, `SSM ${what} in ${region}: ${refusal} (${name}: ${text})`)
-  return awsFailure(error, { service: 'SSM', endpointVariable: 'AWS_ENDPOINT_URL_SSM', what, region, grant: ssmPermissions.join(', ') })
+  return awsFailure(error, { service: 'SSM', endpointVariable: 'AWS_ENDPOINT_URL_SSM', what, region, grant: `ssm:${what.split(' ')[0]}` })
 }

@@ -6,11 +6,20 @@ import { eksTokenMaxBytes, eksTokenRenewMs, eksTokenUrlExpiresSeconds } from '#f
 import type { CredentialSource } from './credentials.ts'
 
 /** The account of the caller. Needs no permission. */
-export async function callerAccount(region: string, credentials: CredentialSource, signal: AbortSignal): Promise<string | null> {
+export const callerAccount = async (region: string, credentials: CredentialSource, signal: AbortSignal): Promise<string | null> =>
+  (await callerIdentity(region, credentials, signal)).account
+
+/** Needs no permission. `principal`: the IAM user or role itself, as an access entry names it; of a role with a path the path is missing. */
+export async function callerIdentity(
+  region: string,
+  credentials: CredentialSource,
+  signal: AbortSignal,
+): Promise<{ account: string | null; principal: string | null }> {
   const client = new STSClient({ region, credentials })
   try {
-    const { Account } = await client.send(new GetCallerIdentityCommand({}), { abortSignal: signal })
-    return Account ?? null
+    const { Account = null, Arn } = await client.send(new GetCallerIdentityCommand({}), { abortSignal: signal })
+    const principal = Arn?.replace(/^(arn:[\w-]+):sts(::\d+):assumed-role\/([^/]+)\/.*$/, '$1:iam$2:role/$3')
+    return { account: Account, principal: principal ?? null }
   } finally {
     client.destroy()
   }

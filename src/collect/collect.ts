@@ -1,15 +1,17 @@
 /** Reads one cluster: its nodes page by page, of each node what the collectors ask, then its own objects. What cannot be read becomes an entry of `errors`, never a gap. */
 import { pMapIterable } from 'p-map'
+import { KubeletApi, type KubeletIdentity } from '#clients/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
-import type { ClusterCollector, CollectContext, Collector, Told } from './collector.ts'
+import type { ClusterCollector, ClusterContext, CollectContext, Collector, NodeContext, Told } from './collector.ts'
 import type { Inspector } from './inspect/inspector.ts'
 
 export interface CollectOptions {
@@ -19,6 +21,8 @@ export interface CollectOptions {
   clusterCollectors: readonly ClusterCollector[]
   /** Of the account and region that the cluster is in; null: not known, or the mode needs none. */
   inspector: Inspector | null
+  /** With what kubelets are asked directly; null: nobody said with what, or the mode needs none. */
+  kubelet: KubeletIdentity | null
   policy: Policy
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
@@ -34,6 +38,8 @@ export interface NodesFound {
 
 /** What listing the nodes needs in a cluster, beside what the collectors say. */
 export const listNodesPermission = 'list nodes'
+/** And what it brings. */
+export const listNodesTells = 'which nodes there are: without it nothing of the cluster is audited'
 
 const fargate = 'a Fargate node: AWS runs its kubelet and does not let it be asked, so there is nothing to audit'
 
@@ -50,7 +56,8 @@ export async function* collect(
     let isSaid = false
     const nodes = selectedNodes(record.cluster, kubernetes, options, errors)
     const { pace, timeoutsMs } = options.policy
-    const context = { kubernetes, inspector: options.inspector, signal: options.signal, timeoutsMs }
+    const kubelet = options.kubelet && new KubeletApi(options.kubelet, pace)
+    const context = { kubernetes, inspector: options.inspector, kubelet, signal: options.signal, timeoutsMs }
     // SSM is asked for many at once: while one batch answers, the next one fills up. The API server's own pace holds all the same.
     const atOnce = options.inspector === null ? pace.concurrency : Math.max(pace.concurrency, 2 * commandInstancesMax)
     const records = pMapIterable(nodes, node => readNode(record.cluster, node, options, context), {
@@ -105,7 +112,8 @@ async function readNode(
   const identity = nodeIdentity(node)
   const record: NodeRecord = { kind: 'Node', cluster, at: null, mode, node, errors: [] }
   const attempts = identity.ready === 'True' ? undefined : 1
-  const told = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts })))
+  const address = kubeletAddress(node)
+  const told = await Promise.all(collectors.map(collector => attempt(collector, identity, { ...context, attempts, address })))
   for (const { errors, ...answers } of told) {
     Object.assign(record, answers)
     record.errors?.push(...(errors ?? []))
@@ -118,7 +126,7 @@ async function readNode(
 async function* readObjects(
   cluster: string,
   { resource, collect: pagesOf }: ClusterCollector,
-  context: Omit<CollectContext, 'attempts' | 'inspector'>,
+  context: ClusterContext,
   errors: ReadError[],
 ): AsyncGenerator<ObjectsRecord> {
   let isEmpty = true
@@ -134,7 +142,7 @@ async function* readObjects(
   }
 }
 
-async function attempt(collector: Collector, node: NodeIdentity, context: CollectContext): Promise<Told> {
+async function attempt(collector: Collector, node: NodeIdentity, context: NodeContext): Promise<Told> {
   const failed = (message: string): Told => ({ errors: collector.answers.map(what => ({ what, message })) })
   if (node.owner === 'fargate' && collector.isAnsweredByKubelet) return failed(fargate)
   try {

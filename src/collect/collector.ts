@@ -1,17 +1,30 @@
 /** What a collector is: one question to one node, or to one cluster. */
+import type { KubeletApi } from '#clients/kubelet.ts'
 import type { KubernetesClient } from '#clients/kubernetes.ts'
+import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Source } from '#model/read-mode.ts'
 import type { NodeRecord, RawObject, ReadError } from '#model/record.ts'
 import type { Inspector } from './inspect/inspector.ts'
 
-export interface CollectContext {
+/** What every question to a cluster takes. */
+export interface ClusterContext {
   kubernetes: KubernetesClient
-  /** For the account and region of the cluster; null: it is not known where its instances are. */
-  inspector: Inspector | null
   signal: AbortSignal
   timeoutsMs: Policy['timeoutsMs']
+}
+
+export interface CollectContext extends ClusterContext {
+  /** For the account and region of the cluster; null: it is not known where its instances are. */
+  inspector: Inspector | null
+  /** How kubelets are asked directly; null: nobody said with which identity. */
+  kubelet: KubeletApi | null
+}
+
+export interface NodeContext extends CollectContext {
+  /** Where its kubelet would be asked directly. */
+  address: KubeletAddress
   /** Tries of one request; fewer for a node that does not post its status. */
   attempts?: number
 }
@@ -28,9 +41,11 @@ export interface Collector {
   answers: readonly Answered[]
   /** What the identity needs: in the cluster `verb resource`, in the account IAM actions. */
   permissions: { kubernetes: string[]; aws?: string[] }
+  /** What it brings, and stays unknown where a right is missing: a noun phrase. */
+  tells: string
   /** Whether it asks the kubelet itself, or its machine: Fargate's cannot be asked. */
   isAnsweredByKubelet: boolean
-  collect(node: NodeIdentity, context: CollectContext): Promise<Told>
+  collect(node: NodeIdentity, context: NodeContext): Promise<Told>
 }
 
 /** It asks a cluster for objects of one kind, page by page, and throws for what it could not read: what came before stays. */
@@ -38,5 +53,7 @@ export interface ClusterCollector {
   /** The record's resource, `plural` or `plural.group`, and the name under which its failure is reported. */
   resource: string
   permissions: { kubernetes: string[] }
-  collect(context: Omit<CollectContext, 'attempts' | 'inspector'>): AsyncGenerator<RawObject[]>
+  /** As a collector's. */
+  tells: string
+  collect(context: ClusterContext): AsyncGenerator<RawObject[]>
 }

@@ -3,12 +3,18 @@ import type { ReadMode } from '#model/read-mode.ts'
 import type { Collector } from './collector.ts'
 import { configz } from './collectors/configz.ts'
 import { inspect } from './collectors/inspect.ts'
+import { kubeletConfigz } from './collectors/kubelet-configz.ts'
+import { kubeletStatsSummary } from './collectors/kubelet-stats-summary.ts'
 import { pods } from './collectors/pods.ts'
 import { statsSummary } from './collectors/stats-summary.ts'
+
+/** They ask the kubelet itself, with a token that it sees. */
+export const kubeletCollectors: readonly Collector[] = [kubeletConfigz, kubeletStatsSummary]
 
 /** Besides the Node object itself. Of two that answer the same the later one's answer counts. */
 export const collectorsOf: Readonly<Record<ReadMode, readonly Collector[]>> = {
   proxy: [pods, configz, statsSummary],
   ssm: [pods, inspect],
   both: [pods, inspect, configz, statsSummary],
+  kubelet: [pods, ...kubeletCollectors],
 }

@@ -2,6 +2,7 @@
 import pMap, { pMapIterable } from 'p-map'
 import { type CredentialSource, credentialSource } from '#clients/credentials.ts'
 import { EksApi, sdkRegion } from '#clients/eks.ts'
+import type { KubeletIdentity } from '#clients/kubelet.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { eksAuthorization } from '#clients/sts.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -16,6 +17,8 @@ export interface ClusterTarget {
   endpoint: KubernetesEndpoint | null
   /** Where its instances are, the same object for all clusters of one account and region; null: not known. */
   place: AwsPlace | null
+  /** With what its kubelets are asked directly; none where nobody said with what. */
+  kubelet?: KubeletIdentity | null
 }
 
 /** A region, and the credentials of an account. */
@@ -49,7 +52,7 @@ export async function* discover(policy: Policy, selection: Selection, signal: Ab
       yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null, place }
     }
     const isShared = (name: string) => found.filter(other => other.name === name).length > 1
-    const targets = pMapIterable(selected, ({ place, name }) => describe(place, name, isShared(name), signal), {
+    const targets = pMapIterable(selected, ({ place, name }) => describe(place, name, isShared(name), policy, signal), {
       concurrency: describedAtOnce,
     })
     let tagged = 0
@@ -91,7 +94,7 @@ async function listing(place: Place, signal: AbortSignal): Promise<{ place: Plac
   }
 }
 
-async function describe(place: Place, name: string, isShared: boolean, signal: AbortSignal): Promise<ClusterTarget> {
+async function describe(place: Place, name: string, isShared: boolean, policy: Policy, signal: AbortSignal): Promise<ClusterTarget> {
   const errors: ReadError[] = []
   const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | null> => {
     try {
@@ -119,7 +122,8 @@ async function describe(place: Place, name: string, isShared: boolean, signal: A
     launchTemplates,
     errors,
   }
-  return { record, endpoint, place }
+  const kubelet = endpoint === null ? null : kubeletIdentity(policy, endpoint, { ...place, clusterId: clusterIdOf(eks, name) })
+  return { record, endpoint, kubelet, place }
 }
 
 /** Only ACTIVE and UPDATING clusters have an API server that answers. Source: EKS API reference, Cluster.status. */
@@ -142,9 +146,23 @@ function endpointOf(eks: RawObject, name: string, { region, credentials }: Place
     })
     return null
   }
-  // Source: aws-iam-authenticator; a local cluster on Outposts has an id, which then stands for the name in the token.
-  const clusterId = typeof eks.id === 'string' ? eks.id : name
+  const clusterId = clusterIdOf(eks, name)
   return { server, ca: Buffer.from(ca, 'base64'), authorization: eksAuthorization({ region, clusterId, credentials }) }
+}
+
+/** Source: aws-iam-authenticator; a local cluster on Outposts has an id, which then stands for the name in the token. */
+const clusterIdOf = (eks: RawObject | null, name: string) => (typeof eks?.id === 'string' ? eks.id : name)
+
+/** Whose token kubelets see: a role's of its own, or the reader's, where the policy says so. Null: nobody's. */
+function kubeletIdentity(
+  { kubelet: { roleArn, useOwnToken } }: Policy,
+  { ca, authorization }: KubernetesEndpoint,
+  { region, clusterId }: { region: string; clusterId: string },
+): KubeletIdentity | null {
+  if (ca === undefined) return null
+  if (roleArn !== null)
+    return { ca, authorization: eksAuthorization({ region, clusterId, credentials: credentialSource(roleArn, null, region) }) }
+  return useOwnToken ? { ca, authorization } : null
 }
 
 const accountOf = (eks: RawObject | null) => (typeof eks?.arn === 'string' ? eks.arn.split(':')[4] : undefined)

@@ -10,6 +10,7 @@ import { ssmApi } from './apis/ssm.ts'
 import { stsApi } from './apis/sts.ts'
 import { issueServing } from './certificates.ts'
 import { kubeconfig } from './kubeconfig.ts'
+import { standUpKubelets } from './kubelets.ts'
 import type { Scenario } from './scenarios/scenario.ts'
 import { type Served, serve } from './server.ts'
 import { createTally, type Requests, type Tally } from './tally.ts'
@@ -106,7 +107,8 @@ async function standUp(cluster: WorldCluster, world: World, tally: Tally): Promi
     faults?.certificate === 'other-host'
       ? { dns: ['kubernetes.example.com'], ip: [] }
       : { dns: ['localhost', 'kubernetes'], ip: ['127.0.0.1'] }
+  const kubelets = cluster.scenario.kubelets ? await standUpKubelets(cluster, world, tally) : []
   const served = await serve(kubernetesApi(cluster, world), tally, issueServing(cluster.authority, names))
   cluster.endpoint = `https://127.0.0.1:${served.port}`
-  return served
+  return { ...served, close: async () => void (await Promise.all([served, ...kubelets].map(server => server.close()))) }
 }

@@ -15,8 +15,13 @@ export interface Served {
   close(): Promise<void>
 }
 
-/** Listens on a free port of 127.0.0.1. @throws Error when it cannot listen. */
-export async function serve<Caller>(api: Api<Caller>, tally: Tally, certificate?: ServingCertificate): Promise<Served> {
+/** Listens on a free port. @param host an address of loopback. @throws Error when it cannot listen. */
+export async function serve<Caller>(
+  api: Api<Caller>,
+  tally: Tally,
+  certificate?: ServingCertificate,
+  host: string = loopback,
+): Promise<Served> {
   const listener: RequestListener = (incoming, response) => {
     take(api, incoming, response, tally).catch(() => response.destroy())
   }
@@ -24,13 +29,13 @@ export async function serve<Caller>(api: Api<Caller>, tally: Tally, certificate?
     ? createSecureServer({ key: certificate.keyPem, cert: certificate.certificatePem }, listener)
     : createServer(listener)
   server.on(certificate ? 'secureConnection' : 'connection', () => tally.connection(api.name))
-  return { port: await listen(server), close: () => close(server) }
+  return { port: await listen(server, host), close: () => close(server) }
 }
 
-function listen(server: Server): Promise<number> {
+function listen(server: Server, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(0, loopback, () => resolve((server.address() as AddressInfo).port))
+    server.listen(0, host, () => resolve((server.address() as AddressInfo).port))
   })
 }
 

@@ -1,7 +1,7 @@
 /** Counts what the lab was asked, for tests: requests by API and route, connections by API. */
 
 export interface Requests {
-  /** API name (`eks`, `ec2`, `sts`, `s3`, `sesv2`, `kubernetes/<cluster>`) → route id (`unknown` for none) → requests. */
+  /** API name (`eks`, `ec2`, `sts`, `s3`, `sesv2`, `kubernetes/<cluster>`, `kubelet/<cluster>`) → route id (`unknown` for none) → requests. */
   routes: Record<string, Record<string, number>>
   /** API name → connections opened; TLS handshakes where the API is served over HTTPS. */
   connections: Record<string, number>

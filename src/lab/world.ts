@@ -64,6 +64,7 @@ export interface World {
   eksPageSize: number
   /** EKS requests still to be throttled. */
   eksThrottlesLeft: number
+  eksDenied: readonly string[]
   clusters: Map<string, WorldCluster>
   roles: Map<string, RoleScenario>
   keys: Map<string, AccessKey>
@@ -108,6 +109,7 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     at,
     eksPageSize: Math.min(100, ...scenarios.map(scenario => scenario.eksPageSize ?? 100)),
     eksThrottlesLeft: scenarios.reduce((sum, scenario) => sum + (scenario.eksThrottlesFirst ?? 0), 0),
+    eksDenied: scenarios.flatMap(scenario => scenario.eksDenied ?? []),
     clusters,
     roles: new Map(scenarios.flatMap(scenario => scenario.roles ?? []).map(role => [role.arn, role])),
     keys: new Map(),

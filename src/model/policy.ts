@@ -65,6 +65,8 @@ export interface Policy {
   modes: ModeSelection[]
   /** Where SSM agents put what they were told in full, by their instance's own role. Null: a shorter answer comes through SSM itself. */
   inspectOutput: { bucket: string; prefix: string } | null
+  /** Mode `kubelet`: whose token kubelets see. The role's, or, only where that is said, the run's own. */
+  kubelet: { roleArn: string | null; useOwnToken: boolean }
   /** Disk usage in percent at which the team's own alert fires. */
   alertPercent: number
   /** Growth in percent of the capacity within one image-GC period, taken where no rate was observed. */
@@ -118,6 +120,7 @@ export const defaultPolicy: Policy = {
   clusters: { names: [], tags: {} },
   modes: [],
   inspectOutput: null,
+  kubelet: { roleArn: null, useOwnToken: false },
   alertPercent: 80,
   assumedGrowthPercent: 2,
   strandedPercent: 10,

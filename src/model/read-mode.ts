@@ -2,10 +2,10 @@
 import { matchesGlob } from './glob.ts'
 import type { Policy } from './policy.ts'
 
-/** `proxy`: the kubelet through the API server. `ssm`: the node itself, by a fixed script. `both`: the two together. */
-export const readModes = ['proxy', 'ssm', 'both'] as const
+/** `proxy`: the kubelet through the API server. `ssm`: the node itself, by a fixed script. `both`: the two together. `kubelet`: the kubelet itself. */
+export const readModes = ['proxy', 'ssm', 'both', 'kubelet'] as const
 export type ReadMode = (typeof readModes)[number]
-const defaultReadMode: ReadMode = 'proxy'
+export const defaultReadMode: ReadMode = 'proxy'
 
 /** In the order in which people read what is missing. */
 export const sources = ['node', 'pods', 'configz', 'summary', 'host', 'runtime'] as const
@@ -16,6 +16,7 @@ export const promisedSources: Readonly<Record<ReadMode, readonly Source[]>> = {
   proxy: ['node', 'pods', 'configz', 'summary'],
   ssm: ['node', 'pods', 'host', 'runtime'],
   both: sources,
+  kubelet: ['node', 'pods', 'configz', 'summary'],
 }
 
 export const isReadMode = (value: unknown): value is ReadMode => readModes.some(mode => mode === value)

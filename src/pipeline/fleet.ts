@@ -9,6 +9,7 @@ import { Inspector } from '#collect/inspect/inspector.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources, readModeOf } from '#model/read-mode.ts'
 import { type MalformedLine, type NodeRecord, type SnapshotHeader, type SnapshotRecord, snapshotSchema } from '#model/record.ts'
@@ -33,6 +34,7 @@ export interface NamedEndpoint {
 
 /** Every selected EKS cluster. @throws OperatorError when there is nothing to audit. */
 export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotRecord> {
+  requireKubeletIdentity(options.policy)
   const region = options.policy.accounts[0]?.regions?.[0] ?? (await sdkRegion())
   yield header(region === null ? null : await ownAccount(region, options.signal), region)
   yield* readAll(untilAborted(discover(options.policy, options.selection, options.signal), options.signal), options)
@@ -40,12 +42,33 @@ export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotR
 
 /** Clusters outside EKS, or reached as kubectl does. */
 export async function* kubeconfigFleet(endpoints: NamedEndpoint[], options: LiveOptions): AsyncGenerator<SnapshotRecord> {
+  requireKubeletIdentity(options.policy)
   yield header(null, null)
-  const place = await ownPlace(options.policy)
-  const targets = endpoints.map(
-    ({ context, endpoint }): ClusterTarget => ({ record: { kind: 'Cluster', cluster: context, errors: [] }, endpoint, place }),
-  )
-  yield* readAll(targets, options)
+  yield* readAll(await kubeconfigTargets(endpoints, options.policy), options)
+}
+
+/** Whose token every kubelet sees is decided, never assumed. @throws OperatorError */
+function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken } }: Policy): void {
+  if (roleArn === null && !useOwnToken && modes.some(({ mode }) => mode === 'kubelet'))
+    throw new OperatorError(
+      'Mode kubelet shows a token to every kubelet, and nobody said whose. Set kubelet.roleArn in the policy to a role that may do nothing else ' +
+        '(docs/permissions.md), or kubelet.useOwnToken: true where the token of the run itself may be seen',
+    )
+}
+
+/** The selected EKS clusters, and how to reach each. @throws OperatorError as liveFleet */
+export const eksTargets = ({ policy, selection, signal }: LiveOptions): AsyncGenerator<ClusterTarget> => discover(policy, selection, signal)
+
+/** There is no IAM behind a kubeconfig: kubelets see its token, where the policy says so, or none. */
+export async function kubeconfigTargets(endpoints: NamedEndpoint[], policy: Policy): Promise<ClusterTarget[]> {
+  const place = await ownPlace(policy)
+  const isShown = policy.kubelet.useOwnToken
+  return endpoints.map(({ context, endpoint }) => ({
+    record: { kind: 'Cluster', cluster: context, errors: [] },
+    endpoint,
+    place,
+    kubelet: isShown && endpoint.ca !== undefined ? { ca: endpoint.ca, authorization: endpoint.authorization } : null,
+  }))
 }
 
 /** A saved snapshot, cut to the selection. @throws OperatorError */
@@ -78,7 +101,7 @@ async function* readAll(
     return inspector
   }
   async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
-    for await (const { record, endpoint, place } of targets) {
+    for await (const { record, endpoint, place, kubelet } of targets) {
       const mode = readModeOf(policy, record.cluster)
       const inspector = place !== null && promisedSources[mode].includes('host') ? inspectorOf(place) : null
       yield collect(record, endpoint, {
@@ -86,6 +109,7 @@ async function* readAll(
         collectors: collectorsOf[mode],
         clusterCollectors,
         inspector,
+        kubelet: kubelet ?? null,
         policy,
         selection,
         signal,

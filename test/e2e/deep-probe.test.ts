@@ -18,8 +18,8 @@ interface Case {
   rule: string
   profile?: Partial<NodeProfile>
   change: (answer: Answer) => Answer
-  /** `running`: by SSM alone, where root could read configz on the node. */
-  found: Record<ReadMode | 'running', Confidence>
+  /** `running`: by SSM alone, where root could read configz on the node. Mode `kubelet` reads what `proxy` reads. */
+  found: Record<Exclude<ReadMode, 'kubelet'> | 'running', Confidence>
 }
 
 const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})

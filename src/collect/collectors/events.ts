@@ -12,6 +12,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 export const events: ClusterCollector = {
   resource: 'events',
   permissions: { kubernetes: ['list events'] },
+  tells: 'what was evicted, not freed or not pulled in the last hour',
 
   async *collect({ kubernetes, signal, timeoutsMs }) {
     const counts = new Map<string, number>()

@@ -1,5 +1,40 @@
-/** Where a kubelet answers through the API server's node proxy. Upstream: pkg/kubelet/server/server.go; staging/src/k8s.io/api core/v1 nodes/proxy. */
+/** Where a kubelet answers: through the API server's node proxy, and itself. Upstream: pkg/kubelet/server/server.go, auth.go; staging/src/k8s.io/api core/v1 nodes/proxy. */
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import { gateState } from './feature-gates.ts'
+import { featuresOf } from './features.ts'
+
+/** Through the node proxy. */
 export const kubeletPath = {
   configz: (node: string) => `/api/v1/nodes/${encodeURIComponent(node)}/proxy/configz`,
   statsSummary: (node: string) => `/api/v1/nodes/${encodeURIComponent(node)}/proxy/stats/summary`,
 }
+
+/** Of the kubelet itself. */
+export const ownPath = { configz: '/configz', statsSummary: '/stats/summary' } as const
+
+/** Source: pkg/cluster/ports/ports.go KubeletPort. */
+const usualPort = 10_250
+
+export interface KubeletAddress {
+  /** The node's first internal address, IPv4 or IPv6; null where it reports none. */
+  ip: string | null
+  port: number
+  /** What its serving certificate may be for: the node's addresses and names. Source: pkg/kubelet/certificate/kubelet.go NewKubeletServerCertificateManager. */
+  names: readonly string[]
+}
+
+export function kubeletAddress({ metadata, status }: KubernetesNode): KubeletAddress {
+  const addresses = Array.isArray(status?.addresses) ? status.addresses : []
+  const ofType = (...types: string[]) =>
+    addresses.flatMap(({ type, address }) => (address && types.includes(String(type)) ? [address] : []))
+  const port = status?.daemonEndpoints?.kubeletEndpoint?.Port
+  return {
+    ip: ofType('InternalIP')[0] ?? null,
+    port: typeof port === 'number' && port > 0 ? port : usualPort,
+    names: [...new Set([...ofType('InternalIP', 'Hostname', 'InternalDNS'), ...(metadata?.name ? [metadata.name] : [])])],
+  }
+}
+
+/** Without the gate a kubelet asks for `get nodes/proxy` where it would ask for `get nodes/configz`. Source: pkg/kubelet/server/auth.go GetRequestAttributes. */
+export const asksForConfigzRight = (kubeletVersion: string | null) =>
+  gateState('KubeletFineGrainedAuthz', featuresOf(kubeletVersion))?.isOn === true

@@ -44,7 +44,14 @@ export function eksApi(world: World): Api<Caller> {
   ]
   return {
     name: 'eks',
-    routes,
+    routes: routes.map(route => ({
+      ...route,
+      answer(request, params, caller) {
+        if (!world.eksDenied.includes(`eks:${route.id}`)) return route.answer(request, params, caller)
+        const message = `User: ${caller.principal.arn} is not authorized to perform: eks:${route.id} because no identity-based policy allows the eks:${route.id} action`
+        throw new Refusal(403, 'AccessDeniedException', message)
+      },
+    })),
     parametersOf: request => request.query,
     authenticate(request) {
       const caller = authenticated(request, world, 'eks')

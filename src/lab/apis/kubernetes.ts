@@ -1,9 +1,10 @@
 /** A Kubernetes API server as an auditor reads it: nodes, pods, events, who makes nodes, and the kubelets behind the node proxy. */
-import { type Answer, type Api, atPath, type LabRequest, Refusal, type Route } from '#lab/api.ts'
+import { type Answer, type Api, atPath, Refusal, type Route } from '#lab/api.ts'
 import type { LabNode, NodeSource } from '#lab/scenarios/scenario.ts'
-import { auditorRights, type World, type WorldCluster } from '#lab/world.ts'
+import type { World, WorldCluster } from '#lab/world.ts'
+import { accessReview } from './kubernetes/access-review.ts'
 import { anonymous, authorize, type User } from './kubernetes/authorization.ts'
-import { userOfToken } from './kubernetes/bearer-token.ts'
+import { authenticate } from './kubernetes/bearer-token.ts'
 import { customResourceRoutes, installedGroups } from './kubernetes/custom-resources.ts'
 import { apiGroups, apiVersions, coreResources, serverVersion } from './kubernetes/discovery.ts'
 import { eventsListing } from './kubernetes/events.ts'
@@ -11,7 +12,7 @@ import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { listParameters, listReply } from './kubernetes/lists.ts'
 import { objectReply } from './kubernetes/objects.ts'
 import { podsListing } from './kubernetes/pods.ts'
-import { notFound, statusReply, unauthorized } from './kubernetes/status.ts'
+import { notFound, statusReply } from './kubernetes/status.ts'
 
 export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
   const { nodes } = cluster.scenario
@@ -23,6 +24,7 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       document('resources', '/api/v1', coreResources),
     ].map(onlyAuthenticated),
     ...customResourceRoutes(cluster).map(onlyAuthenticated),
+    onlyAuthenticated(accessReview),
     {
       id: 'listNodes',
       match: atPath('GET', '/api/v1/nodes'),
@@ -92,16 +94,6 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
     authenticate: request => authenticate(request, cluster, world),
     error: statusReply,
   }
-}
-
-function authenticate(request: LabRequest, cluster: WorldCluster, world: World): User {
-  const authorization = request.headers.authorization
-  if (authorization === undefined) return anonymous
-  const [, token = ''] = /^Bearer (\S+)$/i.exec(authorization) ?? []
-  if (token === world.kubeconfigToken) return { username: 'lab-reader', rights: auditorRights }
-  const user = userOfToken(token, cluster, world)
-  if (!user) throw unauthorized()
-  return user
 }
 
 const document = (id: string, path: string, body: object): Route<User> => ({

@@ -15,6 +15,8 @@ export interface Scenario {
   eksPageSize?: number
   /** EKS answers so many requests with ThrottlingException before it answers any. */
   eksThrottlesFirst?: number
+  /** What no principal may do, `eks:DescribeCluster`. */
+  eksDenied?: readonly string[]
   launchTemplates?: readonly LaunchTemplateScenario[]
   /** Items in a page of EC2's lists; default 200. */
   ec2PageSize?: number
@@ -140,6 +142,8 @@ export interface ClusterScenario {
   nodeClasses?: Readonly<Record<string, readonly RawObject[]>>
   /** IAM principal (user or role ARN) → Kubernetes rights, `verb resource`. Default: the lab's principal may read what an audit reads. */
   access?: Readonly<Record<string, readonly string[]>>
+  /** Its kubelets listen on their own port, too, each at an address of its own on loopback (127.…): on Linux, where all of 127.0.0.0/8 is this machine. */
+  kubelets?: boolean
   faults?: ClusterFaults
 }
 
@@ -148,6 +152,8 @@ export interface ClusterFaults {
   endpoint?: 'closed-port' | 'unresolvable'
   /** `other-host`: valid, but for another name. `other-authority`: signed by another CA than DescribeCluster shows. */
   certificate?: 'other-host' | 'other-authority'
+  /** The same of its kubelets. */
+  kubeletCertificate?: 'other-host' | 'other-authority'
   /** The first so many requests are answered 429. */
   tooManyRequests?: { first: number; retryAfterSeconds: number }
   /** A list that has come so many pages far finds its token expired, once each time that many pages were served. */

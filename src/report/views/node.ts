@@ -48,6 +48,7 @@ export const modeTexts: Readonly<Record<ReadMode, { way: string; right: string }
   proxy: { way: 'through the API server', right: 'get nodes/proxy' },
   ssm: { way: 'by SSM', right: 'ssm:SendCommand' },
   both: { way: 'through the API server and by SSM', right: 'get nodes/proxy and ssm:SendCommand' },
+  kubelet: { way: 'from the kubelet itself', right: 'get nodes/configz and get nodes/stats' },
 }
 
 export const coverageTexts = { read: 'read', partlyRead: 'partly read', notRead: 'not read' }

@@ -22,7 +22,7 @@ export const unreadNode = nodeRule({
   docs: {
     title: 'A node could not be read in full',
     why: 'What was not read was not judged. Each rule that needed it is unknown here, which is not a pass.',
-    fix: 'Look at the reason: grant get nodes/proxy where it is forbidden, or what mode ssm needs in the account and on the instance; where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
+    fix: 'Look at the reason: grant get nodes/proxy where it is forbidden, or what the modes ssm and kubelet need (highwater doctor says what is missing); where the kubelet does not answer, look at its journal on the node (journalctl -u kubelet).',
     sources: ['staging/src/k8s.io/api core/v1 nodes/proxy', 'pkg/kubelet/server/server.go'],
   },
   examples: {

@@ -12,6 +12,9 @@ export interface User {
 
 export const anonymous: User = { username: 'system:anonymous', rights: [] }
 
+export const isGranted = ({ rights }: User, verb: string, resource: string, group: string): boolean =>
+  rights.includes(`${verb} ${resource}${group && `.${group}`}`)
+
 /** @throws Refusal 403 when the user may not do that. */
 export function authorize(
   user: User,
@@ -20,7 +23,7 @@ export function authorize(
   target: { group?: string; name?: string; namespace?: string } = {},
 ): void {
   const { group = '' } = target
-  if (user.rights.includes(`${verb} ${resource}${group && `.${group}`}`)) return
+  if (isGranted(user, verb, resource, group)) return
   const [kind = resource] = resource.split('/')
   const where = target.namespace === undefined ? 'at the cluster scope' : `in the namespace "${target.namespace}"`
   throw new Refusal(

@@ -2,10 +2,13 @@
  * Who a bearer token is: an EKS token (`k8s-aws-v1.` and a presigned GetCallerIdentity) checked as aws-iam-authenticator and, behind it, STS
  * check it. Upstream: kubernetes-sigs/aws-iam-authenticator pkg/token/token.go Verify. Every refusal is the same 401, as on a real cluster.
  */
+
+import type { LabRequest } from '#lab/api.ts'
 import { checkSession } from '#lab/credentials.ts'
 import { parseAmzDate, parseScope, sameSignature, sha256Hex, signature } from '#lab/sigv4.ts'
-import { type Principal, rightsOf, type World, type WorldCluster } from '#lab/world.ts'
-import type { User } from './authorization.ts'
+import { auditorRights, type Principal, rightsOf, type World, type WorldCluster } from '#lab/world.ts'
+import { anonymous, type User } from './authorization.ts'
+import { unauthorized } from './status.ts'
 
 const prefix = 'k8s-aws-v1.'
 const maxTokenBytes = 4096
@@ -26,8 +29,19 @@ const knownParameters = new Set([
   'x-amz-signedheaders',
 ])
 
+/** Who asks an API server or a kubelet. @throws Refusal 401 for a token that is not good */
+export function authenticate(request: LabRequest, cluster: WorldCluster, world: World): User {
+  const authorization = request.headers.authorization
+  if (authorization === undefined) return anonymous
+  const [, token = ''] = /^Bearer (\S+)$/i.exec(authorization) ?? []
+  if (token === world.kubeconfigToken) return { username: 'lab-reader', rights: auditorRights }
+  const user = userOfToken(token, cluster, world)
+  if (!user) throw unauthorized()
+  return user
+}
+
 /** The user of a token in a cluster; null when it is not good there or its principal is not mapped. */
-export function userOfToken(token: string, cluster: WorldCluster, world: World): User | null {
+function userOfToken(token: string, cluster: WorldCluster, world: World): User | null {
   const principal = principalOfToken(token, cluster, world)
   const rights = principal && rightsOf(cluster, principal.identity)
   return principal && rights ? { username: principal.arn, rights } : null

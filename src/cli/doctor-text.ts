@@ -1,0 +1,34 @@
+/** A check-up as a terminal tells it: what is wrong first, then what to paste. */
+import { type Check, type CheckState, type ClusterCheckup, checkStates } from '#model/checkup.ts'
+import { clean, painter, type Screen, type Style, wrap } from './terminal.ts'
+
+const stateStyles: Record<CheckState, Style> = { missing: ['bold', 'red'], failed: 'red', unchecked: 'yellow', note: 'cyan', ok: 'green' }
+const stateTells: Record<ClusterCheckup['state'], string> = {
+  ok: 'all is well',
+  missing: 'not everything can be read',
+  unreachable: 'it cannot be reached',
+}
+const indent = '             '
+/** Longer lines of prose are hard to read. */
+const widestProse = 110
+/** A reason says where, what and what to do. */
+const longestDetail = 700
+
+/** Ends with an empty line. */
+export function checkupText({ cluster, mode, state, checks, fixes }: ClusterCheckup, { hasColour, columns }: Screen): string {
+  const paint = painter(hasColour)
+  const width = Math.min(columns, widestProse)
+  const row = ({ what, state: found, detail, without }: Check) => {
+    const [first = '', ...rest] = wrap(`${clean(what)}: ${clean(detail, longestDetail)}`, width, `  ${found.padEnd(9)}  `, indent)
+    const lost = without === null ? [] : wrap(`unknown without it: ${without}`, width, indent).map(line => paint('dim', line))
+    return [first.replace(found, text => paint(stateStyles[found], text)), ...rest, ...lost]
+  }
+  const bySeverity = checks.toSorted((left, right) => checkStates.indexOf(left.state) - checkStates.indexOf(right.state))
+  const lines = [
+    paint('bold', `${clean(cluster)} (mode ${mode}): ${stateTells[state]}`),
+    ...bySeverity.flatMap(row),
+    // To paste: as it is, so nothing of it is wrapped. Names in it are those of AWS and Kubernetes, which allow no control characters.
+    ...fixes.flatMap(({ target, text }) => ['', ...wrap(`To mend it: ${clean(target, longestDetail)}`, width, '  '), '', text.trimEnd()]),
+  ]
+  return `${lines.join('\n')}\n\n`
+}

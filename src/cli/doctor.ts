@@ -1,0 +1,54 @@
+/** `highwater doctor`: whether an audit could read what its mode promises, and what is missing for it. */
+import { Command, Option } from 'commander'
+import { type Checkup, type ClusterCheckup, checkupSchema } from '#model/checkup.ts'
+import { checkupText } from './doctor-text.ts'
+import { exitCode } from './exit-code.ts'
+import { addFleetOptions, type FleetOptions, runSignal } from './options.ts'
+import { liveCheckups } from './source.ts'
+import { screenOf } from './terminal.ts'
+
+interface DoctorOptions extends FleetOptions {
+  format: 'text' | 'json'
+}
+
+export function doctorCommand(): Command {
+  const command = new Command('doctor')
+    .description('try what an audit needs, as harmlessly as can be, and say what is missing for which reading')
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+  return addFleetOptions(command)
+    .addHelpText(
+      'after',
+      `
+It lists, describes and asks the API server what it may do; one node answers as in an
+audit. No command is sent to a node.
+
+Examples:
+  highwater doctor                               every EKS cluster of this account and region
+  highwater doctor --cluster prod --mode ssm
+  highwater doctor --kubeconfig ~/.kube/config --context staging
+
+Exit codes: 0 all is well; 2 bad usage or bad input; 3 something is missing or in the
+way; 4 nothing could be reached.`,
+    )
+    .action(async (options: DoctorOptions) => {
+      process.exitCode = await runDoctor(options)
+    })
+}
+
+async function runDoctor(options: DoctorOptions): Promise<number> {
+  const { signal, end } = runSignal(options.deadline)
+  const screen = screenOf(process.stdout)
+  const clusters: ClusterCheckup[] = []
+  try {
+    for await (const checkup of liveCheckups(options, { signal })) {
+      clusters.push(checkup)
+      if (options.format === 'text') process.stdout.write(checkupText(checkup, screen))
+    }
+  } finally {
+    end()
+  }
+  const checkup: Checkup = { schema: checkupSchema, at: new Date().toISOString(), clusters }
+  if (options.format === 'json') process.stdout.write(`${JSON.stringify(checkup, null, 2)}\n`)
+  if (clusters.every(({ state }) => state === 'unreachable')) return exitCode.failed
+  return clusters.every(({ state }) => state === 'ok') ? exitCode.ok : exitCode.unread
+}

@@ -1,0 +1,48 @@
+/** `highwater permissions`: what a mode needs to be allowed, ready to apply. */
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
+import { exampleApplied, iamPolicy, manifests, modeSection } from '#pipeline/permissions-document.ts'
+
+interface PermissionsOptions {
+  mode: ReadMode
+  format: 'markdown' | 'yaml' | 'json'
+  account: string
+  partition: string
+  cluster: string[]
+}
+
+export function permissionsCommand(): Command {
+  return new Command('permissions')
+    .description('print what a mode of reading needs to be allowed, ready to apply')
+    .addOption(new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode))
+    .addOption(
+      new Option('--format <format>', 'yaml: Kubernetes roles; json: IAM policy; markdown: both, with access entries')
+        .choices(['markdown', 'yaml', 'json'])
+        .default('markdown'),
+    )
+    .addOption(new Option('--account <id>', 'the AWS account of the clusters').argParser(parseAccount).default(exampleApplied.account))
+    .addOption(new Option('--partition <name>').choices(['aws', 'aws-cn', 'aws-us-gov']).default('aws'))
+    .addOption(
+      new Option('--cluster <name>', 'only this cluster; repeat for more')
+        .argParser((name: string, all: string[]) => [...all, name])
+        .default([], 'every one of the account'),
+    )
+    .action((options: PermissionsOptions) => {
+      process.stdout.write(`${printed(options).trimEnd()}\n`)
+    })
+}
+
+function printed({ mode, format, account, partition, cluster }: PermissionsOptions): string {
+  const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`
+  const applied = {
+    ...{ partition, account, clusters: cluster.length === 0 ? null : cluster },
+    roles: { reader: role('highwater'), kubelet: role('highwater-kubelet') },
+  }
+  if (format === 'yaml') return manifests(mode)
+  return format === 'json' ? JSON.stringify(iamPolicy(mode, applied), null, 2) : modeSection(mode, applied).join('\n')
+}
+
+function parseAccount(text: string): string {
+  if (!/^\d{12}$/.test(text)) throw new InvalidArgumentError('An AWS account has twelve digits.')
+  return text
+}

@@ -1,0 +1,55 @@
+/** Kubelets asked directly, on their own port. Their certificates are always verified against the cluster's CA: what is sent is a token. */
+import { isIPv6 } from 'node:net'
+import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
+import { RequestFailure } from './failure.ts'
+import { type GetOptions, KubernetesClient, type KubernetesEndpoint } from './kubernetes.ts'
+import type { PaceLimits } from './pace.ts'
+
+/** With what kubelets are asked. Every one of them sees the token, so it should be good for little else. */
+export interface KubeletIdentity {
+  /** PEM of the cluster's CA. */
+  ca: string | Buffer
+  authorization: KubernetesEndpoint['authorization']
+}
+
+export class KubeletApi {
+  readonly #identity: KubeletIdentity
+  readonly #pace: PaceLimits
+
+  constructor(identity: KubeletIdentity, pace: PaceLimits) {
+    this.#identity = identity
+    this.#pace = pace
+  }
+
+  /** GETs one JSON answer of one kubelet. @throws RequestFailure; the signal's reason when aborted. */
+  async getJson({ ip, port, names }: KubeletAddress, path: string, options: GetOptions): Promise<unknown> {
+    if (ip === null) throw new RequestFailure('name', 'the Node object shows no InternalIP at which its kubelet could be asked')
+    const { ca, authorization } = this.#identity
+    const host = isIPv6(ip) ? `[${ip}]` : ip
+    const client = new KubernetesClient({ server: `https://${host}:${port}`, ca, names, authorization }, { pace: this.#pace, hints })
+    try {
+      return await client.getJson(path, options)
+    } catch (error) {
+      throw error instanceof RequestFailure ? explained(error, `${host}:${port}`) : error
+    } finally {
+      client.close()
+    }
+  }
+}
+
+const hints = {
+  401: 'The kubelet asked the API server about the token, and it is not known there: map the role of policy.kubelet by an EKS access entry, and check this machine’s clock',
+  403: '',
+}
+
+/** What the way to a kubelet adds to what every connection may meet. */
+function explained(failure: RequestFailure, address: string): RequestFailure {
+  const { kind, status, retryAfterMs, body, cause } = failure
+  const advice =
+    kind === 'timeout' || kind === 'network'
+      ? `. Kubelet ${address}: is the node's security group open for this machine on that port?`
+      : kind === 'tls'
+        ? '. A kubelet whose certificate was not issued by the cluster (serverTLSBootstrap off, or its request not approved) cannot be asked directly; modes proxy and ssm can'
+        : ''
+  return new RequestFailure(kind, `${failure.message}${advice}`, { ...(status === null ? {} : { status }), retryAfterMs, body, cause })
+}

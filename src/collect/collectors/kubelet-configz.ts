@@ -1,0 +1,41 @@
+import { RequestFailure } from '#clients/failure.ts'
+import type { Collector, NodeContext } from '#collect/collector.ts'
+import { asksForConfigzRight, ownPath } from '#facts/kubelet/endpoints.ts'
+import { configz, configzOf } from './configz.ts'
+
+/** The same as `configz`, asked of the kubelet itself: the narrow right is enough there, from 1.33 on. */
+export const kubeletConfigz: Collector = {
+  answers: ['configz'],
+  permissions: { kubernetes: ['get nodes/configz'] },
+  tells: configz.tells,
+  isAnsweredByKubelet: true,
+
+  async collect(node, context) {
+    const { signal, attempts, timeoutsMs, address } = context
+    try {
+      const options = { signal, attempts, timeoutMs: timeoutsMs.configz, isProxied: true }
+      return { configz: await configzOf(() => kubeletOf(context).getJson(address, ownPath.configz, options)) }
+    } catch (error) {
+      throw withRight(error, asksForConfigzRight(node.kubeletVersion) ? 'get nodes/configz' : null, node.kubeletVersion)
+    }
+  },
+}
+
+/** @throws Error where nobody said with which token */
+export function kubeletOf({ kubelet }: NodeContext) {
+  if (kubelet === null)
+    throw new Error(
+      'mode kubelet has no identity here: every kubelet sees the token, so it wants a narrow one of its own. Set kubelet.roleArn in the policy (docs/permissions.md)',
+    )
+  return kubelet
+}
+
+/** A kubelet's 403 names subresources, not what to grant. */
+export function withRight(error: unknown, right: string | null, kubeletVersion: string | null): unknown {
+  if (!(error instanceof RequestFailure) || error.status !== 403) return error
+  const advice =
+    right === null
+      ? `A kubelet of this version (${kubeletVersion ?? 'unknown'}) knows no narrower right for it than get nodes/proxy, with which a container's shell can be had: rather read it in mode ssm`
+      : `Grant ${right} to the identity that kubelets see (docs/permissions.md, mode kubelet)`
+  return new RequestFailure('http', `${error.message}. ${advice}`, { status: 403, cause: error })
+}

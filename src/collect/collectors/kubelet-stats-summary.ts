@@ -1,0 +1,22 @@
+import type { Collector } from '#collect/collector.ts'
+import { ownPath } from '#facts/kubelet/endpoints.ts'
+import { kubeletOf, withRight } from './kubelet-configz.ts'
+import { statsSummary, summaryOf } from './stats-summary.ts'
+
+/** The same as `stats-summary`, asked of the kubelet itself. */
+export const kubeletStatsSummary: Collector = {
+  answers: ['summary'],
+  permissions: { kubernetes: ['get nodes/stats'] },
+  tells: statsSummary.tells,
+  isAnsweredByKubelet: true,
+
+  async collect(node, context) {
+    const { signal, attempts, timeoutsMs, address } = context
+    try {
+      const options = { signal, attempts, timeoutMs: timeoutsMs.summary, isProxied: true }
+      return { summary: summaryOf(await kubeletOf(context).getJson(address, ownPath.statsSummary, options)) }
+    } catch (error) {
+      throw withRight(error, 'get nodes/stats', node.kubeletVersion)
+    }
+  },
+}

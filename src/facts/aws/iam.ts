@@ -1,0 +1,113 @@
+/**
+ * IAM policies as narrow as AWS allows: to which types of resources each action can be limited, and the statements that do so.
+ * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, CloudWatch Logs, STS, KMS.
+ */
+import { inspectDocumentHashes } from './inspect-documents.ts'
+
+export type ResourceType =
+  | 'bucket'
+  | 'cluster'
+  | 'document'
+  | 'identity'
+  | 'instance'
+  | 'key'
+  | 'log-stream'
+  | 'managed-instance'
+  | 'nodegroup'
+  | 'object'
+  | 'role'
+
+/** None: IAM knows the action with `*` only. */
+const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
+  'ec2:DescribeLaunchTemplateVersions': [],
+  'eks:DescribeCluster': ['cluster'],
+  'eks:DescribeNodegroup': ['nodegroup'],
+  'eks:ListClusters': [],
+  'eks:ListNodegroups': ['cluster'],
+  'kms:Decrypt': ['key'],
+  'kms:GenerateDataKey': ['key'],
+  'logs:CreateLogStream': ['log-stream'],
+  'logs:PutLogEvents': ['log-stream'],
+  's3:GetObject': ['object'],
+  's3:ListBucket': ['bucket'],
+  's3:PutObject': ['object'],
+  'ses:SendEmail': ['identity'],
+  'ssm:DescribeDocument': ['document'],
+  'ssm:DescribeInstanceInformation': [],
+  'ssm:GetCommandInvocation': [],
+  'ssm:ListCommandInvocations': [],
+  'ssm:SendCommand': ['document', 'instance', 'managed-instance'],
+  'sts:AssumeRole': ['role'],
+}
+
+export interface IamStatement {
+  Effect: 'Allow'
+  Action: readonly string[]
+  Resource: string | readonly string[]
+  Condition?: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>
+}
+
+export interface IamPolicy {
+  Version: '2012-10-17'
+  Statement: readonly IamStatement[]
+}
+
+/** The resources of each type that are meant; a type that is absent is not needed. */
+export type Grants = Readonly<Partial<Record<ResourceType, Pick<IamStatement, 'Resource' | 'Condition'>>>>
+
+/** One statement for all actions of the same resources. @throws Error for an action that the table does not know */
+export function iamStatements(actions: readonly string[], grants: Grants): IamStatement[] {
+  const statements = new Map<string, { Action: Set<string>; grant: Pick<IamStatement, 'Resource' | 'Condition'> }>()
+  const grantAction = (action: string, grant: Pick<IamStatement, 'Resource' | 'Condition'>) => {
+    const key = JSON.stringify(grant)
+    const statement = statements.get(key) ?? { Action: new Set(), grant }
+    statement.Action.add(action)
+    statements.set(key, statement)
+  }
+  for (const action of actions) {
+    const types = Object.hasOwn(resourceTypes, action) ? resourceTypes[action] : undefined
+    if (types === undefined) throw new Error(`facts/aws/iam.ts does not know to what ${action} can be narrowed`)
+    if (types.length === 0) grantAction(action, { Resource: '*' })
+    for (const type of types) {
+      const grant = grants[type]
+      if (grant) grantAction(action, grant)
+    }
+  }
+  return [...statements.values()].map(({ Action, grant }) => ({ Effect: 'Allow', Action: [...Action], ...grant }))
+}
+
+/** Whose clusters are read. */
+export interface Account {
+  /** `aws`, `aws-cn`, `aws-us-gov` */
+  partition: string
+  account: string
+  /** Names; null: every cluster of the account. */
+  clusters: readonly string[] | null
+}
+
+/**
+ * What reading a fleet touches. Regions stay open: the policy names them.
+ * EKS puts the tag `aws:eks:cluster-name` on every instance that joins a cluster, and nobody else can write it (source: EKS user guide, tagging for billing);
+ * activations of hybrid nodes carry `EKSClusterARN` (source: EKS user guide, hybrid nodes credentials).
+ */
+export function fleetGrants({ partition, account, clusters }: Account): Grants {
+  const arn = (service: string, resource: string) => `arn:${partition}:${service}:*:${account}:${resource}`
+  const each = (named: (cluster: string) => string) => oneOrMore((clusters ?? ['*']).map(named))
+  const test = clusters === null || clusters.some(name => name.includes('*')) ? 'StringLike' : 'StringEquals'
+  return {
+    cluster: { Resource: each(name => arn('eks', `cluster/${name}`)) },
+    nodegroup: { Resource: each(name => arn('eks', name === '*' ? 'nodegroup/*' : `nodegroup/${name}/*`)) },
+    document: { Resource: Object.keys(inspectDocumentHashes).map(name => arn('ssm', `document/${name}`)) },
+    instance: {
+      Resource: arn('ec2', 'instance/*'),
+      Condition: { [test]: { 'ssm:resourceTag/aws:eks:cluster-name': each(name => name) } },
+    },
+    'managed-instance': {
+      Resource: arn('ssm', 'managed-instance/*'),
+      // The region in the tag's value is open.
+      Condition: { StringLike: { 'ssm:resourceTag/EKSClusterARN': each(name => arn('eks', `cluster/${name}`)) } },
+    },
+  }
+}
+
+const oneOrMore = (values: readonly string[]): string | readonly string[] => (values.length === 1 ? (values[0] ?? '') : values)

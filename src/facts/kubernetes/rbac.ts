@@ -1,0 +1,51 @@
+/** RBAC: rights in the words of this code, `verb resource[/subresource][.group]`, as the API server takes and asks for them. Source: Kubernetes API reference, rbac.authorization.k8s.io/v1, authorization.k8s.io/v1. */
+
+export interface ResourceAttributes {
+  verb: string
+  group: string
+  resource: string
+  /** Empty: the resource itself. */
+  subresource: string
+}
+
+export interface PolicyRule {
+  apiGroups: string[]
+  resources: string[]
+  verbs: string[]
+}
+
+/** `list nodepools.karpenter.sh`, `get nodes/proxy` */
+export function attributesOf(right: string): ResourceAttributes {
+  const [, verb = '', resource = '', subresource = '', group = ''] = /^(\w+) (\w+)(?:\/(\w+))?(?:\.(.+))?$/.exec(right) ?? []
+  return { verb, group, resource, subresource }
+}
+
+/** A rule for all resources of a group with the same verb. */
+export function policyRules(rights: readonly string[]): PolicyRule[] {
+  const rules = new Map<string, PolicyRule>()
+  for (const right of new Set(rights)) {
+    const { verb, group, resource, subresource } = attributesOf(right)
+    const key = `${group} ${verb} ${subresource !== ''}`
+    const rule = rules.get(key) ?? { apiGroups: [group], resources: [], verbs: [verb] }
+    rule.resources.push(subresource === '' ? resource : `${resource}/${subresource}`)
+    rules.set(key, rule)
+  }
+  return [...rules.values()]
+}
+
+const apiVersion = 'rbac.authorization.k8s.io/v1'
+const apiGroup = 'rbac.authorization.k8s.io'
+
+/** A ClusterRole and, to the group of the same name, its binding. */
+export function clusterRole(name: string, rights: readonly string[]): object[] {
+  return [
+    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: policyRules(rights) },
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
+      subjects: [{ apiGroup, kind: 'Group', name }],
+    },
+  ]
+}

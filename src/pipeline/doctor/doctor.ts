@@ -1,0 +1,138 @@
+/** The story of a check-up: every cluster is asked what its mode would ask, as harmlessly as can be, and what is missing is said with what would mend it. */
+import { KubeletApi } from '#clients/kubelet.ts'
+import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
+import { callerIdentity } from '#clients/sts.ts'
+import type { ClusterTarget } from '#discover/discover.ts'
+import type { Account } from '#facts/aws/iam.ts'
+import type { Check, ClusterCheckup } from '#model/checkup.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { Policy } from '#model/policy.ts'
+import { type ReadMode, readModeOf } from '#model/read-mode.ts'
+import { isRawObject } from '#model/record.ts'
+import type { Selection } from '#model/selection.ts'
+import { kubernetesRights } from '#pipeline/permissions.ts'
+import { rightChecks, wayToServer } from './api-server.ts'
+import { check, messageOf } from './checks.ts'
+import { eksChecks } from './eks.ts'
+import { fixesOf } from './fixes.ts'
+import { kubeletChecks } from './kubelet.ts'
+import { firstNodes, sampleChecks } from './sample.ts'
+import { ssmChecks } from './ssm.ts'
+
+export interface DoctorOptions {
+  policy: Policy
+  selection: Selection
+  signal: AbortSignal
+}
+
+/** One cluster after the other. @throws what the source of the clusters throws */
+export async function* checkUp(
+  targets: AsyncIterable<ClusterTarget> | Iterable<ClusterTarget>,
+  options: DoctorOptions,
+): AsyncGenerator<ClusterCheckup> {
+  for await (const target of targets) {
+    try {
+      yield await checkedUp(target, options)
+    } catch (error) {
+      if (!options.signal.aborted) throw error
+      const { cluster } = target.record
+      const mode = readModeOf(options.policy, cluster)
+      yield { cluster, mode, state: 'unreachable', checks: [check('endpoint', 'failed', messageOf(error), everything)], fixes: [] }
+    }
+  }
+}
+
+const everything = 'everything of this cluster'
+
+async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise<ClusterCheckup> {
+  const { policy, signal } = options
+  const { record, endpoint, place } = target
+  const mode = readModeOf(policy, record.cluster)
+  const isOfEks = record.eks !== undefined || (record.errors ?? []).length > 0
+  const reader = isOfEks ? eksChecks(record, mode) : []
+  const kubelet: Check[] = []
+  let isReached = false
+  if (endpoint !== null) {
+    const found = await inCluster(target, endpoint, mode, options)
+    reader.push(...found.reader)
+    kubelet.push(...found.kubelet)
+    isReached = found.isReached
+  }
+  const checks = [...reader, ...kubelet]
+  const isMissing = checks.some(({ state }) => state === 'missing')
+  const isWell = !isMissing && checks.every(({ state }) => state !== 'failed')
+  const caller = place === null || !isOfEks ? null : await whoAsks(target, signal)
+  const fixes = fixesOf(
+    {
+      mode,
+      cluster: isRawObject(record.eks) && typeof record.eks.name === 'string' ? record.eks.name : record.cluster,
+      region: place?.region ?? null,
+      isByConfigMap: isRawObject(record.eks?.accessConfig) && record.eks.accessConfig.authenticationMode === 'CONFIG_MAP',
+      account: accountOf(record.eks?.arn, caller?.account ?? null),
+      principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
+    },
+    { reader, kubelet },
+  )
+  return {
+    cluster: record.cluster,
+    mode,
+    state: isReached ? (isWell ? 'ok' : 'missing') : isMissing ? 'missing' : 'unreachable',
+    checks,
+    fixes,
+  }
+}
+
+/** What the API server, the nodes and SSM say. */
+async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: KubernetesEndpoint, mode: ReadMode, options: DoctorOptions) {
+  const { policy, selection, signal } = options
+  const kubernetes = new KubernetesClient(endpoint, { pace: policy.pace })
+  const asking = { kubernetes, signal, timeoutMs: policy.timeoutsMs.list }
+  try {
+    const way = await wayToServer(asking, endpoint.server, record)
+    const reader = [...way.checks]
+    if (!way.isKnown) return { reader, kubelet: [], isReached: way.isReached }
+    reader.push(...(await rightChecks(asking, kubernetesRights(mode, 'reader'), 'this identity')))
+    const shown = mode === 'kubelet' ? await kubeletChecks(asking, endpoint, kubelet ?? null, policy) : []
+    const isLacking = (rights: readonly Check[], right: string) => rights.some(({ what, state }) => what === right && state === 'missing')
+    let nodes: KubernetesNode[] | null = null
+    if (!isLacking(reader, 'list nodes')) {
+      try {
+        nodes = await firstNodes(kubernetes, selection, asking)
+      } catch (error) {
+        signal.throwIfAborted()
+        reader.push(check('list nodes', 'failed', messageOf(error), everything))
+      }
+    }
+    const context = {
+      ...{ kubernetes, inspector: null, signal, timeoutsMs: policy.timeoutsMs },
+      kubelet: kubelet ? new KubeletApi(kubelet, policy.pace) : null,
+    }
+    const lacked = [...reader.filter(({ what }) => what.startsWith('get nodes/')), ...shown]
+      .filter(({ state }) => state === 'missing')
+      .map(({ what }) => what)
+    if (lacked.length > 0)
+      reader.push(check('a node', 'unchecked', `not asked: ${lacked.join(', ')} is missing`, 'whether kubelets answer'))
+    else if (nodes !== null) reader.push(...(await sampleChecks(nodes, mode, context)))
+    reader.push(...(await ssmChecks(nodes, mode, place, signal)))
+    return { reader, kubelet: shown, isReached: true }
+  } finally {
+    kubernetes.close()
+  }
+}
+
+async function whoAsks({ place }: ClusterTarget, signal: AbortSignal) {
+  if (place === null) return null
+  try {
+    return await callerIdentity(place.region, place.credentials, signal)
+  } catch {
+    signal.throwIfAborted()
+    // Whatever is wrong with the credentials, the checks of EKS have said it.
+    return null
+  }
+}
+
+/** By the cluster's own ARN; where there is none, by who asks. */
+function accountOf(arn: unknown, account: string | null): Account {
+  const [, partition = 'aws', , , id = account ?? 'ACCOUNT'] = typeof arn === 'string' ? arn.split(':') : []
+  return { partition, account: id, clusters: null }
+}

@@ -1,0 +1,48 @@
+/** What discovery could read of a cluster in AWS: the calls are the reading's own, so the check is what they answered. */
+import type { Check } from '#model/checkup.ts'
+import type { ReadMode } from '#model/read-mode.ts'
+import { type ClusterRecord, isRawObject } from '#model/record.ts'
+import { awsRights, type NeededRight } from '#pipeline/permissions.ts'
+import { check, failedCall } from './checks.ts'
+
+/** Under which name discovery reports that a call failed. */
+const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
+  'eks:ListClusters': what => what === 'clusters',
+  'eks:DescribeCluster': what => what === 'cluster',
+  'eks:ListNodegroups': what => what === 'nodegroups',
+  'eks:DescribeNodegroup': what => what.startsWith('nodegroup '),
+  'ec2:DescribeLaunchTemplateVersions': what => what === 'launchTemplates',
+}
+
+export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
+  const checks: Check[] = []
+  for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(failureOf, right))) {
+    const found = callCheck(record, needed)
+    checks.push(found)
+    // What comes after it was not asked.
+    if (found.state !== 'ok' && /:(ListClusters|DescribeCluster)$/.test(needed.right)) break
+  }
+  return checks
+}
+
+function callCheck({ eks, nodegroups, errors }: ClusterRecord, needed: NeededRight): Check {
+  const { right, tells } = needed
+  const failures = (errors ?? []).filter(({ what }) => failureOf[right]?.(what))
+  const [first] = failures
+  if (first) {
+    const more = failures.length > 1 ? ` (and ${failures.length - 1} more of its kind)` : ''
+    return failedCall(needed, `${first.message}${more}`)
+  }
+  if (right === 'eks:DescribeNodegroup' || right === 'ec2:DescribeLaunchTemplateVersions') {
+    if (!nodegroups || (nodegroups.length === 0 && (errors ?? []).some(({ what }) => what.startsWith('nodegroup'))))
+      return check(right, 'unchecked', 'no nodegroup is known here', tells)
+    if (nodegroups.length === 0) return check(right, 'unchecked', 'there is no nodegroup to ask for', tells)
+  }
+  if (right === 'ec2:DescribeLaunchTemplateVersions' && !nodegroups?.some(({ launchTemplate }) => isRawObject(launchTemplate)))
+    return check(right, 'unchecked', 'no nodegroup names a launch template', tells)
+  return check(
+    right,
+    'ok',
+    right === 'eks:DescribeCluster' && eks ? `the cluster is ${String(eks.status)}, version ${String(eks.version)}` : 'answered',
+  )
+}

@@ -1,0 +1,118 @@
+/** What SSM says of the documents and of the nodes' agents. No command is ever sent. */
+import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
+import type { AwsPlace } from '#discover/discover.ts'
+import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
+import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { describedInstancesMax } from '#facts/aws/limits.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { Check } from '#model/checkup.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { ReadMode } from '#model/read-mode.ts'
+import { awsRights, type NeededRight } from '#pipeline/permissions.ts'
+import { check, failedCall, messageOf } from './checks.ts'
+
+interface SsmAsking {
+  ssm: SsmApi
+  signal: AbortSignal
+  needed: ReadonlyMap<string, NeededRight>
+}
+
+const pace = { requestsPerSecond: 5, concurrency: 1 }
+
+export async function ssmChecks(
+  nodes: readonly KubernetesNode[] | null,
+  mode: ReadMode,
+  place: AwsPlace | null,
+  signal: AbortSignal,
+): Promise<Check[]> {
+  const rights = awsRights(mode).filter(({ right }) => right.startsWith('ssm:'))
+  if (rights.length === 0) return []
+  if (place === null)
+    return rights.map(({ right, tells }) =>
+      check(right, 'unchecked', 'in which account and region the instances are is not known: give --region', tells),
+    )
+  const ssm = new SsmApi(place.region, place.credentials, pace)
+  const asking = { ssm, signal, needed: new Map(rights.map(needed => [needed.right, needed])) }
+  try {
+    const targets = (nodes ?? []).map(node => inspectTargetOf(nodeIdentity(node)))
+    const reachable = targets.flatMap(target => (target.isReachable ? [target] : []))
+    const unreachable = targets.flatMap(target => (target.isReachable ? [] : [target.reason]))
+    return [
+      ...(await documentChecks(asking, [...new Set(reachable.map(({ document }) => document))])),
+      ...(await agentChecks(
+        asking,
+        reachable.map(({ instanceId }) => instanceId),
+      )),
+      ...[...Map.groupBy(unreachable, reason => reason)].map(([reason, all]) =>
+        check('SSM agents', 'note', `${all.length} node${all.length === 1 ? '' : 's'}: ${reason}`),
+      ),
+      ...(await answerChecks(asking)),
+      sendCheck(asking),
+    ]
+  } finally {
+    ssm.close()
+  }
+}
+
+/** The documents that the nodes at hand take; without a node the usual one. */
+async function documentChecks({ ssm, signal, needed }: SsmAsking, documents: readonly InspectDocument[]): Promise<Check[]> {
+  const right = neededOf(needed, 'ssm:DescribeDocument')
+  const checks: Check[] = []
+  try {
+    for (const name of documents.length === 0 ? (['Highwater-Inspect'] as const) : documents)
+      checks.push(documentCheck(name, await ssm.document(name, signal), ssm.region, right.tells))
+    return [check(right.right, 'ok', 'answered'), ...checks]
+  } catch (error) {
+    signal.throwIfAborted()
+    return [failedCall(right, messageOf(error)), ...checks]
+  }
+}
+
+function documentCheck(name: InspectDocument, found: PinnedDocument | null, region: string, tells: string): Check {
+  const what = `document ${name}`
+  if (found === null) return check(what, 'missing', `there is none in ${region}: deploy the stack there`, tells)
+  return found.sha256 === inspectDocumentHashes[name]
+    ? check(what, 'ok', `version ${found.version} is the one of this highwater`)
+    : check(what, 'failed', `version ${found.version} in ${region} is not the one of this highwater: deploy the stack again`, tells)
+}
+
+/** How many of the nodes' agents SSM hears. */
+async function agentChecks({ ssm, signal, needed }: SsmAsking, instanceIds: readonly string[]): Promise<Check[]> {
+  const right = neededOf(needed, 'ssm:DescribeInstanceInformation')
+  // One call: a sample is enough to see a role or a route that is missing.
+  const asked = instanceIds.slice(0, describedInstancesMax)
+  try {
+    const known = await ssm.instances(asked.length === 0 ? [nobody] : asked, signal)
+    const answered = check(right.right, 'ok', 'answered')
+    if (asked.length === 0) return [answered, check('SSM agents', 'unchecked', 'there is no node at hand that SSM could reach', lost)]
+    const online = known.filter(({ pingStatus }) => pingStatus === 'Online').length
+    const said = `${online} of ${asked.length} instances are online in SSM`
+    if (online === asked.length) return [answered, check('SSM agents', 'ok', said)]
+    const others = `${asked.length - known.length} are unknown to it (no agent, no AmazonSSMManagedInstanceCore in their role, or no way to its endpoints), ${known.length - online} not heard`
+    return [answered, check('SSM agents', online === 0 ? 'failed' : 'note', `${said}; ${others}`, lost)]
+  } catch (error) {
+    signal.throwIfAborted()
+    return [failedCall(right, messageOf(error))]
+  }
+}
+
+const nobody = 'i-00000000000000000'
+const lost = 'what only those nodes know'
+
+async function answerChecks({ ssm, signal, needed }: SsmAsking): Promise<Check[]> {
+  const reasons = await ssm.answersUnreadable(signal)
+  return ['ssm:ListCommandInvocations', 'ssm:GetCommandInvocation'].map(action => {
+    const reason = reasons.get(action)
+    return reason === undefined ? check(action, 'ok', 'answered') : failedCall(neededOf(needed, action), reason)
+  })
+}
+
+const sendCheck = ({ needed }: SsmAsking): Check =>
+  check(
+    'ssm:SendCommand',
+    'unchecked',
+    "not tried: it would run the document. IAM's own simulator (aws iam simulate-principal-policy) can tell, for who may ask it; else the first audit does",
+    neededOf(needed, 'ssm:SendCommand').tells,
+  )
+
+const neededOf = (needed: ReadonlyMap<string, NeededRight>, right: string): NeededRight => needed.get(right) ?? { right, tells: '' }

@@ -1,0 +1,150 @@
+/** The permissions of a mode, ready to apply: Kubernetes manifests, IAM policies, EKS access entries; and `docs/permissions.md`, which is all of them. */
+import { Document, isScalar, visit } from 'yaml'
+import type { Account, IamPolicy } from '#facts/aws/iam.ts'
+import { clusterRole } from '#facts/kubernetes/rbac.ts'
+import { type ReadMode, readModes } from '#model/read-mode.ts'
+import { awsRights, type IdentityName, identityNames, kubernetesRights, type NeededRight, readerStatements } from './permissions.ts'
+
+/** Who is let into a cluster, and whose clusters they are. */
+export interface Applied extends Account {
+  /** The IAM role of each identity. */
+  roles: Readonly<Record<IdentityName, string>>
+}
+
+/** Placeholders, as the documents have them. */
+export const exampleApplied: Applied = {
+  partition: 'aws',
+  account: '111122223333',
+  clusters: null,
+  roles: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: 'arn:aws:iam::111122223333:role/highwater-kubelet' },
+}
+
+const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
+
+/** ClusterRoles and bindings, for `kubectl apply -f -`. */
+export const manifests = (mode: ReadMode): string =>
+  identitiesOf(mode)
+    .flatMap(identity =>
+      roleManifests(
+        identity,
+        kubernetesRights(mode, identity).map(({ right }) => right),
+      ),
+    )
+    .join('---\n')
+
+/** Of one identity, with just these rights. */
+export const roleManifests = (identity: IdentityName, rights: readonly string[]): string[] =>
+  clusterRole(identityNames[identity], rights).map(yamlOf)
+
+/** Lists of plain words on one line. */
+function yamlOf(object: object): string {
+  const document = new Document(object)
+  visit(document, {
+    Seq: (_, list) => {
+      list.flow = list.items.every(item => isScalar(item))
+    },
+  })
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false })
+}
+
+/** What the reader may do in AWS. */
+export const iamPolicy = (mode: ReadMode, applied: Applied): IamPolicy => ({
+  Version: '2012-10-17',
+  Statement: readerStatements(mode, applied, mode === 'kubelet' ? { role: { Resource: applied.roles.kubelet } } : {}),
+})
+
+/** How an IAM role becomes a member of the group that the ClusterRole is bound to. */
+export const accessEntryCommand = (identity: IdentityName, roleArn: string, cluster: string) =>
+  `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${roleArn} --kubernetes-groups ${identityNames[identity]}`
+
+const accessEntryTemplate = (identity: IdentityName, roleArn: string, cluster: string) => ({
+  [`Highwater${identity === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: {
+    Type: 'AWS::EKS::AccessEntry',
+    Properties: { ClusterName: cluster, PrincipalArn: roleArn, KubernetesGroups: [identityNames[identity]] },
+  },
+})
+
+const modeTells: Readonly<Record<ReadMode, string>> = {
+  proxy:
+    'The default. The kubelet is asked through the API server. `get nodes/proxy` reaches the whole of a kubelet, and with it a shell in every container of the node: give it to a role that only highwater uses, or choose another mode.',
+  ssm: 'A fixed, read-only script runs on the node as an SSM document. The cluster grants no more than lists of plain objects. On the instance: an SSM agent, and `AmazonSSMManagedInstanceCore` in its role.',
+  both: 'Modes `proxy` and `ssm` together.',
+  kubelet:
+    'The kubelet is asked on its own port (10250), from inside the VPC: the nodes’ security group has to let the caller in there, and the kubelet’s certificate has to be one that the cluster issued (`serverTLSBootstrap`, as EKS’s AMIs set it), for it is always verified. Two narrow rights are enough, on kubelets of 1.33 and newer; an older one asks for `get nodes/proxy` instead of `get nodes/configz`. Every kubelet sees the token, and who owns the node could use it until it expires: so it is that of a role of its own (`kubelet.roleArn` in the policy), which may do nothing else.',
+}
+
+/** The text of `docs/permissions.md`. */
+export const permissionsDocument = (): string =>
+  [
+    '# Permissions',
+    '',
+    'Written by a test from the permissions that stand beside the calls (`src/clients/`, `src/collect/`): `vitest run test/permissions.test.ts -u` writes it anew. `highwater permissions --mode MODE` prints a mode’s part ready to apply, for your account and clusters; `highwater doctor --mode MODE` tries what is granted, and says what is missing for which reading.',
+    '',
+    'None of it changes anything in a cluster or on a node. Where a right is missing, the audit still runs, and the report says what it could therefore not read.',
+    '',
+    ...readModes.flatMap(mode => modeSection(mode, exampleApplied)),
+    ...everywhere,
+  ].join('\n')
+
+/** What one mode needs, in Markdown. */
+export function modeSection(mode: ReadMode, applied: Applied): string[] {
+  return [
+    `## Mode ${mode}`,
+    '',
+    modeTells[mode],
+    '',
+    '| where | right | what stays unknown without it |',
+    '| --- | --- | --- |',
+    ...rows('AWS', awsRights(mode)),
+    ...identitiesOf(mode).flatMap(identity =>
+      rows(identity === 'kubelet' ? 'Kubernetes, the identity that kubelets see' : 'Kubernetes', kubernetesRights(mode, identity)),
+    ),
+    '',
+    'Kubernetes (`kubectl apply -f -`):',
+    '',
+    ...fenced('yaml', manifests(mode)),
+    'AWS, the policy of the role:',
+    '',
+    ...fenced('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),
+    'Each cluster lets the role in by an access entry:',
+    '',
+    ...fenced(
+      'sh',
+      identitiesOf(mode)
+        .map(identity => accessEntryCommand(identity, applied.roles[identity], applied.clusters?.[0] ?? 'CLUSTER'))
+        .join('\n'),
+    ),
+    'or, in CloudFormation:',
+    '',
+    ...fenced(
+      'yaml',
+      yamlOf(
+        Object.assign(
+          {},
+          ...identitiesOf(mode).map(identity => accessEntryTemplate(identity, applied.roles[identity], applied.clusters?.[0] ?? 'CLUSTER')),
+        ),
+      ),
+    ),
+  ]
+}
+
+const rows = (where: string, rights: readonly NeededRight[]) => rights.map(({ right, tells }) => `| ${where} | \`${right}\` | ${tells} |`)
+
+const fenced = (language: string, text: string) => [`\`\`\`${language}`, text.trimEnd(), '```', '']
+
+const everywhere = [
+  '## In every mode',
+  '',
+  '- **A cluster without access entries** (`authenticationMode: CONFIG_MAP`) takes a line in `mapRoles` of `aws-auth` instead, with the same groups.',
+  '- **EKS’s own access policies do not fit**: `AmazonEKSViewPolicy` shows no nodes, `AmazonEKSAdminViewPolicy` shows Secrets and gives `nodes/proxy`, too.',
+  '- **Other accounts**: a role there with this policy and an access entry, which trusts the role that runs highwater; that one needs `sts:AssumeRole` on it. The policy file names it under `accounts`.',
+  '- **The role that kubelets see** (mode `kubelet`) has no IAM policy at all. It trusts the role that runs highwater, which needs `sts:AssumeRole` on it.',
+  '- **Karpenter and Auto Mode**: the lists of `nodepools`, `ec2nodeclasses` and `nodeclasses` matter only where they are installed.',
+  '- **SSM**: `ssm:SendCommand` is limited to highwater’s two documents and to instances that carry the tag `aws:eks:cluster-name`, which EKS sets and nobody else can, or, for hybrid nodes, `EKSClusterARN`. The documents have to be in every account and region that is read this way: deploy the stack there. SSM takes only `*` for the other three calls.',
+  '- **Answers in S3** (`inspectOutput` in the policy): `s3:GetObject` on that bucket and prefix for highwater, `s3:PutObject` for the instances’ roles.',
+  '',
+  '## The service',
+  '',
+  "The stack’s own role has the policy above in the stack’s account, and for its reports `s3:GetObject` and `s3:PutObject` under the bucket’s prefix, `s3:ListBucket` on the bucket, `ses:SendEmail` on the account’s identities, `logs:CreateLogStream` and `logs:PutLogEvents` on its own log group, and with `kmsKeyArn` also `kms:Decrypt` and `kms:GenerateDataKey` on that key. `--param='readsBySsm=yes'` adds what modes `ssm` and `both` need, `--param='kubeletRole=highwater-kubelet'` the role that kubelets see. The schedule’s role may only invoke the function. An SES identity with a default configuration set needs `ses:SendEmail` on that set, too: add it.",
+  '',
+]

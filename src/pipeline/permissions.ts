@@ -1,0 +1,61 @@
+/** What each mode of reading needs to be allowed, from what stands beside the calls: for AWS, for Kubernetes, and for the second identity that mode `kubelet` has. */
+import { stsPermissions } from '#clients/credentials.ts'
+import { ec2Permissions } from '#clients/ec2.ts'
+import { eksPermissions } from '#clients/eks.ts'
+import { listNodesPermission, listNodesTells } from '#collect/collect.ts'
+import { clusterCollectors } from '#collect/collectors/index.ts'
+import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
+import { type Account, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
+import type { ReadMode } from '#model/read-mode.ts'
+
+/** A right, and what stays unknown without it. */
+export interface NeededRight {
+  right: string
+  tells: string
+}
+
+/** By whom a cluster is read; `kubelet`: whose token each kubelet sees. */
+export const identityNames = { reader: 'highwater', kubelet: 'highwater-kubelet' } as const
+export type IdentityName = keyof typeof identityNames
+
+/** What an identity needs in a cluster. */
+export function kubernetesRights(mode: ReadMode, identity: IdentityName): NeededRight[] {
+  const isOfKubelet = (collector: object) => kubeletCollectors.some(each => each === collector)
+  const ofNodes = collectorsOf[mode].filter(collector => isOfKubelet(collector) === (identity === 'kubelet'))
+  const asked = identity === 'kubelet' ? ofNodes : [...ofNodes, ...clusterCollectors]
+  const rights = asked.flatMap(({ permissions, tells }) => permissions.kubernetes.map(right => ({ right, tells })))
+  return merged(identity === 'kubelet' ? rights : [{ right: listNodesPermission, tells: listNodesTells }, ...rights])
+}
+
+/** What the reader needs in AWS, beside credentials for the cluster. */
+export function awsRights(mode: ReadMode): NeededRight[] {
+  const actions = [...eksPermissions, ...ec2Permissions, ...collectorsOf[mode].flatMap(({ permissions }) => permissions.aws ?? [])]
+  if (mode === 'kubelet') actions.push(...stsPermissions)
+  return actions.map(right => ({ right, tells: awsTells[right] ?? '' }))
+}
+
+/** One right may serve several readings. */
+function merged(rights: readonly NeededRight[]): NeededRight[] {
+  const byRight = new Map<string, Set<string>>()
+  for (const { right, tells } of rights) byRight.set(right, (byRight.get(right) ?? new Set()).add(tells))
+  return [...byRight].map(([right, tells]) => ({ right, tells: [...tells].join('; ') }))
+}
+
+const awsTells: Readonly<Record<string, string>> = {
+  'eks:ListClusters': 'which clusters there are: without it nothing is audited',
+  'eks:DescribeCluster': "a cluster's endpoint and certificate authority: without it nothing of the cluster is audited",
+  'eks:ListNodegroups': 'which nodegroups there are, and so where a durable fix belongs',
+  'eks:DescribeNodegroup': 'what a nodegroup is made of: AMI, disk, launch template',
+  'ec2:DescribeLaunchTemplateVersions': 'what launch templates tell the kubelet, and so where a durable fix belongs',
+  'sts:AssumeRole': 'the token that kubelets see: without it no kubelet is asked',
+  'ssm:DescribeDocument': 'whether the document in the account is the one of this version: without it no node is asked through SSM',
+  'ssm:DescribeInstanceInformation': 'which instances SSM reaches: without it no node is asked through SSM',
+  'ssm:SendCommand': 'what only the node knows: files on disk, images and their pins, dead containers, filesystems, logs, kernel',
+  'ssm:ListCommandInvocations': "when a node has answered: without it no node's answer is had through SSM",
+  'ssm:GetCommandInvocation': 'what a node has answered: without it none of it is known',
+}
+
+/** The policy of whoever reads clusters: in the account itself, or by a role there that the policy names. @param more the roles that it may become */
+export function readerStatements(mode: ReadMode, account: Account, more: Grants = {}): IamStatement[] {
+  return iamStatements([...awsRights(mode).map(({ right }) => right), ...stsPermissions], { ...fleetGrants(account), ...more })
+}

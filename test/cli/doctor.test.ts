@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { recorded } from '#lab/scenarios/recorded.ts'
+import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
+import { auditorRights, labPrincipal } from '#lab/world.ts'
+import { highwater } from '#test/cli.ts'
+import { labOf } from '#test/lab-audit.ts'
+
+const world = (more: Partial<ClusterScenario>) => ({ ...recorded, clusters: recorded.clusters.map(cluster => ({ ...cluster, ...more })) })
+
+describe('highwater doctor', () => {
+  it('finds all well: exit 0', async () => {
+    const { environment } = await labOf([recorded])
+    const { code, stdout, stderr } = await highwater(['doctor'], { env: environment })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^recorded \(mode proxy\): all is well\n/)
+    expect(stdout).not.toMatch(/missing|failed/)
+  })
+
+  it('names the right that is missing, what stays unknown, and what to paste: exit 3', async () => {
+    const access = { [labPrincipal]: auditorRights.filter(right => right !== 'get nodes/proxy') }
+    const { environment } = await labOf([world({ access })])
+    const { code, stdout } = await highwater(['doctor'], { env: environment })
+    expect(code).toBe(3)
+    const [head = '', roles = ''] = stdout.split(/for whoever is in the\s+group\s+highwater\n/)
+    expect(head.replace(/\s+/g, ' ')).toMatch(
+      /^recorded \(mode proxy\): not everything can be read missing get nodes\/proxy: not granted to this identity unknown without it: what each kubelet runs with/,
+    )
+    const [role, binding] = parseAllDocuments(roles).map(document => document.toJS())
+    expect(role).toMatchObject({
+      kind: 'ClusterRole',
+      rules: expect.arrayContaining([{ apiGroups: [''], resources: ['nodes/proxy'], verbs: ['get'] }]),
+    })
+    expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', subjects: [{ kind: 'Group', name: 'highwater' }] })
+  })
+
+  it('prints one document with --format json', async () => {
+    const { environment } = await labOf([recorded])
+    const { code, stdout } = await highwater(['doctor', '--format', 'json'], { env: environment })
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      schema: 'highwater.doctor/1',
+      clusters: [{ cluster: 'recorded', mode: 'proxy', state: 'ok', fixes: [] }],
+    })
+  })
+
+  it('reaches nothing: exit 4, with the reason', async () => {
+    const { environment } = await labOf([world({ faults: { endpoint: 'closed-port' } })])
+    const { code, stdout } = await highwater(['doctor'], { env: environment })
+    expect(code).toBe(4)
+    expect(stdout.replace(/\s+/g, ' ')).toMatch(/it cannot be reached failed endpoint: 127\.0\.0\.1:1 refused the connection/)
+  })
+
+  it('is asked for nonsense: exit 2', async () => {
+    expect((await highwater(['doctor', '--mode', 'telepathy'])).code).toBe(2)
+    const { environment } = await labOf([recorded])
+    expect(await highwater(['doctor', '--cluster', 'none'], { env: environment })).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+describe('highwater permissions', () => {
+  it('prints a policy for the account and the clusters', async () => {
+    const { code, stdout } = await highwater([
+      'permissions',
+      '--mode',
+      'ssm',
+      '--format',
+      'json',
+      '--account',
+      '444455556666',
+      '--cluster',
+      'prod',
+    ])
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).Statement).toContainEqual({
+      Effect: 'Allow',
+      Action: ['ssm:SendCommand'],
+      Resource: 'arn:aws:ec2:*:444455556666:instance/*',
+      Condition: { StringEquals: { 'ssm:resourceTag/aws:eks:cluster-name': 'prod' } },
+    })
+  })
+
+  it('prints roles that kubectl takes, and both in Markdown', async () => {
+    const [yaml, markdown] = await Promise.all(
+      ['yaml', 'markdown'].map(format => highwater(['permissions', '--mode', 'kubelet', '--format', format])),
+    )
+    const names = parseAllDocuments(yaml?.stdout ?? '').map(document => document.toJS().metadata.name)
+    expect(names).toEqual(['highwater', 'highwater', 'highwater-kubelet', 'highwater-kubelet'])
+    expect(parse(/AWS::EKS::AccessEntry/.exec(markdown?.stdout ?? '')?.[0] ?? '')).toBe('AWS::EKS::AccessEntry')
+  })
+
+  it('takes no account that is none', async () => {
+    expect(await highwater(['permissions', '--account', 'me'])).toMatchObject({ code: 2, stderr: expect.stringContaining('twelve digits') })
+  })
+})

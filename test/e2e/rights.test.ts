@@ -1,0 +1,104 @@
+/** Every right of every mode taken away by itself: the audit goes on and names the gap, and the check-up names the right. */
+import { describe, expect, it } from 'vitest'
+import type { Scenario } from '#lab/scenarios/scenario.ts'
+import { auditorRights, labPrincipal } from '#lab/world.ts'
+import type { ClusterCheckup } from '#model/checkup.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { type ReadMode, readModes } from '#model/read-mode.ts'
+import { everything } from '#model/selection.ts'
+import { checkUp } from '#pipeline/doctor/doctor.ts'
+import { eksTargets } from '#pipeline/fleet.ts'
+import { awsRights, kubernetesRights } from '#pipeline/permissions.ts'
+import { inspectDocuments, withAgents } from '#test/inspected.ts'
+import { auditLive, labOf } from '#test/lab-audit.ts'
+import { nodes, scenario } from '../lab/support.ts'
+
+const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
+const modes = readModes.filter(mode => mode !== 'kubelet' || process.platform === 'linux')
+const policyOf = (mode: ReadMode): Policy => ({
+  ...defaultPolicy,
+  modes: [{ match: {}, mode }],
+  kubelet: { roleArn: mode === 'kubelet' ? role : null, useOwnToken: false },
+  pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 100 },
+  timeoutsMs: { ...defaultPolicy.timeoutsMs, inspect: 1500 },
+})
+
+/** A cluster with all that is ever asked for, where every right of the mode is granted but one. */
+function world(mode: ReadMode, without: string | null): Scenario {
+  const has = (rights: readonly { right: string }[]) => rights.map(({ right }) => right).filter(right => right !== without)
+  const launchTemplate = { id: 'lt-0a11ab00000000009', name: 'workers', version: '1' }
+  const group = { name: 'general', amiType: 'AL2023_x86_64_STANDARD', version: '1.34', releaseVersion: '1.34.1-20261103' }
+  const cluster = {
+    name: 'prod',
+    nodes: nodes(2),
+    nodegroups: [{ ...group, instanceTypes: ['m6i.large'], desiredSize: 2, launchTemplate }],
+    nodeClasses: { 'nodepools.karpenter.sh': [], 'ec2nodeclasses.karpenter.k8s.aws': [], 'nodeclasses.eks.amazonaws.com': [] },
+    kubelets: mode === 'kubelet',
+    access: { [labPrincipal]: has(kubernetesRights(mode, 'reader')), [role]: has(kubernetesRights(mode, 'kubelet')) },
+  }
+  const isOf = (service: string) => without?.startsWith(`${service}:`) === true
+  return withAgents(
+    scenario([cluster], {
+      roles: without === 'sts:AssumeRole' ? [] : [{ arn: role }],
+      launchTemplates: [{ ...launchTemplate, versions: [{ number: 1 }] }],
+      eksDenied: without !== null && isOf('eks') ? [without] : [],
+      ec2Denied: isOf('ec2'),
+      ssm: { denied: without !== null && isOf('ssm') ? [without] : [] },
+    }),
+  )
+}
+
+const options = (mode: ReadMode) => ({ policy: policyOf(mode), selection: everything, signal: new AbortController().signal })
+
+async function checkedUp(mode: ReadMode): Promise<ClusterCheckup> {
+  const [checkup] = await Array.fromAsync(checkUp(eksTargets(options(mode)), options(mode)))
+  if (!checkup) throw new Error('no cluster was checked')
+  return checkup
+}
+
+const missingOf = ({ checks }: ClusterCheckup) => checks.filter(({ state }) => state === 'missing').map(({ what }) => what)
+const failedOf = ({ checks }: ClusterCheckup) =>
+  checks.filter(({ state }) => state === 'failed').map(({ what, detail }) => `${what}: ${detail}`)
+
+it('the lab’s auditor has what mode proxy needs', () => {
+  for (const { right } of kubernetesRights('proxy', 'reader')) expect(auditorRights).toContain(right)
+})
+
+describe.each(modes)('mode %s', mode => {
+  it('with every right: all is well, and nothing is missing', async () => {
+    await labOf([world(mode, null)], { documents: inspectDocuments })
+    const checkup = await checkedUp(mode)
+    expect({ missing: missingOf(checkup), failed: failedOf(checkup), fixes: checkup.fixes }).toEqual({ missing: [], failed: [], fixes: [] })
+    expect(checkup.state).toBe('ok')
+  })
+
+  const rights = [...awsRights(mode), ...kubernetesRights(mode, 'reader'), ...kubernetesRights(mode, 'kubelet')].map(({ right }) => right)
+
+  it.each(rights)('without %s', { timeout: 20_000 }, async right => {
+    const lab = await labOf([world(mode, right)], { documents: inspectDocuments })
+    if (right === 'eks:ListClusters') {
+      for (const run of [() => auditLive({ policy: policyOf(mode) }), () => checkedUp(mode)])
+        await expect(run()).rejects.toThrow(`Grant ${right}`)
+      return
+    }
+    const checkup = await checkedUp(mode)
+    expect(lab.requests().routes.ssm?.SendCommand).toBeUndefined()
+    if (right === 'ssm:SendCommand') expect(checkup.checks).toContainEqual(expect.objectContaining({ what: right, state: 'unchecked' }))
+    else {
+      expect(missingOf(checkup)).toEqual([right])
+      expect(checkup.checks.find(({ what }) => what === right)?.without).toMatch(/\w{4}/)
+      expect(checkup.fixes.map(({ text }) => text).join('\n')).toContain(right.includes(':') ? right : right.replace(/^\w+ |\..*/g, ''))
+      expect(checkup.state).toBe('missing')
+    }
+    const { document, nodes: audited, ruleErrors } = await auditLive({ policy: policyOf(mode) })
+    expect(ruleErrors).toEqual([])
+    expect(JSON.stringify([document, audited.map(({ errors }) => errors)])).toContain(refusal(right))
+  })
+})
+
+/** In the words of who refuses; a kubelet's are translated into the right. */
+function refusal(right: string): string {
+  const [verb, resource = ''] = right.split(' ')
+  if (resource === '' || /configz|stats/.test(resource)) return right
+  return `cannot ${verb} resource \\"${resource.replace(/\..*/, '')}\\"`
+}

@@ -1,0 +1,248 @@
+/** What the check-up says of a way that is blocked, an identity that is not known, agents that are lost. Rights one by one: test/e2e/rights.test.ts. */
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { parse } from 'yaml'
+import { kubeconfigEndpoint } from '#clients/kubeconfig.ts'
+import { type ClusterScenario, fixedNodes, type LabNode, type Scenario } from '#lab/scenarios/scenario.ts'
+import { auditorRights, labPrincipal } from '#lab/world.ts'
+import type { CheckState, ClusterCheckup } from '#model/checkup.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { everything } from '#model/selection.ts'
+import { checkUp } from '#pipeline/doctor/doctor.ts'
+import { fixesOf } from '#pipeline/doctor/fixes.ts'
+import { eksTargets, kubeconfigTargets } from '#pipeline/fleet.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inspectDocuments, inspected } from '#test/inspected.ts'
+import { labOf } from '#test/lab-audit.ts'
+import { nodes, scenario } from '../lab/support.ts'
+
+const optionsOf = (more: Partial<Policy> = {}, signal = new AbortController().signal) => ({
+  policy: { ...defaultPolicy, timeoutsMs: { ...defaultPolicy.timeoutsMs, list: 1000, configz: 400, summary: 400 }, ...more },
+  selection: everything,
+  signal,
+})
+
+async function checkedUp(more: Partial<Policy> = {}): Promise<ClusterCheckup> {
+  const [checkup] = await Array.fromAsync(checkUp(eksTargets(optionsOf(more)), optionsOf(more)))
+  if (!checkup) throw new Error('no cluster was checked')
+  return checkup
+}
+
+const cluster = (more: Partial<ClusterScenario>, world: Partial<Scenario> = {}) =>
+  scenario([{ name: 'c', nodes: nodes(1), ...more }], world)
+const ofState = ({ checks }: ClusterCheckup, ...states: CheckState[]) =>
+  Object.fromEntries(checks.filter(({ state }) => states.includes(state)).map(({ what, detail }) => [what, detail]))
+const mode = (which: Policy['modes'][number]['mode']) => ({ modes: [{ match: {}, mode: which }] })
+
+describe('the way to the API server', () => {
+  it.each<[string, Partial<ClusterScenario>, RegExp]>([
+    ['closed', { faults: { endpoint: 'closed-port' } }, /refused the connection/],
+    ['unknown by name', { faults: { endpoint: 'unresolvable' } }, /lab\.invalid does not resolve.*private endpoint/],
+    ['with a certificate for another name', { faults: { certificate: 'other-host' } }, /certificate .* is for another name/],
+    ['with a certificate of another CA', { faults: { certificate: 'other-authority' } }, /not signed by the cluster's CA/],
+  ])('%s: unreachable, with the reason', async (_, more, reason) => {
+    await labOf([cluster(more)])
+    const checkup = await checkedUp()
+    expect(checkup.state).toBe('unreachable')
+    expect(ofState(checkup, 'failed', 'missing')).toEqual({ endpoint: expect.stringMatching(reason) })
+  })
+
+  it.each([
+    [{ endpointPublicAccess: false }, /The endpoint is private: only its VPC/],
+    [{ endpointPublicAccess: true, publicAccessCidrs: ['203.0.113.0/24'] }, /open to 203\.0\.113\.0\/24 only/],
+    [{ endpointPublicAccess: true, publicAccessCidrs: ['0.0.0.0/0'] }, /refused the connection: [^.]*$/],
+  ])('says from where EKS lets it be reached: %j', async (resourcesVpcConfig, said) => {
+    const endpoint = { server: 'https://127.0.0.1:1', authorization: async () => null }
+    const record = { kind: 'Cluster' as const, cluster: 'c', eks: { status: 'ACTIVE', resourcesVpcConfig }, errors: [] }
+    const [checkup] = await Array.fromAsync(checkUp([{ record, endpoint, place: null }], optionsOf()))
+    expect(checkup?.checks.find(({ what }) => what === 'endpoint')?.detail).toMatch(said)
+  })
+
+  it('of a cluster that is not there yet', async () => {
+    await labOf([cluster({ status: 'CREATING' })])
+    const checkup = await checkedUp()
+    expect(checkup.state).toBe('unreachable')
+    expect(ofState(checkup, 'failed')).toEqual({ 'eks:DescribeCluster': expect.stringContaining('the cluster is CREATING') })
+  })
+
+  it('ends at a server that does not know the identity: the access entry is there to paste', async () => {
+    await labOf([cluster({ access: {} })])
+    const checkup = await checkedUp()
+    expect(checkup.state).toBe('missing')
+    expect(ofState(checkup, 'missing', 'failed')).toEqual({ token: expect.stringMatching(/401.*access entry/) })
+    expect(checkup.fixes).toEqual([
+      {
+        target: expect.stringContaining('access entry'),
+        text: `aws eks create-access-entry --cluster-name c --principal-arn ${labPrincipal} --kubernetes-groups highwater`,
+      },
+    ])
+  })
+
+  it('was not gone to its end before the deadline: said, not thrown', async () => {
+    await labOf([cluster({})])
+    const controller = new AbortController()
+    const targets = await Array.fromAsync(eksTargets(optionsOf()))
+    controller.abort(new Error('not reached before the deadline'))
+    const [checkup] = await Array.fromAsync(checkUp(targets, optionsOf({}, controller.signal)))
+    expect(checkup).toMatchObject({ state: 'unreachable', checks: [{ what: 'endpoint', detail: 'not reached before the deadline' }] })
+  })
+})
+
+describe('clusters of a kubeconfig', () => {
+  async function endpoints() {
+    const lab = await labOf([cluster({})])
+    const file = join(temporaryFolder(), 'kubeconfig')
+    writeFileSync(file, lab.kubeconfig)
+    return [await kubeconfigEndpoint(file, null)]
+  }
+
+  it('need nothing of AWS in mode proxy', async () => {
+    const targets = await kubeconfigTargets(await endpoints(), defaultPolicy)
+    const [checkup] = await Array.fromAsync(checkUp(targets, optionsOf()))
+    expect(checkup?.state).toBe('ok')
+    expect(checkup?.checks.filter(({ what }) => what.includes(':') && !what.startsWith('node '))).toEqual([])
+  })
+
+  it.each([
+    [30_000, 'ok', /agrees/],
+    [180_000, 'note', /1[78]\d s ahead of/],
+    [-180_000, 'note', /1[78]\d s behind/],
+    [600_000, 'failed', /(59|60)\d s ahead of.*tokens are refused/],
+  ] as const)('are told from a clock that is off by %d ms: %s', async (offMs, state, detail) => {
+    const targets = await kubeconfigTargets(await endpoints(), defaultPolicy)
+    // This machine's clock stands still here; the lab's server has Node's own, and goes on.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + offMs })
+    onTestFinished(() => void vi.useRealTimers())
+    const [checkup] = await Array.fromAsync(checkUp(targets, optionsOf()))
+    expect(checkup?.checks.find(({ what }) => what === 'clock')).toMatchObject({ state, detail: expect.stringMatching(detail) })
+  })
+})
+
+describe('one node, asked as an audit asks', () => {
+  it('that does not answer is told from rights that are missing', async () => {
+    await labOf([cluster({ nodes: nodes(0, { kind: 'down' }) })])
+    const checkup = await checkedUp()
+    expect(Object.values(ofState(checkup, 'failed'))).toEqual([expect.stringContaining('503'), expect.stringContaining('503')])
+    expect(checkup).toMatchObject({ state: 'missing', fixes: [] })
+  })
+
+  it('of none: not checked', async () => {
+    await labOf([cluster({ nodes: fixedNodes({}) })])
+    expect(ofState(await checkedUp(), 'unchecked')['a node']).toBe('there is no node to ask')
+  })
+})
+
+describe('mode ssm', () => {
+  const source = nodes(4)
+  const agents = (change: (node: LabNode, index: number) => LabNode) =>
+    fixedNodes(Object.fromEntries(source.names().map((name, index) => [name, change(source.node(name)!, index)])))
+  const lost = (node: LabNode) => inspected(node, answer => answer, { pingStatus: 'ConnectionLost' })
+
+  it('never sends a command, and says so', async () => {
+    const lab = await labOf([cluster({ nodes: agents(node => inspected(node)) })], { documents: inspectDocuments })
+    const checkup = await checkedUp(mode('ssm'))
+    expect(checkup.state).toBe('ok')
+    expect(ofState(checkup, 'ok')['SSM agents']).toBe('4 of 4 instances are online in SSM')
+    expect(ofState(checkup, 'unchecked')['ssm:SendCommand']).toMatch(/not tried: it would run/)
+    expect(Object.keys(lab.requests().routes.ssm ?? {}).toSorted()).toEqual([
+      'DescribeDocument',
+      'DescribeInstanceInformation',
+      'GetCommandInvocation',
+      'ListCommandInvocations',
+    ])
+  })
+
+  it.each<[string, (node: LabNode, index: number) => LabNode, CheckState, string]>([
+    [
+      'some',
+      (node, index) => (index === 0 ? node : index === 1 ? lost(node) : inspected(node)),
+      'note',
+      '2 of 4 instances are online in SSM; 1 are unknown',
+    ],
+    ['all', node => node, 'failed', '0 of 4 instances are online in SSM; 4 are unknown'],
+  ])('tells how many agents are lost: %s', async (_, change, state, said) => {
+    await labOf([cluster({ nodes: agents(change) })], { documents: inspectDocuments })
+    expect(ofState(await checkedUp(mode('ssm')), state)['SSM agents']).toContain(said)
+  })
+
+  it.each([
+    ['there is none', [], 'missing', /there is none in us-east-1: deploy the stack/],
+    ['it is another', [{ name: 'Highwater-Inspect', content: '{}' }], 'failed', /version 1 .* is not the one of this highwater/],
+  ] as const)('knows the document: %s', async (_, documents, state, said) => {
+    await labOf([cluster({ nodes: agents(node => inspected(node)) })], { documents })
+    expect(ofState(await checkedUp(mode('ssm')), state)['document Highwater-Inspect']).toMatch(said)
+  })
+})
+
+describe.runIf(process.platform === 'linux')('mode kubelet', () => {
+  const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
+  const narrow = ['get nodes/configz', 'get nodes/stats']
+  const world = (rights: readonly string[] | null, roles = [{ arn: role }]) =>
+    labOf([cluster({ kubelets: true, access: { [labPrincipal]: auditorRights, ...(rights && { [role]: rights }) } }, { roles })])
+  const kubelet = { ...mode('kubelet'), kubelet: { roleArn: role, useOwnToken: false } }
+
+  it('without an identity that kubelets may see', async () => {
+    await world(narrow)
+    const checkup = await checkedUp(mode('kubelet'))
+    expect(ofState(checkup, 'missing')).toEqual({ 'kubelet.roleArn': expect.stringContaining('set kubelet.roleArn') })
+    expect(ofState(checkup, 'unchecked')['a node']).toContain('kubelet.roleArn is missing')
+  })
+
+  it('with a role that cannot be assumed: what to grant', async () => {
+    await world(narrow, [])
+    const checkup = await checkedUp(kubelet)
+    expect(ofState(checkup, 'missing')).toEqual({ 'sts:AssumeRole': expect.stringContaining(`${role} cannot be had`) })
+    expect(JSON.parse(checkup.fixes[0]?.text ?? '').Statement).toEqual([{ Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: role }])
+  })
+
+  it('with a role that the cluster does not know: its access entry', async () => {
+    await world(null)
+    const checkup = await checkedUp(kubelet)
+    expect(ofState(checkup, 'missing')).toEqual({ token: expect.stringMatching(/highwater-kubelet.*401/) })
+    expect(checkup.fixes.map(({ text }) => text)).toEqual([
+      expect.stringContaining(`--principal-arn ${role} --kubernetes-groups highwater-kubelet`),
+    ])
+  })
+
+  it('with a role that may do more than kubelets should see', async () => {
+    await world([...narrow, 'get nodes/proxy'])
+    const checkup = await checkedUp(kubelet)
+    expect(checkup.state).toBe('ok')
+    expect(ofState(checkup, 'note')).toEqual({ 'get nodes/proxy': expect.stringContaining('whoever owns a node') })
+  })
+})
+
+describe('what to paste', () => {
+  const patient = {
+    mode: 'both' as const,
+    cluster: 'prod',
+    account: { partition: 'aws', account: '111122223333', clusters: null },
+    region: 'eu-west-1',
+    isByConfigMap: true,
+    principals: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: null },
+  }
+  const missing = (what: string) => ({ what, state: 'missing' as const, detail: '', without: null })
+
+  it('is a line of aws-auth where a cluster has no access entries', () => {
+    const [fix, ...more] = fixesOf(patient, { reader: [missing('token')], kubelet: [] })
+    expect(more).toEqual([])
+    expect(fix?.target).toContain('aws-auth')
+    expect(parse(fix?.text ?? '')).toEqual([{ rolearn: patient.principals.reader, username: 'highwater', groups: ['highwater'] }])
+  })
+
+  it('is the stack where the account has no document', () => {
+    const fixes = fixesOf(patient, { reader: [missing('document Highwater-Inspect')], kubelet: [] })
+    expect(fixes.map(({ text }) => text)).toEqual(['npx serverless deploy --region eu-west-1'])
+  })
+
+  it('is the whole role: applied, it replaces the one that is there', () => {
+    const [fix] = fixesOf(patient, { reader: [missing('list pods')], kubelet: [] })
+    for (const resource of ['nodes', 'pods', 'events', 'nodes/proxy', 'nodepools']) expect(fix?.text).toContain(resource)
+  })
+
+  it('is nothing where nothing is missing, whatever else failed', () => {
+    expect(fixesOf(patient, { reader: [{ ...missing('list pods'), state: 'failed' }], kubelet: [] })).toEqual([])
+  })
+})

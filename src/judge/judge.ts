@@ -19,7 +19,7 @@ import { gatherLooseNodes } from './loose-nodes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { Failing, Need, NodeSubject, Rule } from './rule.ts'
 import { fargateReason, nodeSubject } from './subject.ts'
-import { byFinding, byUnknown, Tally } from './tally.ts'
+import { byFinding, byUnknown, fewNodes, Tally } from './tally.ts'
 import { bounded, byText, nameLength } from './text.ts'
 import { utcDay, waiverOf } from './waivers.ts'
 
@@ -66,6 +66,9 @@ interface JudgedGroup {
   nodes: string[]
   proposals: Proposal[]
 }
+
+/** More than these name few of their nodes each. */
+const manyFindings = 300
 
 type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isListCut: boolean }
 
@@ -167,6 +170,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const all = groups.flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
     agreeOnImageGc(all.map(({ finding }) => finding))
     for (const { finding, proposals } of all) makeLasting(finding, proposals)
+    // Hundreds of nodegroups must still fit a report.
+    if (!allNodes && all.length > manyFindings)
+      for (const { finding } of all) finding.nodes.sample = finding.nodes.sample.slice(0, fewNodes)
     const open = all.filter(({ finding }) => finding.waived === null)
     return {
       clusters: [...clusters.values()]

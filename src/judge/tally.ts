@@ -15,6 +15,8 @@ import { add, largestFirst, nodeCount, sample, type Variant } from './variants.t
 const evidenceLimit = 24
 /** Variants whose differing evidence is shown beside the largest one's. */
 const otherVariantsShown = 2
+/** Names that are enough to look at one, where the list is long. */
+export const fewNodes = 5
 const consequenceLength = 1000
 const fixLength = 4000
 
@@ -91,7 +93,7 @@ export class Tally {
       rule: this.rule.id,
       cluster: bounded(this.cluster),
       subject: boundedSubject(this.subject),
-      nodes: sample([main, ...others], allNodes),
+      nodes: sample([main, ...others], allNodes, fewNodes),
       reason: others.length === 0 ? main.value : `${main.value} (and ${counted(others.length, 'more reason')})`,
     }
   }

@@ -29,9 +29,9 @@ export function add<Value>(variants: Map<string, Variant<Value>>, node: string, 
 export const largestFirst = <Value>(variants: Map<string, Variant<Value>>): Variant<Value>[] =>
   [...variants.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.text, b.text))
 
-export function sample(variants: Variant<unknown>[], allNodes: boolean): NodeSample {
+export function sample(variants: Variant<unknown>[], allNodes: boolean, size = sampleSize): NodeSample {
   const names = variants.flatMap(({ nodes }) => nodes).toSorted(byText)
-  return { count: names.length, sample: (allNodes ? names : names.slice(0, sampleSize)).map(name => bounded(name, nameLength)) }
+  return { count: names.length, sample: (allNodes ? names : names.slice(0, size)).map(name => bounded(name, nameLength)) }
 }
 
 export const nodeCount = (variants: Variant<unknown>[]) => variants.reduce((sum, { nodes }) => sum + nodes.length, 0)

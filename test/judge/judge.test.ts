@@ -492,3 +492,23 @@ describe('hostile input', () => {
     expect(judgement.close(takenAt).ruleErrors).toEqual([])
   })
 })
+
+describe('a fleet of hundreds of nodegroups', () => {
+  /** Two nodes in each group, whose image GC begins after the alert. */
+  function groups(count: number) {
+    const judgement = openJudgement(rules, defaultPolicy)
+    for (let index = 0; index < 8 * count; index++) {
+      const configuration = { imageGCHighThresholdPercent: 85, kubeReserved: { memory: '893Mi' } }
+      const imageGC = { highThresholdPercent: 85 }
+      const { record, prediction } = buildNode({ name: `node-${index}`, nodegroup: `group-${index % count}`, configuration, imageGC })
+      judgement.take(record, prediction)
+    }
+    return judgement.close(takenAt).findings.filter(({ rule }) => rule === 'alert-before-image-gc')
+  }
+
+  it('names fewer nodes with each finding, and counts them all', () => {
+    const names = (count: number) => groups(count).map(({ nodes }) => [nodes.count, nodes.sample.length])
+    expect(new Set(names(100).map(String))).toEqual(new Set(['8,8']))
+    expect(new Set(names(301).map(String))).toEqual(new Set(['8,5']))
+  })
+})

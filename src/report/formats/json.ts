@@ -5,5 +5,15 @@ export const json: Format = {
   id: 'json',
   name: 'findings.json',
   contentType: 'application/json',
-  render: ({ document }) => `${JSON.stringify(document, null, 2)}\n`,
+  render: ({ document }) => `${lines(document)}\n`,
+}
+
+/** A line for each entry of its lists: half the size of indented JSON, and still fit for grep and diff. */
+function lines(document: object): string {
+  const fields = Object.entries(document).map(([name, value]) => {
+    const isList = Array.isArray(value) && value.length > 0
+    const text = isList ? `[\n${value.map(entry => JSON.stringify(entry)).join(',\n')}\n]` : JSON.stringify(value)
+    return `${JSON.stringify(name)}: ${text}`
+  })
+  return `{\n${fields.join(',\n')}\n}`
 }

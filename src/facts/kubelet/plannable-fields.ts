@@ -34,4 +34,9 @@ export const plannableFields: Readonly<Record<string, string>> = {
 export const isPlannable = (field: string): boolean => Object.hasOwn(plannableFields, field)
 
 /** Fields that move node allocatable. Upstream: pkg/kubelet/cm/node_container_manager_linux.go getNodeAllocatableAbsolute, hardEvictionReservation */
-export const allocatableFields: ReadonlySet<string> = new Set(['evictionHard', 'kubeReserved', 'systemReserved', 'mergeDefaultEvictionSettings'])
+export const allocatableFields: ReadonlySet<string> = new Set([
+  'evictionHard',
+  'kubeReserved',
+  'systemReserved',
+  'mergeDefaultEvictionSettings',
+])

@@ -5,11 +5,12 @@ import { severities } from '#model/finding.ts'
 import { isConfigurationField } from '#model/kubelet-settings.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { addressPattern, defaultPolicy, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
+import { addressPattern, defaultPolicy, mostRecipients, type Policy, regionPattern, weekdays } from '#model/policy.ts'
 
 const percent = z.number().min(1).max(100)
 const address = z.string().regex(addressPattern, 'an e-mail address')
 const timeoutMs = z.int().min(100).max(600_000)
+const clock = z.string().regex(/^([01]\d|2[0-3]):[0-5]\d$/, 'a time of day as HH:MM')
 const day = z.iso.date('a day as YYYY-MM-DD')
 
 /** @param ruleIds  those that there are: a slip in one would otherwise waive nothing, without a word */
@@ -123,6 +124,52 @@ const policySchema = (ruleIds: readonly string[]) =>
         })
         .default(defaultPolicy.pace)
         .describe('upper bounds for one Kubernetes API server; clusters: how many are read at once'),
+      remediation: z
+        .strictObject({
+          mode: z
+            .enum(['off', 'plan', 'auto'])
+            .default(defaultPolicy.remediation.mode)
+            .describe('off: plans are shown, nothing is changed; plan: what a person approved; auto: autoFields also without a person'),
+          maxConcurrency: z.int().min(1).max(50).default(defaultPolicy.remediation.maxConcurrency).describe('nodes changed at once'),
+          maxErrors: z
+            .int()
+            .min(0)
+            .max(50)
+            .default(defaultPolicy.remediation.maxErrors)
+            .describe('more failed nodes than these stop a wave, and it is taken back'),
+          pauseMinutes: z.number().min(0).max(1440).default(defaultPolicy.remediation.pauseMinutes).describe('between two waves'),
+          wavePercents: z
+            .array(percent)
+            .max(10)
+            .refine(percents => percents.every((one, index) => one > (percents[index - 1] ?? 0)), 'percentages that grow')
+            .default(defaultPolicy.remediation.wavePercents)
+            .describe('how much of a cohort is changed after the second wave, the third, …; first goes one node of each, last the rest'),
+          windows: z
+            .array(z.strictObject({ days: z.array(z.enum(weekdays)).min(1), from: clock, to: clock }))
+            .default(defaultPolicy.remediation.windows)
+            .describe('when nodes may be changed, UTC; to before from is the next day’s; none: at any time'),
+          alarms: z
+            .array(z.string().min(1).max(255))
+            .max(10)
+            .default(defaultPolicy.remediation.alarms)
+            .describe('names of CloudWatch alarms that stop a change while they fire'),
+          autoFields: z
+            .array(z.string().refine(isConfigurationField, 'a KubeletConfiguration field'))
+            .default(defaultPolicy.remediation.autoFields)
+            .describe('fields that mode auto changes without a person'),
+          autoClusters: z
+            .array(z.string().min(1))
+            .default(defaultPolicy.remediation.autoClusters)
+            .describe('clusters in which mode auto does, * stands for any run of characters; none: in no cluster'),
+          autoNodesPerDay: z
+            .int()
+            .min(1)
+            .max(10_000)
+            .default(defaultPolicy.remediation.autoNodesPerDay)
+            .describe('and on how many nodes a day'),
+        })
+        .default(defaultPolicy.remediation)
+        .describe('how nodes may be changed; by default not at all'),
       timeoutsMs: z
         .strictObject({
           list: timeoutMs.default(defaultPolicy.timeoutsMs.list),

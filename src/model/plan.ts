@@ -18,7 +18,7 @@ export interface NodeState {
   imageGcDue: boolean | null
   /** Upper bound of what that round frees, by the kubelet's counting; 0 where none is due. */
   freedBytesAtMost: number | null
-  /** Eviction signals whose threshold is met. */
+  /** Eviction signals whose threshold is met, and `allocatable.memory` where the pods' requests of it do not fit: some are refused at a start. */
   evictsNow: string[] | null
 }
 

@@ -42,6 +42,39 @@ export interface BaselineMatch {
   instanceType?: string
 }
 
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
+
+/** When nodes may be changed, UTC; `to` before `from` is the next day's. */
+export interface RemediationWindow {
+  days: (typeof weekdays)[number][]
+  /** HH:MM. */
+  from: string
+  to: string
+}
+
+/** How nodes may be changed. */
+export interface RemediationPolicy {
+  /** `off`: plans are made and shown, nothing is ever changed; `plan`: what a person approved; `auto`: also `autoFields` by themselves. */
+  mode: 'off' | 'plan' | 'auto'
+  /** Nodes changed at once. */
+  maxConcurrency: number
+  /** Failed nodes of a wave from which on it is stopped and taken back: more than these. */
+  maxErrors: number
+  /** Between two waves. */
+  pauseMinutes: number
+  /** How much of a cohort is changed after the second wave, the third, …; the first wave is one node of each, the last the rest. */
+  wavePercents: number[]
+  /** Empty: at any time. */
+  windows: RemediationWindow[]
+  /** CloudWatch alarms that must not fire. */
+  alarms: string[]
+  /** KubeletConfiguration fields that mode auto changes without a person. */
+  autoFields: string[]
+  /** Clusters in which it does; `*` stands for any run of characters. */
+  autoClusters: string[]
+  autoNodesPerDay: number
+}
+
 export interface Policy {
   accounts: AccountSelection[]
   /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
@@ -77,6 +110,7 @@ export interface Policy {
     /** Clusters read at once. */
     clusters: number
   }
+  remediation: RemediationPolicy
   /** How long one answer may take, by what is asked. */
   timeoutsMs: { list: number; configz: number; summary: number }
 }
@@ -107,6 +141,18 @@ export const defaultPolicy: Policy = {
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4 },
+  remediation: {
+    mode: 'off',
+    maxConcurrency: 5,
+    maxErrors: 0,
+    pauseMinutes: 10,
+    wavePercents: [5, 20],
+    windows: [],
+    alarms: [],
+    autoFields: [],
+    autoClusters: [],
+    autoNodesPerDay: 20,
+  },
   // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
   timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000 },
 }

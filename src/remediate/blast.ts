@@ -1,6 +1,7 @@
 /** What the restart of a kubelet does to the pods of its node, and who has no other pod to answer meanwhile. */
-import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
+
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Blast } from '#model/plan.ts'
 import { isRawObject, type NodeRecord, type ObjectsRecord, type RawObject } from '#model/record.ts'
@@ -160,7 +161,9 @@ function sentences(blast: Omit<Blast, 'text'>, features: KubeletFeatures, isStat
         : []),
     ...(startupProbes > 0 ? [`${startupProbes} startup probes run again (kubernetes#133579).`] : []),
     `The ages of ${imagesForgotten} images are forgotten: ${
-      features.has('firstDetectionIsTimed') ? 'until imageMinimumGCAge has passed again none of them is deleted' : 'imageMinimumGCAge protects none of them'
+      features.has('firstDetectionIsTimed')
+        ? 'until imageMinimumGCAge has passed again none of them is deleted'
+        : 'imageMinimumGCAge protects none of them'
     }, and which was used last is not known.`,
     ...(unreadNodes > 0 ? [`The pods of ${unreadNodes} nodes were not read.`] : []),
   ]

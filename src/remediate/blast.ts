@@ -1,7 +1,6 @@
 /** What the restart of a kubelet does to the pods of its node, and who has no other pod to answer meanwhile. */
 
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Blast } from '#model/plan.ts'
 import { isRawObject, type NodeRecord, type ObjectsRecord, type RawObject } from '#model/record.ts'
@@ -49,16 +48,16 @@ export class FleetPods {
     }
   }
 
-  /** @param featureGates as its configuration sets them */
-  blastOf(record: NodeRecord, features: KubeletFeatures, featureGates: Readonly<Record<string, boolean>>): NodeBlast {
+  /** @param isStatusKept whether containers that are ready and started stay so */
+  blastOf(record: NodeRecord, isStatusKept: boolean): NodeBlast {
     const { cluster, pods, node, runtime } = record
     const images = Array.isArray(runtime?.images) ? runtime.images : (node.status?.images ?? [])
     const hasBudgets = this.#withBudgets.has(cluster)
     const nothing = { notReadyPods: 0, singletons: [], startupProbes: 0, imagesForgotten: images.length }
     if (!Array.isArray(pods)) return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
     const active = pods.filter(isActive)
-    const flipping = keepsContainerStatus(features, featureGates) ? [] : active.filter(pod => isReady(pod) && isProbed(pod))
-    const restarting = keepsContainerStatus(features, featureGates) ? [] : active.flatMap(startedContainers)
+    const flipping = isStatusKept ? [] : active.filter(pod => isReady(pod) && isProbed(pod))
+    const restarting = isStatusKept ? [] : active.flatMap(startedContainers)
     return {
       ...nothing,
       pods: active.length,
@@ -105,7 +104,7 @@ function budgetOf(item: RawObject): { namespace: string; budget: Budget } | null
     namespace: metadata.namespace,
     budget: {
       name: String(metadata.name ?? ''),
-      // The API leaves a zero out.
+      // A budget that no controller has looked at yet allows none.
       isAtLimit: typeof allowed !== 'number' || allowed <= 0,
       matches: labels => selector !== null && isSelected(selector, labels),
     },

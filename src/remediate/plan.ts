@@ -29,10 +29,9 @@ export interface CohortKey {
   /** `1.34`. */
   kubeletVersion: string
   fields: RawObject
-  findings: string[]
 }
 
-/** Of a cohort's first node, and so of all: asked once. */
+/** What one node of a cohort tells for all. */
 export interface CohortFacts {
   durable(): DurableFix[]
   features: KubeletFeatures
@@ -56,8 +55,9 @@ export type NodeOutcome = { state: 'planned'; planned: PlannedNode } | { state: 
 
 interface Cohort {
   key: CohortKey
-  durable: DurableFix[]
-  facts: CohortFacts
+  findings: Set<string>
+  /** The first by name, whose facts count: plans must not depend on the order of a snapshot. */
+  first: { node: string; facts: CohortFacts }
   nodes: number
   planned: PlannedNode[]
 }
@@ -80,11 +80,14 @@ export class PlanBuilder {
     this.#unchanged++
   }
 
-  take(node: string, key: CohortKey, facts: CohortFacts, outcome: NodeOutcome): void {
+  /** @param findings ids of those that ask for it */
+  take(node: string, key: CohortKey, findings: readonly string[], facts: CohortFacts, outcome: NodeOutcome): void {
     const id = sha256(canonicalJson(key)).slice(0, 12)
-    const cohort = this.#cohorts.get(id) ?? { key, durable: facts.durable(), facts, nodes: 0, planned: [] }
+    const cohort = this.#cohorts.get(id) ?? { key, findings: new Set(), first: { node, facts }, nodes: 0, planned: [] }
     this.#cohorts.set(id, cohort)
     cohort.nodes++
+    for (const finding of findings) cohort.findings.add(finding)
+    if (node < cohort.first.node) cohort.first = { node, facts }
     const { cluster } = key
     if (outcome.state !== 'planned') {
       const list = outcome.state === 'never' ? this.#never : this.#refused
@@ -154,14 +157,15 @@ const candidateOf = (key: string, cohort: string, planned: PlannedNode): Candida
   pods: planned.blast.pods ?? Number.MAX_SAFE_INTEGER,
 })
 
-function cohortOf(id: string, { key, durable, facts, nodes, planned }: Cohort): PlanCohort {
+function cohortOf(id: string, { key, findings, first: { facts }, nodes, planned }: Cohort): PlanCohort {
   return {
     id,
     ...key,
+    findings: [...findings].sort(),
     nodes,
     planned: planned.length,
     effect: effectOf(planned),
-    durable,
+    durable: facts.durable(),
     blast: blastOfCohort(
       planned.map(({ blast }) => blast),
       facts.features,

@@ -102,6 +102,8 @@ export interface PlanStep {
   newSha256: string
   /** The whole new file. */
   content: string
+  /** What ends the change on this node by itself. */
+  lastsUntil: 'reboot' | 'replacement'
   /** What the running configuration must show afterwards. */
   expect: ExpectedSetting[]
   kubeletStartedAt: string | null

@@ -151,7 +151,9 @@ function sentences(blast: Omit<Blast, 'text'>, features: KubeletFeatures, isStat
   return [
     isStatusKept
       ? 'Each kubelet restarts once; containers run on, and pods that are ready stay so.'
-      : `Each kubelet restarts once; containers run on, but ${notReadyPods} of ${blast.pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`,
+      : notReadyPods === 0
+        ? 'Each kubelet restarts once; containers run on, and no pod that was read turns NotReady.'
+        : `Each kubelet restarts once; containers run on, but ${notReadyPods} of ${blast.pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`,
     ...(singletons.count > 0 ? [`${singletons.count} of them are the only pod of their owner: ${shown(singletons)}.`] : []),
     ...(budgetsAtLimit === null
       ? ['PodDisruptionBudgets were not read.']

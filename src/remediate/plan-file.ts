@@ -78,6 +78,7 @@ const step = z
     oldSha256: z.union([hash, z.literal('absent')]),
     newSha256: hash,
     content: text,
+    lastsUntil: z.enum(['reboot', 'replacement']),
     expect: z.array(z.strictObject({ field: name, value: z.unknown() })),
     kubeletStartedAt: time.nullable(),
     before: state,

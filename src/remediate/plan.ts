@@ -142,8 +142,23 @@ const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'clus
 
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
   const { change, instanceId, expect, kubeletStartedAt, before, after } = planned
-  const { method, path, oldSha256, newSha256, content } = change
-  return { cluster, node, instanceId, cohort, method, path, oldSha256, newSha256, content, expect, kubeletStartedAt, before, after }
+  const { method, path, oldSha256, newSha256, content, lastsUntil } = change
+  return {
+    cluster,
+    node,
+    instanceId,
+    cohort,
+    method,
+    path,
+    oldSha256,
+    newSha256,
+    content,
+    lastsUntil,
+    expect,
+    kubeletStartedAt,
+    before,
+    after,
+  }
 }
 
 const candidateOf = (key: string, cohort: string, planned: PlannedNode): Candidate => ({
@@ -178,7 +193,7 @@ function effectOf(planned: readonly PlannedNode[]): CohortEffect {
   const before = countsOf(planned.map(node => node.before))
   const after = countsOf(planned.map(node => node.after))
   const pulls = pullsOf(planned.flatMap(node => node.pulls))
-  return { before, after, pulls, text: effectText(planned.length, before, after, pulls) }
+  return { before, after, pulls, text: effectText(planned, before, after, pulls) }
 }
 
 function countsOf(states: readonly NodeState[]): CohortCounts {
@@ -202,15 +217,16 @@ function pullsOf(pulls: readonly Pulls[]): Pulls[] {
 const gib = (count: number): string => `${(count / 2 ** 30).toFixed(1)} GiB`
 const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
 
-function effectText(planned: number, before: CohortCounts, after: CohortCounts, pulls: readonly Pulls[]): string {
+function effectText(planned: readonly PlannedNode[], before: CohortCounts, after: CohortCounts, pulls: readonly Pulls[]): string {
   const images = pulls.reduce((sum, { images: some }) => sum + some, 0)
   const byRegistry = pulls.map(({ registry, images: some, limit }) =>
     limit === null
       ? `${registry} ${some}`
       : `${registry} ${some} (it gives ${limit.pulls} in ${limit.hours} h to all nodes behind one address)`,
   )
+  const lostAtReboot = planned.filter(({ change }) => change.lastsUntil === 'reboot').length
   return [
-    `Today ${before.evictFirst} of ${nodesOf(planned)} evict before image GC; after: ${after.evictFirst}.`,
+    `Today ${before.evictFirst} of ${nodesOf(planned.length)} evict first, before image GC; after: ${after.evictFirst}.`,
     ...(after.imageGcDue > 0
       ? [
           `Image GC is due at once on ${nodesOf(after.imageGcDue)} (today ${before.imageGcDue}), freeing at most ${gib(after.freedBytesAtMost)}.`,
@@ -218,6 +234,7 @@ function effectText(planned: number, before: CohortCounts, after: CohortCounts, 
       : []),
     ...(images > 0 ? [`At most ${images} images would have to be pulled again: ${byRegistry.join(', ')}.`] : []),
     ...(after.evictNow > 0 ? [`Eviction is due on ${nodesOf(after.evictNow)} (today ${before.evictNow}).`] : []),
+    ...(lostAtReboot > 0 ? [`${nodesOf(lostAtReboot)} lose it at the next reboot: nodeadm writes their file anew.`] : []),
     ...(after.unknown > 0 ? [`Of ${nodesOf(after.unknown)} not all of this is known.`] : []),
   ].join(' ')
 }

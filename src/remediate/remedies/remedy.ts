@@ -1,6 +1,6 @@
 /** What a remedy is: from what was read of a node, the whole of what would be written to it. It writes nothing. */
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { PlanMethod } from '#model/plan.ts'
+import type { PlanMethod, PlanStep } from '#model/plan.ts'
 import type { RawObject } from '#model/record.ts'
 
 export interface NodeToSet {
@@ -20,6 +20,7 @@ export interface FileChange {
   oldSha256: string
   newSha256: string
   content: string
+  lastsUntil: PlanStep['lastsUntil']
   /** What the node would tell afterwards, to be replayed. */
   host: RawObject
 }

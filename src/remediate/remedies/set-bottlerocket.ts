@@ -54,6 +54,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     oldSha256: sha256(canonicalJson(allowed)),
     newSha256: sha256(canonicalJson(merged(allowed, settings))),
     content: `${canonicalJson({ kubernetes: settings })}\n`,
+    lastsUntil: 'replacement',
     host: { ...host, bottlerocket: { ...told, kubernetes } },
   }
 }

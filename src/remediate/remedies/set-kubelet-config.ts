@@ -96,7 +96,10 @@ function overridingFlag(commandLine: readonly string[], fields: readonly string[
   return field === undefined ? null : { name: flagNames.get(field) ?? field, field }
 }
 
-/** Its map is all there is of it: a file that names one signal takes every default away. Other fields stay, byte for byte. */
+/**
+ * A map in it is all there is: a file that names one signal takes every default away. Other fields stay, byte for byte. On AL2023 nodeadm writes the file
+ * anew at every boot.
+ */
 function mainFile(node: NodeToSet, { commandLine, files }: ToldFiles, patch: RawObject): Remedied {
   const path = flagValue(commandLine, 'config') ?? ''
   const file = files.find(one => one.role === 'config' && one.path === path)
@@ -116,7 +119,8 @@ function mainFile(node: NodeToSet, { commandLine, files }: ToldFiles, patch: Raw
   }
   const replaced = Object.fromEntries(next)
   const change = { method: 'kubelet-file', path, oldSha256: file.sha256, content: style(replaced) } as const
-  return changed(node, change, { path, role: 'config', content: replaced })
+  const lastsUntil = node.identity.amiFamily === 'AL2023' && node.identity.owner !== 'hybrid' ? 'reboot' : 'replacement'
+  return changed(node, { ...change, lastsUntil }, { path, role: 'config', content: replaced })
 }
 
 const asMap = (value: unknown): RawObject => (isRawObject(value) ? value : {})
@@ -135,6 +139,7 @@ function dropIn(node: NodeToSet, { files }: ToldFiles, patch: RawObject, folder:
     path: kubeletDropIn,
     oldSha256: present?.sha256 ?? 'absent',
     content: `${JSON.stringify(content, null, 2)}\n`,
+    lastsUntil: 'replacement',
   } as const
   return changed(node, change, { path: kubeletDropIn, role: 'drop-in', content })
 }
@@ -148,14 +153,25 @@ function nodeadm(node: NodeToSet, { files }: ToldFiles, patch: RawObject): Remed
   const present = presentFile(nodeadmPiece, files)
   if (present === 'unread') return { refused: `${nodeadmPiece} is there, and what it says was not read` }
   const config = merged(ownConfig(present?.content ?? null), patch)
-  const content = `# Written by highwater. nodeadm merges it over the NodeConfig of the user data.\n${stringify(
-    { apiVersion: 'node.eks.aws/v1alpha1', kind: 'NodeConfig', spec: { kubelet: { config } } },
-    { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 },
-  )}`
+  const content = nodeConfig(config)
   const before = files.find(({ path, role }) => path === nodeadmDropIn && role === 'drop-in')?.content ?? {}
-  const change = { method: 'nodeadm', path: nodeadmPiece, oldSha256: present?.sha256 ?? 'absent', content } as const
+  const change = {
+    method: 'nodeadm',
+    path: nodeadmPiece,
+    oldSha256: present?.sha256 ?? 'absent',
+    content,
+    lastsUntil: 'replacement',
+  } as const
   return changed(node, change, { path: nodeadmDropIn, role: 'drop-in', content: { ...kind, ...merged(before, config) } })
 }
+
+const nodeConfig = (config: RawObject): string => `# Written by highwater. nodeadm merges it over the NodeConfig of the user data.
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  kubelet:
+    config:
+${stringify(config, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }).replace(/^(?=.)/gm, ' '.repeat(6))}`
 
 /** A file of ours from an earlier plan. */
 function presentFile(path: string, files: readonly ToldFile[]): { sha256: string; content: RawObject } | 'unread' | null {

@@ -28,8 +28,9 @@ export function stateOf(record: NodeRecord, prediction: NodePrediction, policy: 
   }
 }
 
+/** Those of containerfs only repeat the filesystem that it lies on. */
 const metSignals = ({ thresholds }: EvictionPrediction): string[] =>
-  [...new Set(thresholds.flatMap(({ signal, met }) => (met === true ? [signal] : [])))].sort()
+  [...new Set(thresholds.flatMap(({ signal, met }) => (met === true && !signal.startsWith('containerfs.') ? [signal] : [])))].sort()
 
 /** It stops with the image that reaches what it wants, or when none is left. */
 function freedAtMost({ deletions, bytesToFree }: ImageGcPrediction): number | null {

@@ -53,7 +53,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     path: bottlerocketPlace,
     oldSha256: sha256(canonicalJson(allowed)),
     newSha256: sha256(canonicalJson(merged(allowed, settings))),
-    content: `${canonicalJson({ kubernetes: settings })}\n`,
+    content: `${canonicalJson(settings)}\n`,
     lastsUntil: 'replacement',
     host: { ...host, bottlerocket: { ...told, kubernetes } },
   }

@@ -51,8 +51,8 @@ Examples:
   highwater plan --cluster prod --set imageGCHighThresholdPercent=70 --set imageGCLowThresholdPercent=50
   highwater approve plan.json --digest DIGEST --by "Ada Lovelace"
 
-Exit codes: 0 the plan is written; 2 bad usage, or no kubelet would take what was asked for; 3 some of
-the input could not be read; 4 failed.`,
+Exit codes: 0 the plan is written; 2 bad usage, or no kubelet would take what was asked for; 3 it is written,
+but some nodes or parts of the input could not be read; 4 failed.`,
     )
     .action(async (options: PlanOptions) => {
       process.exitCode = await runPlan(options)
@@ -61,7 +61,7 @@ the input could not be read; 4 failed.`,
 
 async function runPlan(options: PlanOptions): Promise<number> {
   const policy = policyOf(options)
-  const { plan, inputErrors } = await withSnapshot(options, file =>
+  const { plan, inputErrors, unread } = await withSnapshot(options, file =>
     makePlan(file, {
       rules: options.rule,
       findings: options.finding,
@@ -81,7 +81,7 @@ async function runPlan(options: PlanOptions): Promise<number> {
   const outlook = { file: options.out, isOff: policy.remediation.mode === 'off' }
   process.stdout.write(options.format === 'json' ? text : planTextFor(plan, outlook, screenOf(process.stdout)))
   for (const error of inputErrors.slice(0, 10)) process.stderr.write(`${options.snapshot ?? 'the fleet'}: ${error}\n`)
-  return inputErrors.length > 0 ? exitCode.unread : exitCode.ok
+  return inputErrors.length > 0 || unread > 0 ? exitCode.unread : exitCode.ok
 }
 
 /** A plan reads its nodes more than once, so a live fleet is kept in a file for as long as it takes. */

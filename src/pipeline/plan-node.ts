@@ -33,33 +33,38 @@ export interface PlanRules {
   fleet: FleetPods
 }
 
-/** `isInvalid`: no kubelet of this minor would start with it, wherever it is written. */
-export type Planned = NodeOutcome & { isInvalid?: true }
+/** `invalid`: no kubelet of this minor would start with it, wherever it is written; `unread`: the node told too little. */
+export type Planned = NodeOutcome & { because?: 'invalid' | 'unread' }
 
-const refused = (why: string): Planned => ({ state: 'refused', why: bounded(why, 1000) })
+const refused = (why: string, because?: Planned['because']): Planned => ({
+  state: 'refused',
+  why: bounded(why, 1000),
+  ...(because !== undefined && { because }),
+})
 
 export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
   const { record, takenAt, identity, running, patch } = node
-  if (running === null) return refused('its running configuration was not read')
+  if (running === null) return refused('its running configuration was not read', 'unread')
   const features = featuresOf(identity.kubeletVersion)
   if (!features.exact) return refused(`what a kubelet ${identity.kubeletVersion ?? 'of unknown version'} would refuse is not known here`)
   const trap = reservationTrap(running, patch)
   if (trap !== null) return refused(trap)
   const invalid = invalidOf(record, identity, running, patch)
-  if (invalid !== null) return { ...refused(`kubelet ${identity.kubeletVersion} would not start with it: ${invalid}`), isInvalid: true }
+  if (invalid !== null) return refused(`kubelet ${identity.kubeletVersion} would not start with it: ${invalid}`, 'invalid')
   const instanceId = instanceIdOf(identity)
   if (instanceId === null) return refused('the Node object names no instance that SSM would know')
 
   const osImage = record.node.status?.nodeInfo?.osImage ?? ''
   const host = isRawObject(record.host) ? record.host : null
   const change = setKubeletConfig({ identity, osImage, releaseVersion: node.releaseVersion, host, running }, patch)
-  if ('refused' in change) return refused(change.refused)
+  if ('refused' in change) return refused(change.refused, change.isUnread && 'unread')
   const start = startOf(record, identity, running, patch, change.host)
   if (typeof start === 'string') return refused(start)
 
-  const before = stateOf(record, replay(record, takenAt), rules.policy)
+  const present = { ...record, host: withoutFiles(host) }
+  const before = stateOf(present, replay(present, takenAt), rules.policy)
   // The kubelet forgets at its restart when it first saw each image, and when it last saw it used.
-  const changedRecord = withChanges({ ...record, known: null, host: change.host }, start.changes)
+  const changedRecord = withChanges({ ...present, known: null }, start.changes)
   const prediction = replay(changedRecord, takenAt)
   const after = stateOf(changedRecord, prediction, rules.policy)
   const unsure = whyUnsure(patch, prediction)
@@ -87,6 +92,10 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
     },
   }
 }
+
+/** What its files come to is settled by now, and loading them again takes longer than all the rest. */
+const withoutFiles = (host: RawObject | null): RawObject | null =>
+  isRawObject(host?.kubelet) ? { ...host, kubelet: { ...host.kubelet, files: [] } } : host
 
 /** Whether containers that are ready stay so while this kubelet restarts. */
 export const isStatusKept = (running: RawObject, features: KubeletFeatures): boolean =>

@@ -36,6 +36,8 @@ export interface PlanResult {
   plan: Plan
   /** Broken lines of the snapshot. */
   inputErrors: string[]
+  /** Nodes refused only because they told too little. */
+  unread: number
 }
 
 /** @param file a snapshot; it is read several times, so that no fleet has to fit into memory @throws OperatorError */
@@ -49,6 +51,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   const seen = new Set<string>()
   const identities: NodeIdentity[] = []
   const invalid: string[] = []
+  let unread = 0
   for await (const read of savedFleet(file, selection)) {
     if (read.kind !== 'Node') continue
     const record = prune(read)
@@ -77,7 +80,8 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     }
     const outcome: Planned =
       never !== null ? { state: 'never', why: never } : conflict !== null ? { state: 'refused', why: conflict } : planNode(node, planRules)
-    if (outcome.isInvalid && outcome.state === 'refused') invalid.push(`${name}: ${outcome.why}`)
+    if (outcome.because === 'unread') unread++
+    if (outcome.because === 'invalid' && outcome.state === 'refused') invalid.push(`${name}: ${outcome.why}`)
     builder.take(identity.name, key, findings, factsOf(identity, patch, running ?? {}), outcome)
   }
   rejectUnknownNames(
@@ -87,7 +91,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   const plan = builder.close(fleet.head, policy.remediation.wavePercents)
   if (plan.steps.length === 0 && invalid.length > 0)
     throw new OperatorError(`${invalid[0]}${invalid.length > 1 ? `; and so on ${invalid.length - 1} more nodes` : ''}. Nothing was planned`)
-  return { plan, inputErrors: fleet.inputErrors }
+  return { plan, inputErrors: fleet.inputErrors, unread }
 }
 
 async function fixesOf(file: string, request: PlanRequest): Promise<Map<string, ChosenFix[]>> {

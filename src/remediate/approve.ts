@@ -13,6 +13,8 @@ export interface ApprovalRequest {
 
 /** An approval may not outlive what the snapshot told: nodes come and go. */
 const longestMs = 7 * 24 * 3_600_000
+/** How far the clock of whoever approves may be ahead. */
+const skewMs = 5 * 60_000
 
 /** @throws OperatorError when the plan is not the one that is meant, or may not be approved like this */
 export function approve(plan: Plan, { digest, by, at, until, options }: ApprovalRequest): Approval {
@@ -31,7 +33,8 @@ export function checkApproval(plan: Plan, { plan: digest, by, at, until, options
     throw new OperatorError(`The approval is for another plan: it names ${shown(digest)}, this plan's digest is ${plan.digest}`)
   if (Date.parse(now) >= Date.parse(until))
     throw new OperatorError(`The approval of plan ${plan.id} by ${by} expired at ${until}: read the plan again and approve it anew`)
-  if (Date.parse(now) < Date.parse(at)) throw new OperatorError(`The approval of plan ${plan.id} holds from ${at}; it is ${now} now`)
+  if (Date.parse(now) + skewMs < Date.parse(at))
+    throw new OperatorError(`The approval of plan ${plan.id} holds from ${at}; it is ${now} now`)
   const acting = plan.steps.filter(actsAtOnce)
   if (acting.length > 0 && !options.allowActAtOnce)
     throw new OperatorError(

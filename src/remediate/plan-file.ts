@@ -1,6 +1,6 @@
 /** A plan and an approval as files: written in one way only, and read back with every part checked, since a step runs as root. */
 import * as z from 'zod'
-import { bottlerocketPlace, kubeletDropIn, kubeletFiles, nodeadmPiece } from '#facts/eks/kubelet-places.ts'
+import { placesOf } from '#facts/eks/kubelet-places.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { type Approval, approvalSchema, type Plan, planMethods, planSchema } from '#model/plan.ts'
@@ -65,8 +65,6 @@ const cohort = z.strictObject({
   }),
 })
 
-const paths = new Set([...kubeletFiles, kubeletDropIn, nodeadmPiece, bottlerocketPlace])
-
 const step = z
   .strictObject({
     cluster: name,
@@ -74,7 +72,7 @@ const step = z
     instanceId: z.string().regex(/^m?i-[0-9a-f]{8,17}$/),
     cohort: name,
     method: z.enum(planMethods),
-    path: z.string().refine(path => paths.has(path), 'a path that a plan may write'),
+    path: name,
     oldSha256: z.union([hash, z.literal('absent')]),
     newSha256: hash,
     content: text,
@@ -84,9 +82,10 @@ const step = z
     before: state,
     after: state,
   })
+  .refine(({ method, path }) => placesOf[method].includes(path), 'not a path that a plan may write by this method')
   .refine(
     ({ method, content, newSha256 }) => method === 'bottlerocket' || sha256(content) === newSha256,
-    'a content that has its newSha256',
+    'the content does not have its newSha256',
   )
 
 const planForm = z.strictObject({

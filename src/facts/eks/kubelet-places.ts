@@ -5,6 +5,8 @@
  *         templates/al2/runtime/kubelet-config.json; eks-hybrid internal/kubelet/config.go; kubelet-eks snap (Ubuntu)
  */
 
+import type { PlanMethod } from '#model/plan.ts'
+
 /** Main configuration files that may be swapped as a whole. */
 export const kubeletFiles: readonly string[] = ['/etc/kubernetes/kubelet/config.json', '/etc/kubernetes/kubelet/kubelet-config.json']
 /** Read only with `--config-dir`; after nodeadm's own, 40-nodeadm.conf. */
@@ -14,6 +16,16 @@ export const nodeadmPiece = '/etc/eks/nodeadm.d/50-highwater.yaml'
 export const nodeadmDropIn = '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf'
 /** No file: the settings that apiclient sets. */
 export const bottlerocketPlace = 'settings.kubernetes'
+
+/** What may be written, by method. */
+export const placesOf: Readonly<Record<PlanMethod, readonly string[]>> = {
+  'kubelet-file': kubeletFiles,
+  nodeadm: [nodeadmPiece],
+  'drop-in': [kubeletDropIn],
+  bottlerocket: [bottlerocketPlace],
+  // No plan makes such a step yet.
+  'sync-file': [],
+}
 
 /** As the day of an AMI release and of an Amazon Linux release are written. */
 const nodeadmFolderSince = 20251023

@@ -25,5 +25,5 @@ export interface FileChange {
   host: RawObject
 }
 
-/** `refused`: why it cannot be written, for people. */
-export type Remedied = FileChange | { refused: string }
+/** `refused`: why it cannot be written, for people; `isUnread`: only because the node told too little. */
+export type Remedied = FileChange | { refused: string; isUnread?: true }

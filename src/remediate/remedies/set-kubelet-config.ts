@@ -13,7 +13,7 @@ import { styleOf } from './json-text.ts'
 import type { FileChange, NodeToSet, Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
 
-export const unreadFiles = "the node's files were not read (mode ssm or both)"
+const unreadFiles = "the node's files were not read (mode ssm or both)"
 /** As the document's parameter takes it, gzipped and in base64. */
 const longestContent = 24_000
 
@@ -49,7 +49,7 @@ interface ToldFiles {
 
 function setFile(node: NodeToSet, patch: RawObject): Remedied {
   const told = toldFiles(node.host)
-  if (told === null) return { refused: unreadFiles }
+  if (told === null) return { refused: unreadFiles, isUnread: true }
   const { commandLine } = told
   if (flagValue(commandLine, 'config') === null)
     return { refused: "the kubelet's command line was not read, or names no configuration file" }

@@ -2,11 +2,15 @@
 import { isPlannable, plannableFields } from '#facts/kubelet/plannable-fields.ts'
 import { meaningOf } from '#judge/drift.ts'
 import { withGentlestImageGc } from '#judge/fix.ts'
+import { outcomeOf } from '#judge/outcome.ts'
+import type { NodeSubject } from '#judge/rule.ts'
 import type { Family, Finding } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import { leavesOf } from '#remediate/merge.ts'
+import { rules } from './shelves.ts'
 
 export interface PlanChoice {
   /** Rule and finding ids; both empty: every finding with a fix that a plan may apply, unless there are changes. */
@@ -65,6 +69,23 @@ const isApplicable = ({ fix }: Finding): boolean => {
   return fields.length > 0 && fields.every(isPlannable)
 }
 
+/**
+ * A finding tells the fix of most of its nodes. A map in it is that of those, so each node is asked for its own, where its rule can tell it alone; the
+ * image-GC percentages are those of the finding, which are sound for all.
+ */
+export function ownFixes(fixes: readonly ChosenFix[], subject: () => NodeSubject, policy: Policy): ChosenFix[] {
+  let asked: NodeSubject | null = null
+  return fixes.flatMap(fix => {
+    const rule = rules.find(({ id }) => id === fix.rule)
+    if (rule?.kind !== 'node') return [fix]
+    asked ??= subject()
+    const outcome = outcomeOf(rule, asked, policy)
+    const config = outcome.state === 'fail' ? (outcome.failing.fix?.config ?? {}) : {}
+    const isFit = Object.keys(config).length > 0 && Object.keys(config).every(isPlannable)
+    return isFit ? [{ ...fix, config: withGentlestImageGc(config, [fix.config], fix.family) }] : []
+  })
+}
+
 export interface Settled {
   /** Merge patch of what runs; empty: it already runs with all of it. */
   patch: RawObject
@@ -94,8 +115,7 @@ export function settle(fixes: readonly ChosenFix[], changes: readonly Configurat
   }
   const configs = fixes.map(({ config }) => config)
   for (const fix of fixes) {
-    const config = wholeMaps(withGentlestImageGc(fix.config, configs, fix.family), running)
-    for (const [leaf, value] of leavesOf(config)) {
+    for (const [leaf, value] of leavesOf(withGentlestImageGc(fix.config, configs, fix.family))) {
       const other = wishes.get(leaf)
       if (other === undefined) wishes.set(leaf, { value, by: fix })
       else if (meaningOf(leaf, other.value) === meaningOf(leaf, value)) continue
@@ -110,7 +130,7 @@ export function settle(fixes: readonly ChosenFix[], changes: readonly Configurat
   return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
 }
 
-/** Fixes tell maps whole: a key of the running map that is not in it is to go. */
+/** A map that was given as a whole: a key of the running one that is not in it is to go. */
 function wholeMaps(config: RawObject, running: RawObject): RawObject {
   return Object.fromEntries(
     Object.entries(config).map(([field, value]) => {

@@ -43,9 +43,12 @@ export function invalidOf(record: NodeRecord, identity: NodeIdentity, running: R
   const unknown = Object.keys(patch).find(field => fields[field] === undefined || !isKnownField(fields[field], features))
   if (unknown !== undefined) return `it does not know ${unknown}, and would ignore it`
   const changed = withChanges(record, changesOf(patch, running))
-  const before = new Set(refusalsOf(record.configz, { kubeletVersion }))
-  const refusals = refusalsOf(changed.configz, { kubeletVersion }).filter(refusal => !before.has(refusal))
-  if (refusals.length > 0) return refusals.join('; ')
+  const refusals = refusalsOf(changed.configz, { kubeletVersion })
+  if (refusals.length > 0) {
+    const before = new Set(refusalsOf(record.configz, { kubeletVersion }))
+    const own = refusals.filter(refusal => !before.has(refusal))
+    if (own.length > 0) return own.join('; ')
+  }
   try {
     return predictAllocatable(record.node, parseConfigz(changed.configz), features).refusals[0] ?? null
   } catch (error) {

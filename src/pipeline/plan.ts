@@ -3,6 +3,7 @@ import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { durableFixes, originOf } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
+import { nodeSubject } from '#judge/subject.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Plan } from '#model/plan.ts'
@@ -12,10 +13,11 @@ import type { Selection } from '#model/selection.ts'
 import { FleetPods } from '#remediate/blast.ts'
 import { whyNever } from '#remediate/never.ts'
 import { type CohortFacts, type CohortKey, PlanBuilder, type PlanHead } from '#remediate/plan.ts'
+import { replay } from '#replay/replay.ts'
 import { prune } from '#snapshot/prune.ts'
 import { audit } from './audit.ts'
 import { savedFleet } from './fleet.ts'
-import { type ChosenFix, checkChanges, chosenFixes, type PlanChoice, settle, wantsFindings } from './plan-choice.ts'
+import { type ChosenFix, checkChanges, chosenFixes, ownFixes, type PlanChoice, settle, wantsFindings } from './plan-choice.ts'
 import { isStatusKept, type Planned, type PlanRules, planNode } from './plan-node.ts'
 import { changesOf } from './plan-start.ts'
 import { rejectUnknownNames } from './selection-check.ts'
@@ -60,7 +62,8 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     // As in an audit, only the first of two counts.
     if (seen.size === seen.add(name).size) continue
     identities.push(identity)
-    const own = fixes.get(name) ?? []
+    const meant = fixes.get(name) ?? []
+    const own = ownFixes(meant, () => nodeSubject(record, replay(record, fleet.head.takenAt)), policy)
     if (own.length === 0 && request.changes.length === 0) continue
     const running = runningOf(record)
     const { patch, findings, conflict } = settle(own, request.changes, running ?? {})

@@ -309,6 +309,19 @@ describe('a plan of findings', () => {
     expect(cohorts[0]?.findings.length).toBeGreaterThan(1)
   })
 
+  it('takes each node’s own fix: the map of most of them is not that of all', async () => {
+    const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '11%', 'nodefs.inodesFree': '0%' }
+    const common = { file: { ...mainFile, evictionHard }, configz: { evictionHard } }
+    const own = { ...evictionHard, 'nodefs.available': '12%', 'pid.available': '8%' }
+    const other = { name: 'z', file: { ...mainFile, evictionHard: own }, configz: { evictionHard: own } }
+    const nodes = [...['a', 'b', 'c'].map(name => ({ name, ...common })), other]
+    const { steps, cohorts } = await planOf(nodes.map(fleetNode), { rules: ['unwatched-inodes'] })
+    expect(steps.map(({ node, expect: wanted }) => [node, wanted])).toEqual(
+      ['a', 'b', 'c', 'z'].map(node => [node, [{ field: 'evictionHard.nodefs.inodesFree', value: '5%' }]]),
+    )
+    expect(cohorts).toHaveLength(1)
+  })
+
   it('names both findings where they contradict each other, and takes an operator’s word instead', async () => {
     const policy = {
       ...defaultPolicy,

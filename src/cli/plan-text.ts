@@ -60,7 +60,7 @@ const settingLines = ({ fields }: PlanCohort): string[] =>
 
 function snippetLines(snippet: string): string[] {
   const lines = snippet.trimEnd().split('\n')
-  const shown = lines.slice(0, shownSnippetLines).map(line => `    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`)
+  const shown = lines.slice(0, shownSnippetLines).map(line => `    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`.trimEnd())
   return lines.length > shownSnippetLines ? [...shown, '    …'] : shown
 }
 

@@ -232,7 +232,7 @@ function effectText(planned: readonly PlannedNode[], before: CohortCounts, after
           `Image GC is due at once on ${nodesOf(after.imageGcDue)} (today ${before.imageGcDue}), freeing at most ${gib(after.freedBytesAtMost)}.`,
         ]
       : []),
-    ...(images > 0 ? [`At most ${images} images would have to be pulled again: ${byRegistry.join(', ')}.`] : []),
+    ...(images > 0 ? [`At most ${images} image${images === 1 ? '' : 's'} would have to be pulled again: ${byRegistry.join(', ')}.`] : []),
     ...(after.evictNow > 0 ? [`Eviction is due on ${nodesOf(after.evictNow)} (today ${before.evictNow}).`] : []),
     ...(lostAtReboot > 0 ? [`${nodesOf(lostAtReboot)} lose it at the next reboot: nodeadm writes their file anew.`] : []),
     ...(after.unknown > 0 ? [`Of ${nodesOf(after.unknown)} not all of this is known.`] : []),

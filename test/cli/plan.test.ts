@@ -1,9 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Approval, Plan } from '#model/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
+import { labOf } from '#test/lab-audit.ts'
 import { type FleetNode, fleetNode, mainFile, snapshotOf } from '#test/plan-fleet.ts'
 
 const gc = ['--set', 'imageGCHighThresholdPercent=70', '--set', 'imageGCLowThresholdPercent=50']
@@ -77,6 +79,28 @@ describe('highwater plan', () => {
     expect(stderr).toMatch(message)
     expect(stderr.trim()).not.toContain('\n')
     expect(existsSync(out)).toBe(false)
+  })
+
+  it('reads a live fleet, too: in mode proxy no file is known, so every node is refused, and it ends with 3', async () => {
+    await labOf([recorded])
+    const folder = temporaryFolder()
+    const out = join(folder, 'plan.json')
+    writeFileSync(join(folder, 'highwater.yaml'), '{}')
+    const { code, stdout } = await inProcess([
+      'plan',
+      '--policy',
+      join(folder, 'highwater.yaml'),
+      '--out',
+      out,
+      '--set',
+      'containerLogMaxFiles=4',
+    ])
+    const { refused, steps, snapshot } = JSON.parse(readFileSync(out, 'utf8')) as Plan
+    expect({ code, steps }).toEqual({ code: 3, steps: [] })
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused.every(({ why }) => why.includes('not read'))).toBe(true)
+    expect(snapshot.account).toMatch(/^\d{12}$/)
+    expect(stdout).toContain('nothing to approve')
   })
 
   it('plans what a rule found', async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { NodeRecord, RawObject } from '#model/record.ts'
 import { temporaryFolder } from './cli.ts'
 
-export const takenAt = '2026-11-21T00:00:00Z'
+const takenAt = '2026-11-21T00:00:00Z'
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 
 export type Family = 'AL2' | 'AL2023' | 'old AL2023' | 'Bottlerocket' | 'Ubuntu' | 'hybrid'

@@ -181,6 +181,28 @@ spec:
   })
 
   it.each([
+    { release: '1.38.0', is: 'refused' },
+    { release: '1.39.0', is: 'planned' },
+    { release: '2.0.0', is: 'planned' },
+    { release: 'unheard-of', is: 'refused' },
+  ])('with container-log-max-workers on Bottlerocket $release is $is', async ({ release, is }) => {
+    const record = fleetNode({ family: 'Bottlerocket' })
+    Object.assign(record.host?.bottlerocket as RawObject, { os: { version_id: release } })
+    const { steps, refused } = await planOf([record], { set: ['containerLogMaxWorkers=2'] })
+    expect(steps.length).toBe(is === 'planned' ? 1 : 0)
+    if (is === 'refused') expect(refused[0]?.why).toContain('container-log-max-workers needs Bottlerocket 1.39 or later')
+  })
+
+  it('expects the defaults that come back, too', async () => {
+    const { expect: expected } = await stepOf({ family: 'AL2' }, ['mergeDefaultEvictionSettings=true'])
+    expect(expected).toEqual([
+      { field: 'evictionHard.imagefs.available', value: '15%' },
+      { field: 'evictionHard.imagefs.inodesFree', value: '5%' },
+      { field: 'mergeDefaultEvictionSettings', value: true },
+    ])
+  })
+
+  it.each([
     ['evictionMinimumReclaim.nodefs.available=5%', 'Bottlerocket has no setting for evictionMinimumReclaim'],
     ['evictionHard.containerfs.available=5%', 'has no key containerfs.available'],
     ['evictionHard.nodefs.available=null', 'Bottlerocket cannot take nodefs.available away'],
@@ -188,6 +210,10 @@ spec:
     expect(await whyRefused({ family: 'Bottlerocket' }, [set])).toContain(why)
   })
 })
+
+/** Its files, and not how its kubelet was started. */
+const silent = { kubelet: { ...(fleetNode({ family: 'AL2' }).host as { kubelet: RawObject }).kubelet, commandLine: [] } }
+const nodeInfo = { kubeletVersion: 'v1.34.1', operatingSystem: 'linux', osImage: 'Amazon Linux 2' }
 
 describe('a node is refused', () => {
   it.each<[string, FleetNode, string[], string]>([
@@ -207,6 +233,14 @@ describe('a node is refused', () => {
       gc,
       'a restart would change more than this: containerLogMaxFiles to 3',
     ],
+    [
+      'whose drop-ins lie elsewhere',
+      { family: 'old AL2023', flags: ['--config-dir=/opt/kubelet.d'] },
+      gc,
+      'drop-ins of this kubelet lie in /opt/kubelet.d',
+    ],
+    ['whose command line was not read', { family: 'AL2', record: { host: silent } }, gc, "the kubelet's command line was not read"],
+    ['that no SSM knows', { record: { node: { metadata: { name: 'a' }, status: { nodeInfo } } } }, gc, 'names no instance'],
     ['of an unknown minor', { minor: '55' }, gc, 'is not known here'],
     [
       'whose CPU manager is static, for reserved CPUs',

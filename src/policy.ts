@@ -183,6 +183,17 @@ const policySchema = (ruleIds: readonly string[]) =>
         .describe(
           'upper bounds for one Kubernetes API server, and for the SSM of one account and region; clusters: how many are read at once',
         ),
+      remediation: z
+        .strictObject({
+          wavePercents: z
+            .array(percent)
+            .max(10)
+            .refine(percents => percents.every((one, index) => one > (percents[index - 1] ?? 0)), 'percentages that grow')
+            .default(defaultPolicy.remediation.wavePercents)
+            .describe('how much of a cohort is changed after the second wave, the third, …; first goes one node of each, last the rest'),
+        })
+        .default(defaultPolicy.remediation)
+        .describe('how plans are made'),
       timeoutsMs: z
         .strictObject({
           list: timeoutMs.default(defaultPolicy.timeoutsMs.list),

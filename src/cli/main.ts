@@ -1,6 +1,7 @@
 /** The commands, and what every one of them does with a mistake: one paragraph and an exit code, never a stack trace. */
 import { Command, CommanderError } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
+import { approveCommand } from './approve.ts'
 import { auditCommand } from './audit.ts'
 import { collectCommand } from './collect.ts'
 import { diffCommand } from './diff.ts'
@@ -9,6 +10,7 @@ import { exitCode } from './exit-code.ts'
 import { explainCommand } from './explain.ts'
 import { demoCommand, labCommand } from './lab.ts'
 import { permissionsCommand } from './permissions.ts'
+import { planCommand } from './plan.ts'
 import { predictCommand } from './predict.ts'
 import { version } from './version.ts'
 
@@ -20,6 +22,8 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(auditCommand())
     .addCommand(collectCommand())
     .addCommand(predictCommand())
+    .addCommand(planCommand())
+    .addCommand(approveCommand())
     .addCommand(diffCommand())
     .addCommand(explainCommand())
     .addCommand(doctorCommand())

@@ -57,6 +57,12 @@ export interface WantedLogRotation {
   directives: Record<string, string | number | boolean>
 }
 
+/** How nodes may be changed. */
+export interface RemediationPolicy {
+  /** How much of a cohort is changed after the second wave, the third, …; the first wave is one node of each, the last the rest. */
+  wavePercents: number[]
+}
+
 export interface Policy {
   accounts: AccountSelection[]
   /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
@@ -102,6 +108,7 @@ export interface Policy {
     /** Upper bound of requests a second to the SSM of one account and region: its limits are the account's, and others need them, too. */
     ssmRequestsPerSecond: number
   }
+  remediation: RemediationPolicy
   /** How long one answer may take, by what is asked; `inspect`: until a node that SSM was asked to inspect has done so. */
   timeoutsMs: { list: number; configz: number; summary: number; inspect: number }
 }
@@ -136,6 +143,7 @@ export const defaultPolicy: Policy = {
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
+  remediation: { wavePercents: [5, 20] },
   // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
   timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000, inspect: 120_000 },
 }

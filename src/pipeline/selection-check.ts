@@ -5,7 +5,7 @@ import type { Selection } from '#model/selection.ts'
 const named = 10
 
 /** A name that no node has is a slip of the pen: better said than an empty report. @throws OperatorError */
-export function rejectUnknownNames({ nodes: wanted, nodegroups }: Selection, nodes: AuditedNode[]): void {
+export function rejectUnknownNames({ nodes: wanted, nodegroups }: Selection, nodes: readonly Pick<AuditedNode, 'identity'>[]): void {
   const names = new Set(nodes.map(({ identity }) => identity.name))
   const unknown = wanted.filter(name => !names.has(name))
   const more = unknown.length > named ? ` and ${unknown.length - named} more` : ''

@@ -14,8 +14,8 @@ const withoutFlagSecrets = (text: string) =>
   )
 
 const isKept = (name: string) => kubeletVariable.test(name.trim()) && !isSecretName(name)
-/** Roles whose content is a KubeletConfiguration; a kubeconfig, or whatever else was put there, stays behind. */
-const configurationRoles = new Set<unknown>(['config', 'drop-in'])
+/** Roles whose content is a KubeletConfiguration, or the NodeConfig that a plan wrote; a kubeconfig, or whatever else was put there, stays behind. */
+const configurationRoles = new Set<unknown>(['config', 'drop-in', 'nodeadm'])
 
 export function withoutHostSecrets(host: unknown): unknown {
   if (!isRawObject(host) || !isRawObject(host.kubelet)) return host

@@ -286,6 +286,15 @@ describe('a damaged or hostile node', () => {
       expect(whyUnread(answer, 'kubelet file /c.yaml')).toBe('it is no JSON and may hold a secret, so its text stays here')
   })
 
+  it('tells the NodeConfig that a plan wrote, since the next one adds to it, and no other', () => {
+    const config = 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      containerLogMaxFiles: 9\n'
+    const node = withFiles(al2023(), { '/etc/eks/nodeadm.d/50-highwater.yaml': config, '/etc/eks/nodeadm.d/60-team.yaml': config })
+    const pieces = filesOf(answerOf(onFirst(node))).filter(({ path }) => path.startsWith('/etc/eks/nodeadm.d/'))
+    const content = { apiVersion: 'node.eks.aws/v1alpha1', kind: 'NodeConfig', spec: { kubelet: { config: { containerLogMaxFiles: 9 } } } }
+    expect(pieces).toMatchObject([{ path: '/etc/eks/nodeadm.d/50-highwater.yaml', role: 'nodeadm', content }])
+    expect(pieces[0]?.sha256).toMatch(/^[a-f0-9]{64}$/)
+  })
+
   it('takes no log-rotation file whose form it does not know', generous, () => {
     const node = withFiles(al2023(), {
       '/etc/logrotate.d/line': '/var/log/a.log { rotate 2 }\n',

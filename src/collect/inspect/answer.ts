@@ -162,7 +162,7 @@ function withParsedFiles(kubelet: RawObject, unread: Unread[]): RawObject {
 }
 
 function parsedFile(file: HostFile, unread: Unread[]): HostFile {
-  const isConfiguration = file.role === 'config' || file.role === 'drop-in'
+  const isConfiguration = file.role === 'config' || file.role === 'drop-in' || file.role === 'nodeadm'
   if (!isConfiguration || typeof file.content !== 'string') return file
   const parsed = parseYamlObject(file.content)
   if (parsed.value === null) unread.push({ what: `kubelet file ${file.path}`, why: parsed.reason })

@@ -12,7 +12,7 @@ const fields = z.record(text, z.unknown())
 
 const file = z.object({
   path: text,
-  role: z.enum(['config', 'drop-in', 'environment', 'ignored']),
+  role: z.enum(['config', 'drop-in', 'environment', 'nodeadm', 'ignored']),
   sha256: sha256.optional(),
   content: z.union([z.string().max(300_000), fields, z.null()]),
 })

@@ -65,3 +65,14 @@ export const bottlerocketKeys: Readonly<Record<string, readonly string[]>> = {
 
 const settable = new Set(Object.values(bottlerocketSettings).map(([field]) => field))
 export const hasBottlerocketSetting = (field: string): boolean => settable.has(field)
+
+/** Whether that release has the setting. @param release `1.51.0`; null: not known, and no more is sure than what every release has */
+export function hasBottlerocketRelease(setting: string, release: string | null): boolean {
+  const since = Object.hasOwn(bottlerocketSince, setting) ? bottlerocketSince[setting] : undefined
+  if (since === undefined) return true
+  const [major = 0, minor = 0] = numbers(release ?? '')
+  const [sinceMajor = 0, sinceMinor = 0] = numbers(since)
+  return major > sinceMajor || (major === sinceMajor && minor >= sinceMinor)
+}
+
+const numbers = (text: string): number[] => (/^\d{1,6}(\.\d{1,6})*/.exec(text)?.[0] ?? '').split('.').map(Number)

@@ -127,6 +127,8 @@ const sinceMinor = {
   /** Errors about fields print unsigned numbers in decimal. Before, in hexadecimal. */
   fieldErrorsInDecimal: 34,
   cgroupV1Refused: 35,
+  /** A restart of the kubelet leaves containers ready and started that were, but for a gate. Before, until they had been probed again. */
+  containerStatusOutlivesRestart: 35,
   /** No gate makes `evictionMaxPodGracePeriod` longer than the pod's grace period any more. */
   softGracePeriodCapUngated: 35,
   /** A request that was approved but never issued is cleaned after a day. */

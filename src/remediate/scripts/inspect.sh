@@ -239,6 +239,9 @@ case $folder in
   /*) drop_ins "${folder%/}" drop-in ;;
   *) unread "drop-ins in $folder" 'its path is a relative one' ;;
 esac
+# What a plan wrote for nodeadm: the next one adds to it.
+piece=/etc/eks/nodeadm.d/50-highwater.yaml
+[ ! -e "$R$piece" ] || configuration_file "$piece" nodeadm
 joined "$W/files" >"$W/part.kubelet.files"
 members kubelet. startedAt commandLine files >"$W/part.host.kubelet"
 

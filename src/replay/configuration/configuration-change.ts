@@ -116,7 +116,7 @@ function changed(raw: RawObject, [key, ...rest]: readonly string[], value: unkno
 }
 
 /** Upstream's texts where a kubelet would not start with this configuration. */
-export function refusalsOf(configz: RawObject | null | undefined, { kubeletVersion }: PreparedNode): string[] {
+export function refusalsOf(configz: RawObject | null | undefined, { kubeletVersion }: Pick<PreparedNode, 'kubeletVersion'>): string[] {
   const running = configz?.kubeletconfig
   if (!isRawObject(running)) return []
   const { loadError, errors, startup } = validateKubeletConfiguration(running, kubeletVersion)

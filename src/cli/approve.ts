@@ -1,0 +1,64 @@
+/** `highwater approve`: a person's word for exactly one plan. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { OperatorError } from '#model/operator-error.ts'
+import { parseMoment } from '#model/what-if.ts'
+import { approvalText, approve, parsePlan } from '#pipeline/plan.ts'
+import { parseText } from './options.ts'
+
+interface ApproveOptions {
+  digest: string
+  by: string
+  until?: string
+  allowActAtOnce?: boolean
+  out?: string
+}
+
+const dayMs = 24 * 3_600_000
+
+export function approveCommand(): Command {
+  return new Command('approve')
+    .description('approve a plan by its digest; changes nothing by itself')
+    .argument('<plan>', 'the plan that was read')
+    .requiredOption('--digest <digest>', 'of the plan as it was read: all 64 characters', parseText)
+    .requiredOption('--by <name>', 'who approves it', parseText)
+    .option('--until <time>', 'when the approval ends, RFC 3339, at most 7 days ahead (default: in 24 h)', parseMoment)
+    .option('--allow-act-at-once', 'also that kubelets evict at once')
+    .option('--out <file>', 'where the approval is written (default: beside the plan, PLAN.approval.json)', parseText)
+    .addHelpText(
+      'after',
+      `
+Example:
+  highwater approve plan.json --digest 5f2c… --by "Ada Lovelace" --until 2026-11-22T18:00:00Z
+
+Exit codes: 0 it is approved; 2 the digest is another plan's, the time has passed, or bad usage.`,
+    )
+    .action((file: string, options: ApproveOptions) => {
+      const plan = parsePlan(textOf(file), file)
+      const now = new Date()
+      const approval = approve(plan, {
+        digest: options.digest,
+        by: options.by,
+        at: now.toISOString(),
+        until: options.until ?? new Date(now.getTime() + dayMs).toISOString(),
+        options: { allowActAtOnce: options.allowActAtOnce === true },
+      })
+      const out = options.out ?? `${file.replace(/\.json$/, '')}.approval.json`
+      try {
+        writeFileSync(out, approvalText(approval))
+      } catch (error) {
+        throw new OperatorError(`The approval could not be written: ${error instanceof Error ? error.message : error}`, {
+          isBadInput: false,
+        })
+      }
+      process.stdout.write(`Plan ${plan.id} is approved by ${approval.by} until ${approval.until}: ${out}\n`)
+    })
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`The plan ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
+  }
+}

@@ -1,0 +1,108 @@
+/** `highwater plan`: what would be changed on which nodes, and what that would do. It changes nothing. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command, Option } from 'commander'
+import { OperatorError } from '#model/operator-error.ts'
+import type { ConfigurationChange } from '#model/what-if.ts'
+import { makePlan, type PlanResult, parseChange, planText } from '#pipeline/plan.ts'
+import { prune } from '#snapshot/prune.ts'
+import { openSnapshot } from '#snapshot/write.ts'
+import { exitCode } from './exit-code.ts'
+import { addFleetOptions, type FleetOptions, parseText, policyOf, runSignal, selectionOf } from './options.ts'
+import { planTextFor } from './plan-text.ts'
+import { openProgress } from './progress.ts'
+import { liveRecords, savedRecords } from './source.ts'
+import { screenOf } from './terminal.ts'
+import { version } from './version.ts'
+
+interface PlanOptions extends FleetOptions {
+  snapshot?: string
+  rule: string[]
+  finding: string[]
+  set: ConfigurationChange[]
+  allowActAtOnce?: boolean
+  out: string
+  format: 'text' | 'json'
+}
+
+export function planCommand(): Command {
+  const repeatable = <Item>(flags: string, description: string, parse: (text: string) => Item, preset: string) =>
+    new Option(flags, description).argParser((text: string, all: Item[]) => [...all, parse(text)]).default([], preset)
+  const command = new Command('plan')
+    .description('say what would be changed on which nodes, and what that would do; changes nothing')
+    .option('--snapshot <file>', 'nodes of a saved snapshot instead of a live fleet', parseText)
+    .addOption(repeatable('--rule <id>', 'fix what this rule found; repeatable', parseText, 'all that a plan may fix'))
+    .addOption(repeatable('--finding <id>', 'fix this finding; repeatable', parseText, 'likewise'))
+    .addOption(repeatable('--set <path=value>', 'set this field; null takes it away; alone it plans nothing else', parseChange, 'none'))
+    .option('--allow-act-at-once', 'also where the new thresholds act at once on what is there now')
+    .option('--out <file>', 'where the plan is written', parseText, 'plan.json')
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+  return addFleetOptions(command)
+    .addHelpText(
+      'after',
+      `
+A plan needs what only the node itself tells: its files and flags (mode ssm or both).
+It names the exact bytes of every file, and its digest is what a person approves.
+
+Examples:
+  highwater plan --snapshot snapshot.ndjson.gz
+  highwater plan --snapshot snapshot.ndjson.gz --rule eviction-before-image-gc --nodegroup general
+  highwater plan --cluster prod --set imageGCHighThresholdPercent=70 --set imageGCLowThresholdPercent=50
+  highwater approve plan.json --digest DIGEST --by "Ada Lovelace"
+
+Exit codes: 0 the plan is written; 2 bad usage, or no kubelet would take what was asked for; 3 it is written,
+but some nodes or parts of the input could not be read; 4 failed.`,
+    )
+    .action(async (options: PlanOptions) => {
+      process.exitCode = await runPlan(options)
+    })
+}
+
+async function runPlan(options: PlanOptions): Promise<number> {
+  const policy = policyOf(options)
+  const { plan, inputErrors, unread } = await withSnapshot(options, file =>
+    makePlan(file, {
+      rules: options.rule,
+      findings: options.finding,
+      changes: options.set,
+      allowActAtOnce: options.allowActAtOnce === true,
+      selection: selectionOf(options),
+      policy,
+      version,
+    }),
+  )
+  const text = planText(plan)
+  try {
+    writeFileSync(options.out, text)
+  } catch (error) {
+    throw new OperatorError(`The plan could not be written: ${error instanceof Error ? error.message : error}`, { isBadInput: false })
+  }
+  process.stdout.write(options.format === 'json' ? text : planTextFor(plan, options.out, screenOf(process.stdout)))
+  for (const error of inputErrors.slice(0, 10)) process.stderr.write(`${options.snapshot ?? 'the fleet'}: ${error}\n`)
+  return inputErrors.length > 0 || unread > 0 ? exitCode.unread : exitCode.ok
+}
+
+/** A plan reads its nodes more than once, so a live fleet is kept in a file for as long as it takes. */
+async function withSnapshot(options: PlanOptions, then: (file: string) => Promise<PlanResult>): Promise<PlanResult> {
+  if (options.snapshot !== undefined) {
+    savedRecords(options.snapshot, options)
+    return then(options.snapshot)
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-plan-'))
+  const { signal, end } = runSignal(options.deadline)
+  const progress = openProgress(process.stderr)
+  try {
+    const snapshot = openSnapshot(join(folder, 'snapshot.ndjson.gz'))
+    for await (const record of liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })) {
+      await snapshot.write(prune(record))
+      if (record.kind === 'Node') progress.nodeRead()
+    }
+    await snapshot.close()
+    return await then(snapshot.path)
+  } finally {
+    progress.end()
+    end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

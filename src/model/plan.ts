@@ -1,0 +1,161 @@
+/** What a plan of remediation says (the contract `highwater.plan/1`), and the approval that names it (`highwater.approval/1`). */
+import type { DurableFix, Subject } from './finding.ts'
+import type { AmiFamily } from './node-identity.ts'
+import type { RawObject } from './record.ts'
+
+export const planSchema = 'highwater.plan/1'
+export const approvalSchema = 'highwater.approval/1'
+
+/** How a node takes a new configuration: a file swapped, a NodeConfig piece, a drop-in, Bottlerocket's settings, a log rotation file. */
+export const planMethods = ['kubelet-file', 'nodeadm', 'drop-in', 'bottlerocket', 'sync-file'] as const
+export type PlanMethod = (typeof planMethods)[number]
+
+/** What a node's kubelet does with what is there now. Null: not known. */
+export interface NodeState {
+  /** Eviction comes before image GC, as the rule eviction-before-image-gc means it. */
+  evictsBeforeImageGc: boolean | null
+  /** Image GC is due at this moment. */
+  imageGcDue: boolean | null
+  /** Upper bound of what that round frees, by the kubelet's counting; 0 where none is due. */
+  freedBytesAtMost: number | null
+  /** Eviction signals whose threshold is met, and `allocatable.memory` where the pods' requests of it do not fit: some are refused at a start. */
+  evictsNow: string[] | null
+}
+
+/** Images that image GC may delete at once, and which pods would pull again. */
+export interface Pulls {
+  registry: string
+  images: number
+  /** What the registry gives without credentials, to all nodes behind one address; null: no limit is known. */
+  limit: { pulls: number; hours: number } | null
+}
+
+/** How many of a cohort's planned nodes; `unknown`: of which that cannot be said. */
+export interface CohortCounts {
+  evictFirst: number
+  imageGcDue: number
+  freedBytesAtMost: number
+  evictNow: number
+  unknown: number
+}
+
+export interface CohortEffect {
+  before: CohortCounts
+  after: CohortCounts
+  /** What image GC at once may have pulled again. */
+  pulls: Pulls[]
+  text: string
+}
+
+/** What the restart of the kubelets does to the pods of a cohort, all its planned nodes together. */
+export interface Blast {
+  pods: number
+  /** Ready pods that turn NotReady until they have been probed again. */
+  notReadyPods: number
+  /** Of these the only one of their owner. */
+  singletons: { count: number; sample: string[] }
+  /** Budgets of these that allow no further disruption; null: not read. */
+  budgetsAtLimit: { count: number; sample: string[] } | null
+  /** Containers whose startup probe runs again. */
+  startupProbes: number
+  /** Images whose times of first sight and last use are forgotten. */
+  imagesForgotten: number
+  /** Nodes whose pods were not read. */
+  unreadNodes: number
+  text: string
+}
+
+/** Nodes of one group, image and kubelet minor that get the same change. */
+export interface PlanCohort {
+  id: string
+  cluster: string
+  group: Subject
+  amiFamily: AmiFamily
+  kubeletVersion: string
+  /** KubeletConfiguration fields to change, as a merge patch (RFC 7386) of what runs: null takes a key away. */
+  fields: RawObject
+  /** Ids of the findings that ask for it; empty: an operator did. */
+  findings: string[]
+  /** Nodes that the change is meant for; of these `planned` have a step, the others stand under never or refused. */
+  nodes: number
+  planned: number
+  effect: CohortEffect
+  durable: DurableFix[]
+  blast: Blast
+}
+
+/** `imageGCHighThresholdPercent`, `evictionHard.imagefs.available`; value null: it must be gone. */
+export interface ExpectedSetting {
+  field: string
+  value: unknown
+}
+
+export interface PlanStep {
+  cluster: string
+  node: string
+  instanceId: string
+  cohort: string
+  method: PlanMethod
+  path: string
+  /** Hex, or `absent`. */
+  oldSha256: string
+  newSha256: string
+  /** The whole new file. */
+  content: string
+  /** What ends the change on this node by itself. */
+  lastsUntil: 'reboot' | 'replacement'
+  /** What the running configuration must show afterwards. */
+  expect: ExpectedSetting[]
+  kubeletStartedAt: string | null
+  before: NodeState
+  after: NodeState
+}
+
+/** A node that is left alone, and why. */
+export interface LeftAlone {
+  cluster: string
+  node: string
+  why: string
+}
+
+export interface Plan {
+  schema: typeof planSchema
+  /** The first 16 characters of the digest. */
+  id: string
+  /** SHA-256 of the document without digest and id, as canonical JSON. */
+  digest: string
+  /** RFC 3339: the snapshot's time. */
+  createdAt: string
+  snapshot: { takenAt: string; account: string | null; region: string | null }
+  cohorts: PlanCohort[]
+  /** By cluster and node. */
+  steps: PlanStep[]
+  /** Nodes that nothing is ever written to: their fix is the durable text. */
+  never: LeftAlone[]
+  refused: LeftAlone[]
+  /** Nodes that already run with all of it. */
+  unchanged: number
+  /** `cluster/node`; one node of each cohort first. */
+  waves: string[][]
+}
+
+export interface ApprovalOptions {
+  /** New thresholds may act at once on what is on the nodes now. */
+  allowActAtOnce: boolean
+}
+
+export interface Approval {
+  schema: typeof approvalSchema
+  /** The plan's digest. */
+  plan: string
+  /** Who approves, as that person says. */
+  by: string
+  /** RFC 3339, both; it holds from the one until before the other. */
+  at: string
+  until: string
+  options: ApprovalOptions
+}
+
+/** Whether the change, besides image GC, makes this kubelet evict at once. */
+export const actsAtOnce = ({ before, after }: Pick<PlanStep, 'before' | 'after'>): boolean =>
+  (after.evictsNow ?? []).some(signal => !before.evictsNow?.includes(signal))

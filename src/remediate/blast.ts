@@ -1,0 +1,174 @@
+/** What the restart of a kubelet does to the pods of its node, and who has no other pod to answer meanwhile. */
+
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { Blast } from '#model/plan.ts'
+import { isRawObject, type NodeRecord, type ObjectsRecord, type RawObject } from '#model/record.ts'
+
+/** Of one node. */
+export interface NodeBlast {
+  /** Null: not read, and the four below say nothing. */
+  pods: number | null
+  notReadyPods: number
+  singletons: string[]
+  budgetsAtLimit: string[] | null
+  startupProbes: number
+  imagesForgotten: number
+}
+
+const resource = 'poddisruptionbudgets.policy'
+
+interface Budget {
+  name: string
+  isAtLimit: boolean
+  matches(labels: Readonly<Record<string, unknown>>): boolean
+}
+
+/** What a fleet's records say of owners and budgets, gathered before any node is planned. */
+export class FleetPods {
+  readonly #replicas = new Map<string, number>()
+  readonly #budgets = new Map<string, Budget[]>()
+  readonly #withBudgets = new Set<string>()
+
+  takeNode({ cluster, pods }: NodeRecord): void {
+    for (const pod of pods ?? []) {
+      const owner = ownerOf(cluster, pod)
+      if (owner !== null && isActive(pod)) this.#replicas.set(owner, (this.#replicas.get(owner) ?? 0) + 1)
+    }
+  }
+
+  takeObjects({ cluster, resource: kind, items }: ObjectsRecord): void {
+    if (kind !== resource) return
+    this.#withBudgets.add(cluster)
+    for (const item of items) {
+      const found = budgetOf(item)
+      if (found === null) continue
+      const key = `${cluster}/${found.namespace}`
+      this.#budgets.set(key, [...(this.#budgets.get(key) ?? []), found.budget])
+    }
+  }
+
+  /** @param isStatusKept whether containers that are ready and started stay so */
+  blastOf(record: NodeRecord, isStatusKept: boolean): NodeBlast {
+    const { cluster, pods, node, runtime } = record
+    const images = Array.isArray(runtime?.images) ? runtime.images : (node.status?.images ?? [])
+    const hasBudgets = this.#withBudgets.has(cluster)
+    const nothing = { notReadyPods: 0, singletons: [], startupProbes: 0, imagesForgotten: images.length }
+    if (!Array.isArray(pods)) return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
+    const active = pods.filter(isActive)
+    const flipping = isStatusKept ? [] : active.filter(pod => isReady(pod) && isProbed(pod))
+    const restarting = isStatusKept ? [] : active.flatMap(startedContainers)
+    return {
+      ...nothing,
+      pods: active.length,
+      notReadyPods: flipping.length,
+      singletons: flipping.filter(pod => this.#replicas.get(ownerOf(cluster, pod) ?? '') === 1).map(nameOf),
+      budgetsAtLimit: hasBudgets ? [...new Set(flipping.flatMap(pod => this.#budgetsAtLimit(cluster, pod)))] : null,
+      startupProbes: restarting.length,
+    }
+  }
+
+  #budgetsAtLimit(cluster: string, { metadata }: KubernetesPod): string[] {
+    const namespace = metadata?.namespace ?? ''
+    const found = this.#budgets.get(`${cluster}/${namespace}`) ?? []
+    return found.filter(({ isAtLimit, matches }) => isAtLimit && matches(metadata?.labels ?? {})).map(({ name }) => `${namespace}/${name}`)
+  }
+}
+
+const nameOf = ({ metadata }: KubernetesPod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
+const isActive = ({ status }: KubernetesPod): boolean => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+const isReady = ({ status }: KubernetesPod): boolean =>
+  (status?.conditions ?? []).some(({ type, status: state }) => type === 'Ready' && state === 'True')
+const isProbed = ({ spec }: KubernetesPod): boolean =>
+  (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) => Boolean(readinessProbe ?? startupProbe))
+
+function startedContainers({ spec, status }: KubernetesPod): string[] {
+  const started = new Set((status?.containerStatuses ?? []).flatMap(({ name, started: isStarted }) => (isStarted && name ? [name] : [])))
+  return (spec?.containers ?? []).flatMap(({ name, startupProbe }) => (startupProbe && name && started.has(name) ? [name] : []))
+}
+
+/** A DaemonSet's pod has no other in its place anyway, and a static one no owner that counts. */
+function ownerOf(cluster: string, { metadata }: KubernetesPod): string | null {
+  const owner = (metadata?.ownerReferences ?? []).find(({ controller }) => controller)
+  if (owner?.uid === undefined || owner.kind === 'DaemonSet' || owner.kind === 'Node') return null
+  return `${cluster}/${owner.uid}`
+}
+
+/** Upstream: api/policy/v1 PodDisruptionBudget; an empty selector matches every pod of the namespace. */
+function budgetOf(item: RawObject): { namespace: string; budget: Budget } | null {
+  const { metadata, spec, status } = item
+  if (!isRawObject(metadata) || !isRawObject(spec) || typeof metadata.namespace !== 'string') return null
+  const selector = isRawObject(spec.selector) ? spec.selector : null
+  const allowed = isRawObject(status) ? status.disruptionsAllowed : undefined
+  return {
+    namespace: metadata.namespace,
+    budget: {
+      name: String(metadata.name ?? ''),
+      // A budget that no controller has looked at yet allows none.
+      isAtLimit: typeof allowed !== 'number' || allowed <= 0,
+      matches: labels => selector !== null && isSelected(selector, labels),
+    },
+  }
+}
+
+function isSelected({ matchLabels, matchExpressions }: RawObject, labels: Readonly<Record<string, unknown>>): boolean {
+  const pairs = isRawObject(matchLabels) ? Object.entries(matchLabels) : []
+  const expressions = Array.isArray(matchExpressions) ? matchExpressions.filter(isRawObject) : []
+  return pairs.every(([key, value]) => labels[key] === value) && expressions.every(expression => isMet(expression, labels))
+}
+
+function isMet({ key, operator, values }: RawObject, labels: Readonly<Record<string, unknown>>): boolean {
+  const value = labels[String(key)]
+  const isAmong = Array.isArray(values) && values.includes(value)
+  if (operator === 'Exists') return value !== undefined
+  if (operator === 'DoesNotExist') return value === undefined
+  return operator === 'In' ? value !== undefined && isAmong : !isAmong
+}
+
+const sampled = 20
+
+/** Of a cohort. */
+export function blastOfCohort(nodes: readonly NodeBlast[], features: KubeletFeatures, isStatusKept: boolean): Blast {
+  const sum = (count: (node: NodeBlast) => number) => nodes.reduce((total, node) => total + count(node), 0)
+  const named = (names: string[]) => ({ count: names.length, sample: names.sort().slice(0, sampled) })
+  const budgets = nodes.some(({ budgetsAtLimit }) => budgetsAtLimit === null)
+    ? null
+    : [...new Set(nodes.flatMap(({ budgetsAtLimit }) => budgetsAtLimit ?? []))]
+  const blast = {
+    pods: sum(({ pods }) => pods ?? 0),
+    notReadyPods: sum(({ notReadyPods }) => notReadyPods),
+    singletons: named(nodes.flatMap(({ singletons }) => singletons)),
+    budgetsAtLimit: budgets === null ? null : named(budgets),
+    startupProbes: sum(({ startupProbes }) => startupProbes),
+    imagesForgotten: sum(({ imagesForgotten }) => imagesForgotten),
+    unreadNodes: nodes.filter(({ pods }) => pods === null).length,
+  }
+  return { ...blast, text: sentences(blast, features, isStatusKept).join(' ') }
+}
+
+function sentences(blast: Omit<Blast, 'text'>, features: KubeletFeatures, isStatusKept: boolean): string[] {
+  const { notReadyPods, singletons, budgetsAtLimit, startupProbes, imagesForgotten, unreadNodes } = blast
+  return [
+    isStatusKept
+      ? 'Each kubelet restarts once; containers run on, and pods that are ready stay so.'
+      : notReadyPods === 0
+        ? 'Each kubelet restarts once; containers run on, and no pod that was read turns NotReady.'
+        : `Each kubelet restarts once; containers run on, but ${notReadyPods} of ${blast.pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`,
+    ...(singletons.count > 0 ? [`${singletons.count} of them are the only pod of their owner: ${shown(singletons)}.`] : []),
+    ...(budgetsAtLimit === null
+      ? ['PodDisruptionBudgets were not read.']
+      : budgetsAtLimit.count > 0
+        ? [`${budgetsAtLimit.count} PodDisruptionBudgets allow no disruption now: ${shown(budgetsAtLimit)}.`]
+        : []),
+    ...(startupProbes > 0 ? [`${startupProbes} startup probes run again (kubernetes#133579).`] : []),
+    `The ages of ${imagesForgotten} images are forgotten: ${
+      features.has('firstDetectionIsTimed')
+        ? 'until imageMinimumGCAge has passed again none of them is deleted'
+        : 'imageMinimumGCAge protects none of them'
+    }, and which was used last is not known.`,
+    ...(unreadNodes > 0 ? [`The pods of ${unreadNodes} nodes were not read.`] : []),
+  ]
+}
+
+const shown = ({ count, sample }: { count: number; sample: string[] }): string =>
+  `${sample.slice(0, 5).join(', ')}${count > 5 ? ` and ${count - 5} more` : ''}`

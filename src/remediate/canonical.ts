@@ -1,0 +1,20 @@
+/** One text for equal documents, so that a hash of it names what they say. */
+import { createHash } from 'node:crypto'
+import { isRawObject } from '#model/record.ts'
+
+/** Keys sorted by UTF-16 units at any depth; what is undefined is left out. */
+export function canonicalJson(value: unknown, indent?: number): string {
+  return JSON.stringify(sorted(value), null, indent)
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (!isRawObject(value)) return value
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map(key => [key, sorted(value[key])]),
+  )
+}
+
+export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')

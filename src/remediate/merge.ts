@@ -1,0 +1,34 @@
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+/** RFC 7386: null takes a key away. Keys keep their places, new ones come last. */
+export function merged(target: RawObject, patch: RawObject): RawObject {
+  const entries = new Map(Object.entries(target))
+  for (const [key, value] of Object.entries(patch)) {
+    const before = entries.get(key)
+    if (value === null) entries.delete(key)
+    else entries.set(key, isRawObject(value) ? merged(isRawObject(before) ? before : {}, value) : value)
+  }
+  return Object.fromEntries(entries)
+}
+
+/** What `merged` needs to make one of the other; maps key by key. */
+export function patchBetween(from: RawObject, to: RawObject): RawObject {
+  const patch: [string, unknown][] = []
+  for (const [key, value] of Object.entries(to)) {
+    const before = from[key]
+    if (isRawObject(value) && isRawObject(before)) {
+      const inner = patchBetween(before, value)
+      if (Object.keys(inner).length > 0) patch.push([key, inner])
+    } else if (JSON.stringify(value) !== JSON.stringify(before)) patch.push([key, value])
+  }
+  for (const key of Object.keys(from)) if (!Object.hasOwn(to, key)) patch.push([key, null])
+  return Object.fromEntries(patch)
+}
+
+/** Its leaves by path, `evictionHard.imagefs.available`, in the order of their names. */
+export function leavesOf(patch: RawObject): [path: string, value: unknown][] {
+  const leaves = Object.entries(patch).flatMap(([key, value]): [string, unknown][] =>
+    isRawObject(value) ? leavesOf(value).map(([inner, leaf]) => [`${key}.${inner}`, leaf]) : [[key, value]],
+  )
+  return leaves.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+}

@@ -1,0 +1,19 @@
+/** Nodes that no plan writes to. What helps them is the durable text alone. */
+import { hybridInstanceForm } from '#facts/eks/kubelet-places.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+
+/** Null: a plan may change it. */
+export function whyNever({ owner, operatingSystem, amiFamily, name }: NodeIdentity): string | null {
+  if (owner === 'fargate') return 'Fargate: AWS runs this kubelet, and nothing of it can be set'
+  if (owner === 'auto-mode') return 'EKS Auto Mode: AWS fixes the settings of its kubelets; only the disk of the NodeClass is yours'
+  if (owner === 'karpenter')
+    return 'Karpenter: the node is short-lived and drifts back; set it in the EC2NodeClass, which replaces the nodes'
+  if (operatingSystem === 'windows' || amiFamily === 'Windows') return 'Windows: its nodes are audited, and set by user data only'
+  if (owner === 'hybrid' && !hybridInstanceForm.test(name))
+    return 'a hybrid node of IAM Roles Anywhere: SSM does not know it; set it in the NodeConfig on the machine'
+  return null
+}
+
+/** By which SSM knows the node; null: it does not. */
+export const instanceIdOf = ({ owner, name, instanceId }: NodeIdentity): string | null =>
+  owner === 'hybrid' && hybridInstanceForm.test(name) ? name : instanceId

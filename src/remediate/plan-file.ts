@@ -1,0 +1,145 @@
+/** A plan and an approval as files: written in one way only, and read back with every part checked, since a step runs as root. */
+import * as z from 'zod'
+import { placesOf } from '#facts/eks/kubelet-places.ts'
+import { amiFamilies } from '#model/node-identity.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { type Approval, approvalSchema, type Plan, planMethods, planSchema } from '#model/plan.ts'
+import { canonicalJson, sha256 } from './canonical.ts'
+import { digestOf } from './plan.ts'
+
+export const planText = (plan: Plan): string => `${canonicalJson(plan, 1)}\n`
+export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
+
+const text = z.string().max(100_000)
+const name = z.string().min(1).max(253)
+const hash = z.string().regex(/^[a-f0-9]{64}$/)
+const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')
+const count = z.int().min(0)
+const counts = z.strictObject({
+  evictFirst: count,
+  imageGcDue: count,
+  freedBytesAtMost: z.number().min(0),
+  evictNow: count,
+  unknown: count,
+})
+const sample = z.strictObject({ count, sample: z.array(text) })
+const leftAlone = z.array(z.strictObject({ cluster: name, node: name, why: text }))
+const state = z.strictObject({
+  evictsBeforeImageGc: z.boolean().nullable(),
+  imageGcDue: z.boolean().nullable(),
+  freedBytesAtMost: z.number().nullable(),
+  evictsNow: z.array(name).nullable(),
+})
+
+const cohort = z.strictObject({
+  id: name,
+  cluster: name,
+  group: z.strictObject({ kind: z.enum(['Nodegroup', 'NodePool', 'Node', 'Cluster', 'Pod']), namespace: name.nullable(), name }),
+  amiFamily: z.enum(amiFamilies),
+  kubeletVersion: name,
+  fields: z.record(name, z.unknown()),
+  findings: z.array(name),
+  nodes: count,
+  planned: count,
+  effect: z.strictObject({
+    before: counts,
+    after: counts,
+    pulls: z.array(z.strictObject({ registry: text, images: count, limit: z.strictObject({ pulls: count, hours: count }).nullable() })),
+    text,
+  }),
+  durable: z.array(
+    z.strictObject({
+      target: z.enum(['nodeadm', 'launch-template', 'bottlerocket', 'karpenter', 'eksctl', 'terraform', 'auto-mode']),
+      snippet: text,
+    }),
+  ),
+  blast: z.strictObject({
+    pods: count,
+    notReadyPods: count,
+    singletons: sample,
+    budgetsAtLimit: sample.nullable(),
+    startupProbes: count,
+    imagesForgotten: count,
+    unreadNodes: count,
+    text,
+  }),
+})
+
+const step = z
+  .strictObject({
+    cluster: name,
+    node: name,
+    instanceId: z.string().regex(/^m?i-[0-9a-f]{8,17}$/),
+    cohort: name,
+    method: z.enum(planMethods),
+    path: name,
+    oldSha256: z.union([hash, z.literal('absent')]),
+    newSha256: hash,
+    content: text,
+    lastsUntil: z.enum(['reboot', 'replacement']),
+    expect: z.array(z.strictObject({ field: name, value: z.unknown() })),
+    kubeletStartedAt: time.nullable(),
+    before: state,
+    after: state,
+  })
+  .refine(({ method, path }) => placesOf[method].includes(path), 'not a path that a plan may write by this method')
+  .refine(
+    ({ method, content, newSha256 }) => method === 'bottlerocket' || sha256(content) === newSha256,
+    'the content does not have its newSha256',
+  )
+
+const planForm = z.strictObject({
+  schema: z.literal(planSchema),
+  id: name,
+  digest: hash,
+  createdAt: time,
+  snapshot: z.strictObject({ takenAt: time, account: text.nullable(), region: text.nullable() }),
+  cohorts: z.array(cohort),
+  steps: z.array(step),
+  never: leftAlone,
+  refused: leftAlone,
+  unchanged: count,
+  waves: z.array(z.array(text).min(1)),
+})
+
+const approvalForm = z.strictObject({
+  schema: z.literal(approvalSchema),
+  plan: hash,
+  by: z.string().min(1).max(200),
+  at: time,
+  until: time,
+  options: z.strictObject({ allowActAtOnce: z.boolean() }),
+})
+
+/** @param from its name, for the messages @throws OperatorError when it is no plan, or not as it was made */
+export function parsePlan(written: string, from: string): Plan {
+  const plan = parsed(planForm, written, from, planSchema)
+  const digest = digestOf(plan)
+  if (plan.digest !== digest || plan.id !== digest.slice(0, 16))
+    throw new OperatorError(
+      `${from} was changed after it was made: its digest would be ${digest}, and it says ${plan.digest}. Make the plan anew`,
+    )
+  const steps = plan.steps.map(({ cluster, node }) => `${cluster}/${node}`)
+  const waved = plan.waves.flat()
+  if (new Set(steps).size !== steps.length || canonicalJson(waved.toSorted()) !== canonicalJson(steps.toSorted()))
+    throw new OperatorError(`${from} does not name every node of its steps once in its waves. Make the plan anew`)
+  return plan
+}
+
+/** @throws OperatorError */
+export const parseApproval = (written: string, from: string): Approval => parsed(approvalForm, written, from, approvalSchema)
+
+function parsed<Form>(form: z.ZodType<Form>, written: string, from: string, schema: string): Form {
+  const found = form.safeParse(json(written, from))
+  if (found.success) return found.data
+  const [first] = found.error.issues
+  throw new OperatorError(`${from} is no ${schema}: ${first?.path.join('.') || 'it'}: ${first?.message}`)
+}
+
+function json(written: string, from: string): unknown {
+  try {
+    return JSON.parse(written)
+  } catch {
+    throw new OperatorError(`${from} is no JSON`)
+  }
+}

@@ -1,0 +1,29 @@
+/** What a remedy is: from what was read of a node, the whole of what would be written to it. It writes nothing. */
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { PlanMethod, PlanStep } from '#model/plan.ts'
+import type { RawObject } from '#model/record.ts'
+
+export interface NodeToSet {
+  identity: NodeIdentity
+  osImage: string
+  /** Of its nodegroup; null: none is known. */
+  releaseVersion: string | null
+  /** What the node itself told; null: it was not asked. */
+  host: RawObject | null
+  /** KubeletConfiguration as it runs. */
+  running: RawObject
+}
+
+export interface FileChange {
+  method: PlanMethod
+  path: string
+  oldSha256: string
+  newSha256: string
+  content: string
+  lastsUntil: PlanStep['lastsUntil']
+  /** What the node would tell afterwards, to be replayed. */
+  host: RawObject
+}
+
+/** `refused`: why it cannot be written, for people; `isUnread`: only because the node told too little. */
+export type Remedied = FileChange | { refused: string; isUnread?: true }

@@ -1,0 +1,219 @@
+/** Fields of the kubelet's configuration, as the place takes them that this node reads. Each place merges in its own way. */
+import { gzipSync } from 'node:zlib'
+import { stringify } from 'yaml'
+import { kubeletDropIn, kubeletFiles, nodeadmDropIn, nodeadmPiece, readsNodeadmFolder } from '#facts/eks/kubelet-places.ts'
+import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { flagSettings, flagValue } from '#facts/kubelet/flag-settings.ts'
+import type { PlanMethod } from '#model/plan.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { sha256 } from '#remediate/canonical.ts'
+import { leavesOf, merged } from '#remediate/merge.ts'
+import { styleOf } from './json-text.ts'
+import type { FileChange, NodeToSet, Remedied } from './remedy.ts'
+import { setBottlerocket } from './set-bottlerocket.ts'
+
+const unreadFiles = "the node's files were not read (mode ssm or both)"
+/** As the document's parameter takes it, gzipped and in base64. */
+const longestContent = 24_000
+
+/** @param patch merge patch of what runs, of fields that a plan may change */
+export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
+  const unfit = leavesOf(patch).find(([path, value]) => !isPlain(path, value))
+  if (unfit !== undefined) return { refused: `${unfit[0].slice(0, 100)} would become no value that a kubelet would read` }
+  const remedied = node.identity.amiFamily === 'Bottlerocket' ? setBottlerocket(node, patch) : setFile(node, patch)
+  if ('refused' in remedied) return remedied
+  const length = Math.ceil(gzipSync(remedied.content).length / 3) * 4
+  return length > longestContent ? { refused: `the new ${remedied.path} is too long to be sent` } : remedied
+}
+
+/** Quantities, percentages, durations, numbers: nothing that any format would read as its own. */
+const isPlain = (path: string, value: unknown): boolean =>
+  /^[A-Za-z][\w.-]{0,120}$/.test(path) &&
+  (value === null ||
+    typeof value === 'boolean' ||
+    Number.isFinite(value) ||
+    (typeof value === 'string' && /^[\w.%+:/-]{0,100}$/.test(value)))
+
+interface ToldFile {
+  path: string
+  role: string
+  sha256: string | null
+  content: RawObject | null
+}
+
+interface ToldFiles {
+  commandLine: string[]
+  files: ToldFile[]
+}
+
+function setFile(node: NodeToSet, patch: RawObject): Remedied {
+  const told = toldFiles(node.host)
+  if (told === null) return { refused: unreadFiles, isUnread: true }
+  const { commandLine } = told
+  if (flagValue(commandLine, 'config') === null)
+    return { refused: "the kubelet's command line was not read, or names no configuration file" }
+  const flag = overridingFlag(commandLine, Object.keys(patch))
+  if (flag !== null)
+    return {
+      refused: `the flag --${flag.name} on its command line takes the place of ${flag.field} in every file: change it where the node comes from`,
+    }
+  const folder = flagValue(commandLine, 'config-dir')?.replace(/\/+$/, '') ?? null
+  const place = placeOf(node, folder !== null)
+  if (place === 'nodeadm') return nodeadm(node, told, patch)
+  return place === 'drop-in' ? dropIn(node, told, patch, folder) : mainFile(node, told, patch)
+}
+
+const pathFolder = (path: string) => path.slice(0, path.lastIndexOf('/'))
+
+function placeOf({ identity, osImage, releaseVersion }: NodeToSet, hasFolder: boolean): PlanMethod {
+  const { amiFamily, owner } = identity
+  const isNodeadm = amiFamily === 'AL2023' || owner === 'hybrid'
+  if (!isNodeadm) return 'kubelet-file'
+  // Of hybrid nodes nodeadm reads the one NodeConfig that it was given, and writes its files only when it is called.
+  if (owner !== 'hybrid' && readsNodeadmFolder(osImage, releaseVersion)) return 'nodeadm'
+  return hasFolder ? 'drop-in' : 'kubelet-file'
+}
+
+function toldFiles(host: RawObject | null): ToldFiles | null {
+  const kubelet = host?.kubelet
+  if (!isRawObject(kubelet) || !Array.isArray(kubelet.files) || kubelet.files.length === 0) return null
+  const commandLine = Array.isArray(kubelet.commandLine) ? kubelet.commandLine.filter(argument => typeof argument === 'string') : []
+  const files = kubelet.files.flatMap((file): ToldFile[] => {
+    if (!isRawObject(file) || typeof file.path !== 'string' || typeof file.role !== 'string') return []
+    const { path, role, sha256: hash, content } = file
+    const isHash = typeof hash === 'string' && /^[a-f0-9]{64}$/.test(hash)
+    return [{ path, role, sha256: isHash ? hash : null, content: isRawObject(content) ? content : null }]
+  })
+  return { commandLine, files }
+}
+
+const flagNames = new Map(Object.entries(configurationFlags).map(([name, { field }]) => [field, name]))
+
+function overridingFlag(commandLine: readonly string[], fields: readonly string[]): { name: string; field: string } | null {
+  const { fields: given } = flagSettings(commandLine)
+  const field = fields.find(one => given.has(one))
+  return field === undefined ? null : { name: flagNames.get(field) ?? field, field }
+}
+
+/**
+ * A map in it is all there is: a file that names one signal takes every default away. Other fields stay, byte for byte. On AL2023 nodeadm writes the file
+ * anew at every boot.
+ */
+function mainFile(node: NodeToSet, { commandLine, files }: ToldFiles, patch: RawObject): Remedied {
+  const path = flagValue(commandLine, 'config') ?? ''
+  const file = files.find(one => one.role === 'config' && one.path === path)
+  if (!kubeletFiles.includes(path)) return { refused: `its configuration file ${path.slice(0, 200)} is none that a plan may write` }
+  if (file === undefined || file.sha256 === null || file.content === null)
+    return { refused: `${path} was told without its content or its hash` }
+  const { content } = file
+  const style = styleOf(content, file.sha256)
+  if (style === null)
+    return {
+      refused: `the text of ${path} cannot be rebuilt from what was read: it is no JSON as programs write it, or parts of it are secret`,
+    }
+  const next = new Map(Object.entries(content))
+  for (const [field, value] of Object.entries(patch)) {
+    if (value === null) next.delete(field)
+    else next.set(field, isRawObject(value) ? merged(asMap(content[field] ?? node.running[field]), value) : value)
+  }
+  const replaced = Object.fromEntries(next)
+  const change = { method: 'kubelet-file', path, oldSha256: file.sha256, content: style(replaced) } as const
+  const lastsUntil = node.identity.amiFamily === 'AL2023' && node.identity.owner !== 'hybrid' ? 'reboot' : 'replacement'
+  return changed(node, { ...change, lastsUntil }, { path, role: 'config', content: replaced })
+}
+
+const asMap = (value: unknown): RawObject => (isRawObject(value) ? value : {})
+
+const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
+
+/** Merged over the main file key by key: it says no more than what is to change. */
+function dropIn(node: NodeToSet, { files }: ToldFiles, patch: RawObject, folder: string | null): Remedied {
+  if (folder !== pathFolder(kubeletDropIn))
+    return { refused: `drop-ins of this kubelet lie in ${(folder ?? '').slice(0, 200)}, where a plan writes nothing` }
+  const present = presentFile(kubeletDropIn, files)
+  if (present === 'unread') return { refused: `${kubeletDropIn} is there, and what it says was not read` }
+  const content = { ...kind, ...withPatch(present?.content ?? {}, patch) }
+  const change = {
+    method: 'drop-in',
+    path: kubeletDropIn,
+    oldSha256: present?.sha256 ?? 'absent',
+    content: `${JSON.stringify(content, null, 2)}\n`,
+    lastsUntil: 'replacement',
+  } as const
+  return changed(node, change, { path: kubeletDropIn, role: 'drop-in', content })
+}
+
+/** nodeadm merges its NodeConfigs key by key, and writes what they come to as a drop-in. */
+function nodeadm(node: NodeToSet, { files }: ToldFiles, patch: RawObject): Remedied {
+  if (!featuresOf(node.identity.kubeletVersion).has('dropInMergePatch'))
+    return { refused: 'nodeadm writes what a kubelet before 1.29 reads in another way' }
+  const gone = leavesOf(patch).find(([, value]) => value === null)
+  if (gone !== undefined) return { refused: `a NodeConfig cannot take ${gone[0]} away: change it where the node comes from` }
+  const present = presentFile(nodeadmPiece, files)
+  if (present === 'unread') return { refused: `${nodeadmPiece} is there, and what it says was not read` }
+  const config = merged(ownConfig(present?.content ?? null), patch)
+  const content = nodeConfig(config)
+  const before = files.find(({ path, role }) => path === nodeadmDropIn && role === 'drop-in')?.content ?? {}
+  const change = {
+    method: 'nodeadm',
+    path: nodeadmPiece,
+    oldSha256: present?.sha256 ?? 'absent',
+    content,
+    lastsUntil: 'replacement',
+  } as const
+  return changed(node, change, { path: nodeadmDropIn, role: 'drop-in', content: { ...kind, ...merged(before, config) } })
+}
+
+const nodeConfig = (config: RawObject): string => `# Written by highwater. nodeadm merges it over the NodeConfig of the user data.
+apiVersion: node.eks.aws/v1alpha1
+kind: NodeConfig
+spec:
+  kubelet:
+    config:
+${stringify(config, { defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN', lineWidth: 0 }).replace(/^(?=.)/gm, ' '.repeat(6))}`
+
+/** A file of ours from an earlier plan. */
+function presentFile(path: string, files: readonly ToldFile[]): { sha256: string; content: RawObject } | 'unread' | null {
+  const file = files.find(one => one.path === path)
+  if (file === undefined) return null
+  return file.sha256 === null || file.content === null ? 'unread' : { sha256: file.sha256, content: file.content }
+}
+
+function ownConfig(piece: RawObject | null): RawObject {
+  const kubelet = isRawObject(piece?.spec) ? piece.spec.kubelet : null
+  return isRawObject(kubelet) && isRawObject(kubelet.config) ? kubelet.config : {}
+}
+
+/** As `merged`, but nulls stay: the kubelet is told to take away. */
+function withPatch(content: RawObject, patch: RawObject): RawObject {
+  const entries = new Map(Object.entries(content))
+  for (const [key, value] of Object.entries(patch)) {
+    const before = entries.get(key)
+    entries.set(key, isRawObject(value) && isRawObject(before) ? withPatch(before, value) : value)
+  }
+  return Object.fromEntries(entries)
+}
+
+function changed(
+  { host }: NodeToSet,
+  change: Omit<FileChange, 'newSha256' | 'host'>,
+  file: Pick<ToldFile, 'path' | 'role' | 'content'>,
+): Remedied {
+  const kubelet = isRawObject(host?.kubelet) ? host.kubelet : {}
+  const files = Array.isArray(kubelet.files) ? kubelet.files : []
+  const commandLine: unknown[] = Array.isArray(kubelet.commandLine) ? kubelet.commandLine : []
+  const isFolderNew = file.role === 'drop-in' && !commandLine.some(argument => String(argument).startsWith('--config-dir'))
+  return {
+    ...change,
+    newSha256: sha256(change.content),
+    host: {
+      ...host,
+      kubelet: {
+        ...kubelet,
+        commandLine: isFolderNew ? [...commandLine, `--config-dir=${pathFolder(file.path)}`] : commandLine,
+        files: [...files.filter(one => !isRawObject(one) || one.path !== file.path), file],
+      },
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/** The order in which nodes are changed: one of each cohort first, then more and more of them. */
+
+/** What of a node decides whether it goes first. */
+export interface Candidate {
+  /** `cluster/node`. */
+  key: string
+  cohort: string
+  isReady: boolean
+  hasPressure: boolean
+  actsAtOnce: boolean
+  singletons: number
+  notReadyPods: number
+  pods: number
+}
+
+/** The healthiest and least loaded first. */
+function byHealth(a: Candidate, b: Candidate): number {
+  return (
+    Number(b.isReady) - Number(a.isReady) ||
+    Number(a.hasPressure) - Number(b.hasPressure) ||
+    Number(a.actsAtOnce) - Number(b.actsAtOnce) ||
+    a.singletons - b.singletons ||
+    a.notReadyPods - b.notReadyPods ||
+    a.pods - b.pods ||
+    (a.key < b.key ? -1 : 1)
+  )
+}
+
+/**
+ * @param percents how much of each cohort is changed after the second wave, the third, …; what is left comes last
+ * @returns no wave is empty
+ */
+export function wavesOf(candidates: readonly Candidate[], percents: readonly number[]): string[][] {
+  const cohorts = [...Map.groupBy(candidates, ({ cohort }) => cohort)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const waves: string[][] = Array.from({ length: percents.length + 2 }, () => [])
+  for (const [, members] of cohorts) {
+    const keys = members.toSorted(byHealth).map(({ key }) => key)
+    const ends = [1, ...percents.map(percent => Math.ceil((keys.length * percent) / 100)), keys.length]
+    let from = 0
+    for (const [index, end] of ends.entries()) {
+      waves[index]?.push(...keys.slice(from, Math.max(from, end)))
+      from = Math.max(from, end)
+    }
+  }
+  return waves.filter(wave => wave.length > 0)
+}

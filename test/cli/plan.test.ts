@@ -1,0 +1,172 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { recorded } from '#lab/scenarios/recorded.ts'
+import type { Approval, Plan } from '#model/plan.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { labOf } from '#test/lab-audit.ts'
+import { type FleetNode, fleetNode, mainFile, snapshotOf } from '#test/plan-fleet.ts'
+
+const gc = ['--set', 'imageGCHighThresholdPercent=70', '--set', 'imageGCLowThresholdPercent=50']
+
+/** Without a policy of whoever runs the tests. */
+async function plan(nodes: FleetNode[], ...args: string[]) {
+  const folder = temporaryFolder()
+  const out = join(folder, 'plan.json')
+  const policy = join(folder, 'highwater.yaml')
+  writeFileSync(policy, '{}')
+  const run = await inProcess(['plan', '--snapshot', snapshotOf(nodes.map(fleetNode)), '--policy', policy, '--out', out, ...args])
+  return { ...run, out, read: () => JSON.parse(readFileSync(out, 'utf8')) as Plan }
+}
+
+describe('highwater plan', () => {
+  it('writes the plan and prints what a person has to know, with the exact command to approve it', async () => {
+    const { code, stdout, stderr, out, read } = await plan([{ name: 'a' }, { name: 'b' }, { name: 'c', family: 'Bottlerocket' }], ...gc)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const { id, digest, steps } = read()
+    expect(steps.map(({ node }) => node)).toEqual(['a', 'b', 'c'])
+    expect(stdout).toContain(`Plan ${id}: 3 nodes to change in 2 waves`)
+    expect(stdout).toContain('prod Nodegroup workers, AL2023, kubelet 1.34: 2 of 2 nodes')
+    expect(stdout).toContain('set     imageGCHighThresholdPercent: 70')
+    expect(stdout).toContain('in      /etc/eks/nodeadm.d/50-highwater.yaml')
+    expect(stdout).toMatch(/effect {2}Today 0 of 2 nodes evict first/)
+    expect(stdout).toMatch(/restart Each kubelet restarts once/)
+    expect(stdout).toContain('── nodeadm')
+    expect(stdout).toContain(`highwater approve ${out} --digest ${digest} --by "YOUR NAME"`)
+    expect(stdout).toContain('This version changes no node')
+  })
+
+  it('prints the very file with --format json', async () => {
+    const { stdout, out } = await plan([{}], ...gc, '--format', 'json')
+    expect(stdout).toBe(readFileSync(out, 'utf8'))
+  })
+
+  it('groups what it refuses and never touches by reason, and ends with 3 where nodes told too little', async () => {
+    const unread = { record: { host: null } }
+    const nodes = [
+      ...['a', 'b'].map(name => ({ name, ...unread })),
+      { name: 'k', nodegroup: null, labels: { 'karpenter.sh/nodepool': 'x' } },
+    ]
+    const { code, stdout } = await plan(nodes, ...gc)
+    expect(code).toBe(3)
+    expect(stdout).toContain("2 nodes: the node's files were not read (mode ssm or both) (prod/a, prod/b)")
+    expect(stdout).toMatch(/Never touched[^\n]*\n {2}1 node: Karpenter/)
+    expect(stdout).toContain('nothing to approve')
+  })
+
+  it('cannot be moved by what stands in a snapshot', async () => {
+    const { stdout } = await plan([{ name: 'a\u001b[2J\nPlan approved', record: { host: null } }], ...gc)
+    expect(stdout).not.toContain('\u001b')
+    expect(stdout).not.toContain('\nPlan approved')
+  })
+
+  it.each<[string, string[], RegExp]>([
+    ['a field that there is not', ['--set', 'imageGcHigh=70'], /No field of KubeletConfiguration is called imageGcHigh/],
+    ['a field that no plan changes', ['--set', 'maxPods=200'], /maxPods is no field that a plan may change/],
+    ['no number', ['--set', 'imageGCHighThresholdPercent=lots'], /takes a whole number, not lots/],
+    [
+      'low above high',
+      ['--set', 'imageGCHighThresholdPercent=50'],
+      /imageGCLowThresholdPercent \(--image-gc-low-threshold\) 80 must be less than/,
+    ],
+    ['a rule that there is not', ['--rule', 'no-such-rule'], /No rule is called "no-such-rule"/],
+    ['a finding that there is not', ['--finding', '0123456789abcdef'], /No open finding/],
+    ['a node that there is not', [...gc, '--node', 'nobody'], /No node is named nobody/],
+  ])('refuses %s in one paragraph, and writes nothing', async (_, args, message) => {
+    const { code, stderr, stdout, out } = await plan([{}], ...args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(message)
+    expect(stderr.trim()).not.toContain('\n')
+    expect(existsSync(out)).toBe(false)
+  })
+
+  it('reads a live fleet, too: in mode proxy no file is known, so every node is refused, and it ends with 3', async () => {
+    await labOf([recorded])
+    const folder = temporaryFolder()
+    const out = join(folder, 'plan.json')
+    writeFileSync(join(folder, 'highwater.yaml'), '{}')
+    const { code, stdout } = await inProcess([
+      'plan',
+      '--policy',
+      join(folder, 'highwater.yaml'),
+      '--out',
+      out,
+      '--set',
+      'containerLogMaxFiles=4',
+    ])
+    const { refused, steps, snapshot } = JSON.parse(readFileSync(out, 'utf8')) as Plan
+    expect({ code, steps }).toEqual({ code: 3, steps: [] })
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused.every(({ why }) => why.includes('not read'))).toBe(true)
+    expect(snapshot.account).toMatch(/^\d{12}$/)
+    expect(stdout).toContain('nothing to approve')
+  })
+
+  it('plans what a rule found', async () => {
+    const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '15%', 'nodefs.inodesFree': '5%' }
+    const sick = { file: { ...mainFile, evictionHard }, configz: { evictionHard } }
+    const { code, read, stdout } = await plan([sick], '--rule', 'eviction-before-image-gc')
+    expect(code).toBe(0)
+    expect(read().cohorts[0]?.findings).toHaveLength(1)
+    expect(stdout).toMatch(/for {5}findings [a-f0-9]{16}/)
+  })
+})
+
+describe('highwater approve', () => {
+  const approve = (file: string, ...args: string[]) => inProcess(['approve', file, ...args])
+
+  it('writes the approval beside the plan, for a day unless said', async () => {
+    const { out, read } = await plan([{}], ...gc)
+    const { code, stdout, stderr } = await approve(out, '--digest', read().digest, '--by', 'Ada Lovelace')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const file = out.replace('.json', '.approval.json')
+    const approval = JSON.parse(readFileSync(file, 'utf8')) as Approval
+    expect(approval).toMatchObject({
+      schema: 'highwater.approval/1',
+      plan: read().digest,
+      by: 'Ada Lovelace',
+      options: { allowActAtOnce: false },
+    })
+    expect(Date.parse(approval.until) - Date.parse(approval.at)).toBe(24 * 3_600_000)
+    expect(stdout).toContain(file)
+  })
+
+  it.each<[string, (digest: string) => string[], RegExp]>([
+    ['a foreign digest', () => ['--digest', 'f'.repeat(64), '--by', 'Ada'], /for another plan/],
+    ['an end in the past', digest => ['--digest', digest, '--by', 'Ada', '--until', '2020-01-01T00:00:00Z'], /expired at 2020/],
+    ['no time', digest => ['--digest', digest, '--by', 'Ada', '--until', 'tomorrow'], /is no time/],
+    ['no name', digest => ['--digest', digest], /--by/],
+  ])('refuses %s', async (_, args, message) => {
+    const { out, read } = await plan([{}], ...gc)
+    const { code, stderr } = await approve(out, ...args(read().digest))
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
+    expect(existsSync(out.replace('.json', '.approval.json'))).toBe(false)
+  })
+
+  it('refuses a plan that was changed, and a file that is none', async () => {
+    const { out, read } = await plan([{}], ...gc)
+    const { digest } = read()
+    writeFileSync(out, readFileSync(out, 'utf8').replace('"unchanged": 0', '"unchanged": 1'))
+    expect(await approve(out, '--digest', digest, '--by', 'Ada')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('was changed after'),
+    })
+    expect(await approve('/no/such/plan', '--digest', digest, '--by', 'Ada')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cannot be read'),
+    })
+  })
+
+  it('needs a word of its own for a plan that evicts at once, and the plan says it', async () => {
+    const { out, read, stdout } = await plan([{ available: 20 }], '--set', 'evictionHard.nodefs.available=30%', '--allow-act-at-once')
+    const { digest } = read()
+    expect(stdout).toContain('--allow-act-at-once --by')
+    expect(await approve(out, '--digest', digest, '--by', 'Ada')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('evict at once'),
+    })
+    expect(await approve(out, '--digest', digest, '--by', 'Ada', '--allow-act-at-once')).toMatchObject({ code: 0 })
+  })
+})

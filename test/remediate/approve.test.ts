@@ -1,0 +1,161 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Approval, Plan } from '#model/plan.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { everything } from '#model/selection.ts'
+import { makePlan, parseChange } from '#pipeline/plan.ts'
+import { approve, changedSince, checkApproval, type PresentNode } from '#remediate/approve.ts'
+import { digestOf } from '#remediate/plan.ts'
+import { approvalText, parseApproval, parsePlan, planText } from '#remediate/plan-file.ts'
+import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+
+const at = '2026-11-21T08:00:00Z'
+const until = '2026-11-22T08:00:00Z'
+const options = { allowActAtOnce: false }
+
+async function planOf(nodes: FleetNode[], set: string[], allowActAtOnce = false): Promise<Plan> {
+  const request = { rules: [], findings: [], changes: set.map(parseChange), allowActAtOnce, policy: defaultPolicy, version: '0' }
+  return (await makePlan(snapshotOf(nodes.map(fleetNode)), { ...request, selection: everything })).plan
+}
+
+let plan: Plan
+let acting: Plan
+let empty: Plan
+beforeEach(async () => {
+  plan = await planOf([{ name: 'a' }, { name: 'b' }], ['imageGCHighThresholdPercent=75', 'imageGCLowThresholdPercent=60'])
+  acting = await planOf([{ name: 'a', available: 20 }], ['evictionHard.nodefs.available=30%'], true)
+  empty = await planOf([{ name: 'a', record: { host: null } }], ['imageGCHighThresholdPercent=82'])
+})
+
+const request = (changed: Partial<Parameters<typeof approve>[1]> = {}) => ({
+  digest: plan.digest,
+  by: 'Ada Lovelace',
+  at,
+  until,
+  options,
+  ...changed,
+})
+
+describe('approve', () => {
+  it('names the plan by its digest, who approves, and until when; the file reads back the same', () => {
+    const approval = approve(plan, request())
+    expect(approval).toEqual({ schema: 'highwater.approval/1', plan: plan.digest, by: 'Ada Lovelace', at, until, options })
+    expect(parseApproval(approvalText(approval), 'x')).toEqual(approval)
+  })
+
+  it.each<[string, () => Approval, RegExp]>([
+    [
+      'another plan’s digest',
+      () => approve(plan, request({ digest: acting.digest })),
+      /for another plan: it names "[a-f0-9]{64}", this plan's digest is/,
+    ],
+    ['a part of the digest', () => approve(plan, request({ digest: plan.id })), /for another plan/],
+    ['nobody’s name', () => approve(plan, request({ by: ' ' })), /needs the name/],
+    ['an end that has passed', () => approve(plan, request({ until: at })), /expired at/],
+    ['an end that is too far', () => approve(plan, request({ until: '2026-12-21T08:00:00Z' })), /7 days at most/],
+    ['a plan that changes nothing', () => approve(empty, request({ digest: empty.digest })), /nothing to approve/],
+    [
+      'an eviction that nobody agreed to',
+      () => approve(acting, request({ digest: acting.digest })),
+      /makes 1 kubelets evict at once, prod\/a among them/,
+    ],
+  ])('refuses %s', (_, act, message) => {
+    expect(act).toThrow(OperatorError)
+    expect(act).toThrow(message)
+  })
+
+  it('takes a plan that acts at once where the approval says so', () => {
+    expect(approve(acting, request({ digest: acting.digest, options: { allowActAtOnce: true } })).options.allowActAtOnce).toBe(true)
+  })
+})
+
+describe('checkApproval', () => {
+  const approval = () => approve(plan, request())
+
+  it.each([
+    { now: at, holds: true },
+    { now: '2026-11-22T07:59:59Z', holds: true },
+    { now: until, holds: false },
+    // A clock that is a little behind is no reason; one that is hours behind is.
+    { now: '2026-11-21T07:56:00Z', holds: true },
+    { now: '2026-11-21T06:00:00Z', holds: false },
+  ])('at $now: $holds', ({ now, holds }) => {
+    const check = () => checkApproval(plan, approval(), now)
+    if (holds) expect(check).not.toThrow()
+    else expect(check).toThrow(OperatorError)
+  })
+
+  it('refuses the approval of another plan', () => {
+    expect(() => checkApproval(acting, approval(), at)).toThrow('for another plan')
+  })
+})
+
+describe('changedSince', () => {
+  const present = (changed: Partial<PresentNode> = {}): PresentNode[] =>
+    plan.steps.map(({ cluster, node, instanceId, oldSha256 }) => ({
+      cluster,
+      node,
+      instanceId,
+      sha256: oldSha256,
+      ...(node === 'a' && changed),
+    }))
+
+  it('finds nothing where all is as it was, or is already as wanted', () => {
+    expect(changedSince(plan, present())).toEqual([])
+    expect(changedSince(plan, present({ sha256: plan.steps[0]!.newSha256 }))).toEqual([])
+  })
+
+  it.each<[string, Partial<PresentNode>, string]>([
+    ['a file that was written since', { sha256: 'f'.repeat(64) }, 'was changed since the plan'],
+    ['an instance that was replaced', { instanceId: 'i-00000000' }, 'another instance now: i-00000000'],
+    ['a node that is gone', { node: 'gone' }, 'the node is gone'],
+  ])('finds %s', (_, changed, why) => {
+    const found = changedSince(plan, present(changed))
+    expect(found).toMatchObject([{ cluster: 'prod', node: 'a' }])
+    expect(found[0]?.why).toContain(why)
+  })
+})
+
+describe('a plan read back', () => {
+  /** Changed, and its digest made right again, as whoever means harm would. */
+  const forged = (change: (plan: Plan) => void): string => {
+    const copy = structuredClone(plan)
+    change(copy)
+    const digest = digestOf(copy)
+    return planText({ ...copy, digest, id: digest.slice(0, 16) })
+  }
+
+  it('is refused where anything was changed by hand', () => {
+    const text = planText(plan).replaceAll('imageGCHighThresholdPercent: 75', 'imageGCHighThresholdPercent: 65')
+    expect(() => parsePlan(text, 'plan.json')).toThrow(/plan\.json is no highwater\.plan\/1: steps\.0/)
+    const reworded = planText({ ...plan, unchanged: 7 })
+    expect(() => parsePlan(reworded, 'plan.json')).toThrow(/was changed after it was made/)
+  })
+
+  it.each<[string, (plan: Plan) => void, RegExp]>([
+    [
+      'a path that no plan writes',
+      ({ steps }) => Object.assign(steps[0]!, { path: '/etc/passwd' }),
+      /steps\.0: not a path that a plan may write/,
+    ],
+    [
+      'a path of another method',
+      ({ steps }) => Object.assign(steps[0]!, { path: 'settings.kubernetes' }),
+      /steps\.0: not a path that a plan may write by this method/,
+    ],
+    ['a content of another hash', ({ steps }) => Object.assign(steps[0]!, { content: 'x' }), /newSha256/],
+    ['no instance', ({ steps }) => Object.assign(steps[0]!, { instanceId: 'i-1; reboot' }), /instanceId/],
+    ['a node in two waves', ({ waves }) => waves[0]!.push('prod/b'), /every node of its steps once/],
+    ['a node in no wave', ({ waves }) => waves.splice(1), /every node of its steps once/],
+    ['another schema', copy => Object.assign(copy, { schema: 'highwater.plan/9' }), /schema/],
+    ['more than a plan says', copy => Object.assign(copy, { run: 'rm' }), /Unrecognized key/],
+  ])('is refused with %s, whatever its digest', (_, change, message) => {
+    expect(() => parsePlan(forged(change), 'plan.json')).toThrow(message)
+  })
+
+  it('is no plan where it is no JSON, or an approval', () => {
+    expect(() => parsePlan('{', 'plan.json')).toThrow('plan.json is no JSON')
+    expect(() => parsePlan(approvalText(approve(plan, request())), 'plan.json')).toThrow('plan.json is no highwater.plan/1')
+    expect(() => parseApproval(planText(plan), 'a.json')).toThrow('a.json is no highwater.approval/1')
+  })
+})

@@ -13,6 +13,7 @@ import type { Selection } from '#model/selection.ts'
 import { FleetPods } from '#remediate/blast.ts'
 import { whyNever } from '#remediate/never.ts'
 import { type CohortFacts, type CohortKey, PlanBuilder, type PlanHead } from '#remediate/plan.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { replay } from '#replay/replay.ts'
 import { prune } from '#snapshot/prune.ts'
 import { audit } from './audit.ts'
@@ -56,7 +57,8 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   let unread = 0
   for await (const read of savedFleet(file, selection)) {
     if (read.kind !== 'Node') continue
-    const record = prune(read)
+    // Where nobody asked the kubelet, what its files come to stands for what runs, as everywhere.
+    const { record } = withConfigurationOnDisk(prune(read))
     const identity = nodeIdentity(record.node)
     const name = `${record.cluster}/${identity.name}`
     // As in an audit, only the first of two counts.

@@ -68,6 +68,11 @@ describe('the file that a plan writes', () => {
     expect(step.newSha256).toBe(hashOf(step.content))
   })
 
+  it('takes what the files come to where nobody asked the kubelet', async () => {
+    const read = await stepOf({ family: 'AL2' })
+    expect(await stepOf({ family: 'AL2', record: { configz: null } })).toMatchObject({ path: read.path, content: read.content })
+  })
+
   it('tells where a change is gone with the next reboot', async () => {
     const { cohorts } = await planOne({ family: 'old AL2023' }, { set: gc })
     expect(cohorts[0]?.effect.text).toContain('1 node lose it at the next reboot')
@@ -218,7 +223,7 @@ const nodeInfo = { kubeletVersion: 'v1.34.1', operatingSystem: 'linux', osImage:
 describe('a node is refused', () => {
   it.each<[string, FleetNode, string[], string]>([
     ['whose files were not read', { record: { host: null } }, gc, "the node's files were not read (mode ssm or both)"],
-    ['whose configuration was not read', { record: { configz: null } }, gc, 'its running configuration was not read'],
+    ['whose configuration was not read', { record: { configz: null, host: null } }, gc, 'its running configuration was not read'],
     ['whose flag says the same field', { flags: ['--image-gc-high-threshold=90'] }, gc, 'the flag --image-gc-high-threshold'],
     ['of another path', { family: 'AL2', flags: ['--config=/opt/kubelet.json'] }, gc, '/opt/kubelet.json is none that a plan may write'],
     [

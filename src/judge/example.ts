@@ -42,6 +42,8 @@ export interface ContextExample extends NodeExample {
   eks?: RawObject
   nodegroups?: readonly RawObject[]
   launchTemplates?: readonly RawObject[]
+  /** What could not be read, and why. */
+  errors?: Readonly<Record<string, string>>
   /** By resource, `plural.group`. */
   objects?: Readonly<Record<string, readonly RawObject[]>>
 }
@@ -98,14 +100,22 @@ export const calmEviction: EvictionPrediction = {
   error: null,
 }
 
-export function exampleContext({ events, eks, nodegroups, launchTemplates, objects }: ContextExample): Omit<NodeContext, 'at'> {
+export function exampleContext({
+  events,
+  eks,
+  nodegroups,
+  launchTemplates,
+  objects,
+  errors = {},
+}: ContextExample): Omit<NodeContext, 'at'> {
   return {
     events: events ?? null,
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,
     launchTemplates: launchTemplates ?? null,
     objects: resource => objects?.[resource] ?? null,
-    why: what => `${what}: not in the snapshot`,
+    why: what => `${what}: ${errors[what] ?? 'not in the snapshot'}`,
+    failed: what => (errors[what] === undefined ? null : `${what}: ${errors[what]}`),
   }
 }
 

@@ -654,3 +654,37 @@ describe('oom-before-eviction', () => {
     expect(state(oomBeforeEviction, { events: [system] })).toBe('pass')
   })
 })
+
+describe('events that were not read', () => {
+  const unread = { events: 'page 2: timeout' }
+  const undecided = [evictionLoop, imageGcDead, rateLimitedRegistry, pullFailingNow, memoryCgroupLeak]
+  const sound: ContextExample = { node: { status: { nodeInfo: { kernelVersion: '6.1.115' } } } }
+
+  it.each(undecided)('leave $id open, also where the list only broke off', rule => {
+    const unknown = { state: 'unknown', reason: 'events: page 2: timeout' }
+    expect(outcomeFor(rule, { ...sound, errors: unread })).toEqual(unknown)
+    expect(outcomeFor(rule, { ...sound, errors: unread, events: [] })).toEqual(unknown)
+    expect(state(rule, { ...sound, events: [] })).toBe('pass')
+  })
+
+  it('leave a round that replay takes for enough open', () => {
+    const imageGC = { triggered: true, reachesLow: true }
+    expect(state(unreachableGcLowThreshold, { imageGC, errors: unread })).toBe('unknown')
+    expect(state(unreachableGcLowThreshold, { imageGC })).toBe('pass')
+    expect(state(unreachableGcLowThreshold, { errors: unread })).toBe('pass')
+  })
+
+  it('do not matter where what was read tells enough', () => {
+    const events = [event({ reason: 'ContainerGCFailed', message: 'rpc error', count: 30 })]
+    expect(state(imageGcDead, { events, errors: unread })).toBe('fail')
+  })
+})
+
+describe('a control plane that was not read', () => {
+  it('leaves open how far the kubelet is from it', () => {
+    const errors = { cluster: 'AccessDenied' }
+    expect(outcomeFor(unsupportedVersion, { errors })).toEqual({ state: 'unknown', reason: 'cluster: AccessDenied' })
+    expect(state(unsupportedVersion, { errors, eks: { version: '1.34' } })).toBe('pass')
+    expect(state(unsupportedVersion, {})).toBe('pass')
+  })
+})

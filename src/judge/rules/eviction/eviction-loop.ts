@@ -1,4 +1,4 @@
-import { timesOf, toldOf } from '#judge/events.ts'
+import { timesOf, toldOf, unreadEvents } from '#judge/events.ts'
 import { allEvictions, type Eviction, nextVictims, readEvictionMessage, recordedEvictions } from '#judge/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/owners.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
@@ -57,7 +57,7 @@ export const evictionLoop = contextRule({
     nextVictims: nextVictims(eviction, pods),
   }),
 
-  *judge(fact, { events, at, why }) {
+  *judge(fact, { events, at, why, failed }) {
     const evictions = allEvictions(fact.evicted, events, at)
     const byOwner = Map.groupBy(evictions, eviction => likelyOwner(eviction, fact.owners).name)
     const loops = [...byOwner.values()].flatMap(own => loopOf(own, fact, at) ?? [])
@@ -67,6 +67,7 @@ export const evictionLoop = contextRule({
       .map(({ failing }) => failing)
     // Of most owners the pods that were evicted are gone: only events can tell.
     if (events === null) yield { unknown: why('events') }
+    else yield* unreadEvents({ failed })
   },
 })
 

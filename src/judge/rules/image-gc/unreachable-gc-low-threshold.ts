@@ -1,6 +1,6 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { timesOf, toldOf, withEvidence } from '#judge/events.ts'
+import { timesOf, toldOf, unreadEvents, withEvidence } from '#judge/events.ts'
 import { isJustTold, shortfallBytes, shortfalls } from '#judge/gc-events.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
@@ -43,11 +43,16 @@ export const unreachableGcLowThreshold = contextRule({
     return { replayed: [...replayed(subject)], triggered, isDoubted: triggered === null || reachesLow === true }
   },
 
-  *judge(fact, { events, at }) {
+  *judge(fact, context) {
+    const { events, at } = context
     const told = shortfalls(events, at)
     yield* withEvidence(fact.replayed, evidenceOf(told, at))
     // Below the trigger the round that failed is over: something else has made room.
-    if (told.length === 0 || fact.triggered === false || fact.replayed.some(said => 'consequence' in said)) return
+    if (fact.triggered === false || fact.replayed.some(said => 'consequence' in said)) return
+    if (told.length === 0) {
+      yield* unreadEvents(context)
+      return
+    }
     const { last, ...times } = toldOf(told, at)
     yield {
       confidence: !fact.isDoubted && isJustTold(last, at) ? 'certain' : 'likely',

@@ -1,5 +1,5 @@
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
-import { isWithin, timesOf } from '#judge/events.ts'
+import { isWithin, timesOf, unreadEvents } from '#judge/events.ts'
 import { type PullFailure, pullFailures, type WaitingContainer, waitingOf } from '#judge/pulls.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
@@ -41,13 +41,15 @@ export const pullFailingNow = contextRule({
     }
   },
 
-  *judge({ containers, shown: [first, ...others], waitingPods, startedPods }, { events, at }) {
+  *judge({ containers, shown: [first, ...others], waitingPods, startedPods }, context) {
+    const { events, at } = context
     if (first !== undefined) yield waitingFailing([first, ...others], containers, waitingPods.length)
     // Of pods that wait the status says it; of those that have started what failed is over.
     const settled = new Set([...waitingPods, ...startedPods])
     const told = pullFailures(events, at).filter(({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod))
     const [gone] = told
     if (gone !== undefined) yield goneFailing(gone, told)
+    yield* unreadEvents(context)
   },
 })
 

@@ -1,5 +1,5 @@
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
-import { timesOf } from '#judge/events.ts'
+import { timesOf, unreadEvents } from '#judge/events.ts'
 import { canonicalName, imagesOf, registryOf } from '#judge/images.ts'
 import { causeOf, type PullFailure, pullFailures, rateLimit, type WaitingContainer, waitingOf } from '#judge/pulls.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
@@ -25,10 +25,12 @@ export const rateLimitedRegistry = contextRule({
 
   fact: subject => ({ atRisk: [...atRisk(subject)], waiting: subject.pods.flatMap(waitingOf).filter(isLimited).slice(0, shown) }),
 
-  *judge({ atRisk, waiting }, { events, at }) {
+  *judge({ atRisk, waiting }, context) {
+    const { events, at } = context
     const told = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
     if (told.length + waiting.length > 0) yield refused(told, waiting)
     yield* atRisk
+    yield* unreadEvents(context)
   },
 })
 

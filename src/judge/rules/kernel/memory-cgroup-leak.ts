@@ -1,4 +1,4 @@
-import { recentEvents, timesOf, toldEvidence, toldOf } from '#judge/events.ts'
+import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents } from '#judge/events.ts'
 import { kernelOf } from '#judge/kernel.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -38,7 +38,8 @@ export const memoryCgroupLeak = contextRule({
 
   fact: subject => ({ byKernel: [...byKernel(subject)], isOld: isOldKernel(kernelOf(subject).release) }),
 
-  *judge({ byKernel, isOld }, { events, at }) {
+  *judge({ byKernel, isOld }, context) {
+    const { events, at } = context
     const refused = recentEvents(events, at, startReasons).filter(({ message }) => refusedCgroup.test(message))
     const told = toldOf(refused, at)
     if (told.count > 0)
@@ -51,6 +52,7 @@ export const memoryCgroupLeak = contextRule({
         evidence: toldEvidence(refused, at),
       }
     yield* byKernel
+    yield* unreadEvents(context)
   },
 })
 

@@ -19,7 +19,7 @@ export interface NodeExample {
   conditions?: Record<string, string>
   configuration?: KubeletConfiguration
   filesystems?: Partial<Filesystems>
-  imageGC?: Partial<ImageGcPrediction>
+  imageGC?: Partial<ImageGcPrediction> | null
   thresholds?: EvaluatedThreshold[]
   nextStart?: NextStartPrediction
   /** In place of the calm pass's: victims, rankings, … */
@@ -146,35 +146,42 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
       ...configuration,
     },
     filesystems: { nodefs: disk, imagefs: disk, containerfs: disk, layout: 'shared', layoutCertainty: 'certain', ...filesystems },
-    imageGC: {
-      enabled: true,
-      highThresholdPercent: 80,
-      lowThresholdPercent: 70,
-      triggered: false,
-      usagePercent: 40,
-      bytesUntilTrigger: 39 * gibibyte,
-      bytesToFree: 0,
-      reachesLow: true,
-      freedBytes: 0,
-      shortfallBytes: 0,
-      error: null,
-      deletions: null,
-      kept: null,
-      ...imageGC,
-    },
+    imageGC:
+      imageGC === null
+        ? null
+        : {
+            enabled: true,
+            highThresholdPercent: 80,
+            lowThresholdPercent: 70,
+            triggered: false,
+            usagePercent: 40,
+            bytesUntilTrigger: 39 * gibibyte,
+            bytesToFree: 0,
+            reachesLow: true,
+            freedBytes: 0,
+            shortfallBytes: 0,
+            error: null,
+            deletions: null,
+            kept: null,
+            ...imageGC,
+          },
     eviction,
     nextStart: nextStart ?? null,
     containerGC: example.containerGC ?? null,
     localStorageEvictions: example.localStorageEvictions ?? [],
     allocatable: example.allocatable ?? null,
     node: example.node ?? {},
-    pods: example.pods ?? [],
+    pods: example.pods === undefined ? [] : example.pods,
     summary: example.summary ?? {},
     runtime: example.runtime ?? null,
     host: example.host ?? null,
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},
-    missing: nextStart ? {} : { nextStart: "the files on the node's disk were not read (mode proxy)" },
+    missing: {
+      ...(!nextStart && { nextStart: "the files on the node's disk were not read (mode proxy)" }),
+      ...(imageGC === null && { imageGC: 'configz: not read' }),
+      ...(example.pods === null && { pods: 'pods: not read' }),
+    },
     doubts: doubts ?? {},
   }
 }

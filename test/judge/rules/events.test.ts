@@ -374,8 +374,10 @@ describe('image-gc-dead', () => {
     })
   })
 
-  it('does not apply where image GC is off', () => {
-    expect(state(imageGcDead, { imageGC: { enabled: false }, events: [failed(3)] })).toBe('notApplicable')
+  it('passes over images where their GC is off, not over containers', () => {
+    const imageGC = { enabled: false, triggered: null }
+    expect(state(imageGcDead, { imageGC, events: [failed(3), blind([8, 3], 2)] })).toBe('notApplicable')
+    expect(failingOf(imageGcDead, { imageGC, events: [failed(3), containers([30, 1], 30)] }).title).toContain('Container')
   })
 })
 
@@ -686,5 +688,24 @@ describe('a control plane that was not read', () => {
     expect(outcomeFor(unsupportedVersion, { errors })).toEqual({ state: 'unknown', reason: 'cluster: AccessDenied' })
     expect(state(unsupportedVersion, { errors, eks: { version: '1.34' } })).toBe('pass')
     expect(state(unsupportedVersion, {})).toBe('pass')
+  })
+})
+
+describe('a node of which little was read', () => {
+  const short = event({ reason: 'FreeDiskSpaceFailed', message: shortBefore135, ago: [50, 3], count: 12 })
+  const dead = event({ reason: 'ContainerGCFailed', message: 'gone', ago: [30, 1], count: 30 })
+  const evictions = ['4bcdf', '5bcdf', '6bcdf'].map(suffix => event({ reason: 'Evicted', of: `logging/shipper-${suffix}` }))
+  const refused = event({ reason: 'Failed', of: 'shop/web', message: 'Failed to pull image "redis:7": 429 Too Many Requests' })
+
+  it.each([
+    [unreachableGcLowThreshold.id, unreachableGcLowThreshold, { imageGC: null }, [short], 'likely'],
+    [imageGcDead.id, imageGcDead, { imageGC: null }, [dead], 'certain'],
+    [evictionLoop.id, evictionLoop, { pods: null }, evictions, 'likely'],
+    [rateLimitedRegistry.id, rateLimitedRegistry, { pods: null }, [refused], 'likely'],
+    [pullFailingNow.id, pullFailingNow, { pods: null }, [refused], 'likely'],
+  ] as const)('%s fails by what its kubelet said of itself, else it is unknown', (_, rule, unread, events, confidence) => {
+    expect(failingOf(rule, { ...unread, events }).confidence).toBe(confidence)
+    expect(told(rule, { ...unread, events })).toContain(events[0]?.reason === 'Failed' ? 'Too Many Requests' : 'times')
+    expect(outcomeFor(rule, { ...unread, events: [] })).toMatchObject({ state: 'unknown', reason: expect.stringContaining('not read') })
   })
 })

@@ -44,6 +44,12 @@ export const imageGcDead = contextRule({
     yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
     yield* unreadEvents(context)
   },
+
+  // Containers are collected where image GC is off, too.
+  *judgeUnread({ events, at }, applies) {
+    if (applies) yield* failingOf('Image', [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)], at)
+    yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
+  },
 })
 
 /** @param byReason events, each list of one reason */

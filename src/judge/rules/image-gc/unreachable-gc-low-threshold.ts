@@ -53,14 +53,23 @@ export const unreachableGcLowThreshold = contextRule({
       yield* unreadEvents(context)
       return
     }
-    const { last, ...times } = toldOf(told, at)
-    yield {
-      confidence: !fact.isDoubted && isJustTold(last, at) ? 'certain' : 'likely',
-      consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}. While the disk grows, eviction is next.`,
-      evidence: evidenceOf(told, at),
-    }
+    yield failingOf(told, at, fact.isDoubted)
+  },
+
+  *judgeUnread({ events, at }, applies) {
+    const told = shortfalls(events, at)
+    if (applies && told.length > 0) yield failingOf(told, at, true)
   },
 })
+
+function failingOf(told: readonly NodeEvent[], at: string, isDoubted: boolean): Failing {
+  const { last, ...times } = toldOf(told, at)
+  return {
+    confidence: !isDoubted && isJustTold(last, at) ? 'certain' : 'likely',
+    consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}. While the disk grows, eviction is next.`,
+    evidence: evidenceOf(told, at),
+  }
+}
 
 function evidenceOf(told: readonly NodeEvent[], at: string): Evidence[] {
   const newest = told.at(-1)

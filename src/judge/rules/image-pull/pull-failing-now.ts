@@ -51,6 +51,13 @@ export const pullFailingNow = contextRule({
     if (gone !== undefined) yield goneFailing(gone, told)
     yield* unreadEvents(context)
   },
+
+  *judgeUnread({ events, at }) {
+    const told = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
+    const [first] = told
+    // A pod whose status was not read may have its image by now.
+    if (first !== undefined) yield { ...goneFailing(first, told), confidence: 'likely' }
+  },
 })
 
 const nameOf = ({ metadata }: KubernetesPod) => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`

@@ -32,6 +32,11 @@ export const rateLimitedRegistry = contextRule({
     yield* atRisk
     yield* unreadEvents(context)
   },
+
+  *judgeUnread({ events, at }) {
+    const told = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
+    if (told.length > 0) yield { ...refused(told, []), confidence: 'likely' }
+  },
 })
 
 const isLimited = ({ message, image }: WaitingContainer) => causeOf(message, image) === rateLimit

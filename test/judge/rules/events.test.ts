@@ -555,6 +555,23 @@ describe('rate-limited-registry', () => {
     expect(state(rateLimitedRegistry, { events, pods, host: { containerd: { mirrors: [{}] } } })).toBe('fail')
   })
 
+  it('is lower, and not certain, where every pull that was refused came through since', () => {
+    const refused = pullOf(`Failed to pull image "busybox": ${hubLimit}`, { of: 'a/p1', ago: 55 })
+    const running = (name: string, ago: number) => ({
+      metadata: { namespace: 'a', name },
+      status: { containerStatuses: [{ name: 'c', image: 'busybox', state: { running: { startedAt: minutesAgo(ago) } } }] },
+    })
+    const pulled = pullOf('Successfully pulled image "busybox" in 2s', { of: 'a/p1', reason: 'Pulled', ago: 54 })
+    const over = { severity: 'medium', confidence: 'likely', title: expect.stringContaining('refused pulls within the last hour') }
+    expect(failingOf(rateLimitedRegistry, { events: [refused, pulled] })).toMatchObject(over)
+    expect(failingOf(rateLimitedRegistry, { events: [refused], pods: [running('p1', 54)] })).toMatchObject(over)
+    expect(failingOf(rateLimitedRegistry, { events: [refused], pods: [running('p1', 54)] }).consequence).not.toContain('now')
+    for (const pods of [[], [running('p2', 54)], [running('p1', 56)]])
+      expect(failingOf(rateLimitedRegistry, { events: [refused], pods })).toMatchObject({ severity: 'high' })
+    const other = pullOf(`Failed to pull image "redis": ${hubLimit}`, { of: 'a/p3', ago: 3 })
+    expect(failingOf(rateLimitedRegistry, { events: [refused, pulled, other] })).toMatchObject({ severity: 'high' })
+  })
+
   it('counts what GC deletes and pods of this node name', () => {
     const deletion = (name: string) => ({
       image: name,

@@ -216,6 +216,15 @@ describe('critical-pod-among-first-victims', () => {
     expect(failingOf(criticalPodAmongFirstVictims, example(0, [0, 0, 0])).confidence).toBe('possible')
   })
 
+  it('gives no place to one among equals', () => {
+    const told = (...others: number[]) => failingOf(criticalPodAmongFirstVictims, example(0, others)).consequence
+    expect(told()).toBe('Under pressure of memory.available pod kube-system/cni is evicted as number 1.')
+    expect(told(0, 0)).toBe(
+      'Under pressure of memory.available pod kube-system/cni is among the first 3 to be evicted: 3 rank alike, and the kubelet has no order among them.',
+    )
+    expect(told(0, 0, 0)).toContain('pod kube-system/cni may be among the first 3 to be evicted: 4 rank alike')
+  })
+
   it('does not count those whom upstream spares', () => {
     const node = example(3, [0, 1, 2])
     const spared = [{ namespace: 'shop', name: 'p0', reason: 'static' }] as const
@@ -283,7 +292,15 @@ describe('pods-without-ephemeral-requests-first', () => {
     ['no order among them', ranked(place('a', 0, 1, 0), place('b', 0, 9 * gibibyte, 1)), 'pass'],
     ['no statistics of the first', ranked(place('a', 0, null, 0), place('b', 1, 9 * gibibyte, 1)), 'pass'],
     ['not known', { eviction: { victims: null } }, 'unknown'],
+    ['one of the first equals requests', ranked(place('a', 0, 1, 0), place('c', 0, 2, 1), place('b', 1, 9 * gibibyte, 9)), 'pass'],
   ])('%s: %s', (_, example, expected) => {
     expect(state(podsWithoutEphemeralRequestsFirst, example)).toBe(expected)
+  })
+
+  it('names all that may be first, the same whatever their order', () => {
+    const [a, b, c] = [place('a', 0, 5, 0), place('b', 0, 5, 0), place('c', 2, 9 * gibibyte, 10 * gibibyte)]
+    const failing = failingOf(podsWithoutEphemeralRequestsFirst, ranked(a, b, c))
+    expect(failing.consequence).toContain('one of 2 pods that rank alike, shop/a or shop/b, is evicted first and frees at most 5 bytes')
+    expect(failingOf(podsWithoutEphemeralRequestsFirst, ranked(b, a, c))).toEqual(failing)
   })
 })

@@ -57,12 +57,16 @@ export const criticalPodAmongFirstVictims = nodeRule({
         const before = victims.filter(({ rank }) => rank < pod.rank).length
         if (before >= firstVictims) continue
         const name = bounded(nameOf(pod.namespace, pod.name), nameLength)
+        const upTo = victims.filter(({ rank }) => rank <= pod.rank).length
         yield {
-          // Upstream has no order among equals: it can come out last of them.
-          confidence: victims.filter(({ rank }) => rank <= pod.rank).length > firstVictims ? 'possible' : 'certain',
-          consequence: `Under pressure of ${signal} pod ${name} is evicted as number ${before + 1}.`,
+          // It can come out last of its equals.
+          confidence: upTo > firstVictims ? 'possible' : 'certain',
+          consequence: `Under pressure of ${signal} pod ${name} ${placed(before, upTo)}.`,
           evidence: [
-            { what: `pod ${name} under ${signal}`, value: `place ${before + 1}: ${bounded(pod.reason)}` },
+            {
+              what: `pod ${name} under ${signal}`,
+              value: `place ${before + 1}${upTo > before + 1 ? ` to ${upTo}` : ''}: ${bounded(pod.reason)}`,
+            },
             { what: `pod ${name} priority`, value: String(pod.priority) },
           ],
         }
@@ -70,3 +74,10 @@ export const criticalPodAmongFirstVictims = nodeRule({
     }
   },
 })
+
+/** Upstream has no order among equals. */
+function placed(before: number, upTo: number): string {
+  if (upTo === before + 1) return `is evicted as number ${upTo}`
+  const among = upTo > firstVictims ? `may be among the first ${firstVictims}` : `is among the first ${upTo}`
+  return `${among} to be evicted: ${upTo - before} rank alike, and the kubelet has no order among them`
+}

@@ -5,7 +5,7 @@ import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
-import { isWatched } from '#model/watched-signals.ts'
+import { isWatched, sisterOf } from '#model/watched-signals.ts'
 import type { NodeSubject, Satisfied } from './rule.ts'
 import { bounded, bytes, exactBytes } from './text.ts'
 
@@ -39,8 +39,11 @@ export function lostDefaults({ identity, configuration, eviction, filesystems }:
     ([signal]) => !Object.hasOwn(present, signal),
   )
   const isSeen = (signal: string) => isWatched(signal, eviction.thresholds, filesystems.layout)
+  // Inodes of one disk that were switched off under its other name are unwatched-inodes'.
+  const isOff = (signal: string) =>
+    filesystems.layout === 'shared' && signal.endsWith('.inodesFree') && Object.hasOwn(present, sisterOf(signal) ?? signal)
   return {
-    lost: absent.filter(([signal]) => isSeen(signal) === false),
+    lost: absent.filter(([signal]) => isSeen(signal) === false && !isOff(signal)),
     open: absent.filter(([signal]) => isSeen(signal) === null).map(([signal]) => signal),
   }
 }

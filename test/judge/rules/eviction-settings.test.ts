@@ -7,6 +7,7 @@ import type { CohortRule, NodeRule } from '#judge/rule.ts'
 import { absoluteThresholdOnMixedDisks } from '#judge/rules/eviction/absolute-threshold-on-mixed-disks.ts'
 import { criticalPodAmongFirstVictims } from '#judge/rules/eviction/critical-pod-among-first-victims.ts'
 import { localStorageLimitExceeded } from '#judge/rules/eviction/local-storage-limit-exceeded.ts'
+import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
 import { memoryThresholdTooSmall } from '#judge/rules/eviction/memory-threshold-too-small.ts'
 import { podsWithoutEphemeralRequestsFirst } from '#judge/rules/eviction/pods-without-ephemeral-requests-first.ts'
 import { shortTransitionPeriod } from '#judge/rules/eviction/short-transition-period.ts'
@@ -116,6 +117,19 @@ describe('unwatched-inodes', () => {
     ['inodes not known', { thresholds: [], filesystems: { nodefs: null } }, 'unknown'],
   ])('%s: %s', (_, example, expected) => {
     expect(state(unwatchedInodes, example)).toBe(expected)
+  })
+})
+
+describe('one disk of which one signal was switched off', () => {
+  const off: NodeExample = {
+    configuration: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '0%' } },
+    thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)],
+  }
+
+  it('is one cause, said once, with one fix', () => {
+    expect(state(unwatchedInodes, off)).toBe('fail')
+    expect(state(lostDefaultThreshold, off)).toBe('pass')
+    expect(state(lostDefaultThreshold, { ...off, filesystems: { layout: 'imagefs' } })).toBe('fail')
   })
 })
 

@@ -4,6 +4,7 @@ import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
 import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
 import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
+import { imageGcDisabled } from '#judge/rules/image-gc/image-gc-disabled.ts'
 import { imageGcDue } from '#judge/rules/image-gc/image-gc-due.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
@@ -123,9 +124,14 @@ describe('alert-before-image-gc', () => {
     [80, 'pass'],
     [81, 'fail'],
     [85, 'fail'],
-    [100, 'fail'],
+    [100, 'notApplicable'],
   ])('with an alert at 80 and a high threshold of %i: %s', (high, expected) => {
     expect(state(alertBeforeImageGc, { imageGC: gc(high) })).toBe(expected)
+  })
+
+  it('does not repeat image-gc-disabled, and speaks where a maximum age keeps image GC running', () => {
+    expect(state(imageGcDisabled, { imageGC: gc(100) })).toBe('fail')
+    expect(state(alertBeforeImageGc, { imageGC: { ...gc(100), enabled: true } })).toBe('fail')
   })
 
   it('takes the alert from the policy', () => {

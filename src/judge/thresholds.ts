@@ -23,6 +23,12 @@ export function configuredAt({ signal, value, hard }: EvaluatedThreshold, config
   return `${hard ? 'hard' : 'soft'} threshold ${signal}`
 }
 
+/** What a hard threshold does to pods. */
+export const hardEviction = ({ kubeletVersion }: Pick<NodeSubject['identity'], 'kubeletVersion'>): string =>
+  featuresOf(kubeletVersion).has('immediateEviction')
+    ? 'killed at once, whatever their own grace period'
+    : 'evicted without waiting, each with its own terminationGracePeriodSeconds to end'
+
 interface Defaults {
   /** Of this kubelet that its `evictionHard` leaves out, by signal: nothing watches in their place. */
   lost: [signal: string, value: string][]

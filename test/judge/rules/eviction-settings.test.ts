@@ -29,6 +29,25 @@ const failingOf = (rule: NodeRule, example: NodeExample) => {
 }
 const unresolved = { resolved: null, met: null, margin: null }
 
+describe('what a hard eviction leaves a pod', () => {
+  const noGrace = { evictionSoft: { 'nodefs.available': '15Gi' }, evictionSoftGracePeriod: { 'nodefs.available': '0s' } }
+  const acting: [NodeRule, NodeExample][] = [
+    [softThresholdWithoutGrace, { configuration: noGrace, thresholds: [hard('nodefs.available', 15)] }],
+    [unreachableSoftThreshold, { thresholds: [hard('nodefs.available', 15), soft('nodefs.available', 10, 60_000)] }],
+  ]
+
+  it.each(acting.map(([rule, example]) => ({ id: rule.id, rule, example })))(
+    'is its own grace period before 1.31: $id',
+    ({ rule, example }) => {
+      const on = (kubeletVersion: string) => failingOf(rule, { ...example, identity: { kubeletVersion } }).consequence
+      expect(on('v1.30.14')).toContain('with its own terminationGracePeriodSeconds')
+      expect(on('v1.30.14')).not.toContain('at once')
+      expect(on('v1.31.0')).toContain('at once')
+      expect(on('v1.31.0')).not.toContain('terminationGracePeriodSeconds')
+    },
+  )
+})
+
 describe('unreachable-soft-threshold', () => {
   const signal = 'nodefs.available'
 

@@ -1,7 +1,7 @@
 import { hard, soft } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, hardEviction, whyUnobserved } from '#judge/thresholds.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 export const unreachableSoftThreshold = nodeRule({
@@ -34,7 +34,7 @@ export const unreachableSoftThreshold = nodeRule({
         // Equal counts too: both are met at the same moment, and the hard one does not wait.
         if (!isSame && (soft.resolved ?? 0) > (hard.resolved ?? 0)) continue
         yield {
-          consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are killed at once; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
+          consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are ${hardEviction(subject.identity)}; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
           evidence: [
             { what: configuredAt(soft, subject.configuration), value: bounded(soft.value) },
             { what: configuredAt(hard, subject.configuration), value: bounded(hard.value) },

@@ -291,7 +291,14 @@ describe('memory-cgroup-leak', () => {
   it.each([
     ['an old kernel', old, 'fail'],
     ['with nokmem', { ...old, cmdline: 'ro cgroup.memory=nokmem' }, 'pass'],
+    ['with nokmem among others', { ...old, cmdline: 'ro cgroup.memory=nosocket,nokmem quiet' }, 'pass'],
+    ['with nokmem, given twice', { ...old, cmdline: 'cgroup.memory=nokmem cgroup.memory=nosocket' }, 'pass'],
+    ['with another option', { ...old, cmdline: 'ro cgroup.memory=nosocket' }, 'fail'],
+    ['with an option that only looks like it', { ...old, cmdline: 'ro xcgroup.memory=nokmemory' }, 'fail'],
     ['on cgroup v2', { ...old, cgroupVersion: 2 }, 'pass'],
+    ['on cgroup v2, few that were deleted left', { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 19_999 }, 'pass'],
+    ['on cgroup v2, many that were deleted left', { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 20_000 }, 'fail'],
+    ['on cgroup v1, many that were deleted left', { release: '5.4.1', cgroupVersion: 1, dyingMemoryCgroups: 20_000 }, 'fail'],
     ['without its command line', { ...old, cmdline: null }, 'unknown'],
     ['5.4 on cgroup v1, as AL2', { ...old, release: '5.4.1' }, 'pass'],
     ['a new one, just below many cgroups', { release: '5.10.1', memoryCgroups: 19_999 }, 'pass'],
@@ -299,6 +306,15 @@ describe('memory-cgroup-leak', () => {
     ['none', {}, 'unknown'],
   ] as const)('%s: %3$s', (_, kernel, expected) => {
     expect(state(memoryCgroupLeak, { host: { kernel } })).toBe(expected)
+  })
+
+  it('tells deleted cgroups that stay on v2 apart: they hold memory, not ids', () => {
+    const kernel = { release: '6.1.1', cgroupVersion: 2, memoryCgroups: 400, dyingMemoryCgroups: 60_000 }
+    const failing = failingOf(memoryCgroupLeak, { host: { kernel } })
+    expect(failing.severity ?? memoryCgroupLeak.severity).toBe('medium')
+    expect(failing.title).toContain('deleted memory cgroups')
+    expect(failing.consequence).toContain('60000 deleted memory cgroups')
+    expect(failing.evidence).toContainEqual({ what: 'host kernel dyingMemoryCgroups', value: '60000' })
   })
 
   it('knows a new kernel by the Node object, and leaves an old one open', () => {

@@ -17,7 +17,7 @@ export interface NodeExample {
   at?: string
   identity?: Partial<NodeIdentity>
   conditions?: Record<string, string>
-  configuration?: KubeletConfiguration
+  configuration?: KubeletConfiguration | null
   filesystems?: Partial<Filesystems>
   imageGC?: Partial<ImageGcPrediction> | null
   thresholds?: EvaluatedThreshold[]
@@ -139,12 +139,15 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
       ...identity,
     },
     conditions: { MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False', Ready: 'True', ...conditions },
-    configuration: {
-      evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
-      imageGCHighThresholdPercent: 80,
-      imageGCLowThresholdPercent: 70,
-      ...configuration,
-    },
+    configuration:
+      configuration === null
+        ? null
+        : {
+            evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+            imageGCHighThresholdPercent: 80,
+            imageGCLowThresholdPercent: 70,
+            ...configuration,
+          },
     filesystems: { nodefs: disk, imagefs: disk, containerfs: disk, layout: 'shared', layoutCertainty: 'certain', ...filesystems },
     imageGC:
       imageGC === null
@@ -179,6 +182,7 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
     unread: unread ?? {},
     missing: {
       ...(!nextStart && { nextStart: "the files on the node's disk were not read (mode proxy)" }),
+      ...(configuration === null && { configuration: 'configz: not read' }),
       ...(imageGC === null && { imageGC: 'configz: not read' }),
       ...(example.pods === null && { pods: 'pods: not read' }),
     },

@@ -669,14 +669,25 @@ describe('oom-before-eviction', () => {
     expect(told(oomBeforeEviction, { thresholds: [], events: [inContainer] })).not.toContain('OOMKilling')
   })
 
-  it('is no failing by itself', () => {
-    expect(state(oomBeforeEviction, { events: [system] })).toBe('pass')
+  it('is a likely failing by itself, also where the configuration was not read', () => {
+    const likely = {
+      confidence: 'likely',
+      consequence: expect.stringContaining('The kernel killed processes of this node for memory 3 times'),
+    }
+    expect(failingOf(oomBeforeEviction, { events: [system] })).toMatchObject(likely)
+    expect(failingOf(oomBeforeEviction, { events: [system] }).evidence).toMatchObject([
+      { what: expect.stringContaining('event SystemOOM') },
+    ])
+    expect(failingOf(oomBeforeEviction, { events: [{ ...system, reason: 'OOMKilling' }] })).toMatchObject(likely)
+    expect(state(oomBeforeEviction, { events: [inContainer] })).toBe('pass')
+    expect(failingOf(oomBeforeEviction, { events: [system], configuration: null })).toMatchObject(likely)
+    expect(state(oomBeforeEviction, { events: [], configuration: null })).toBe('unknown')
   })
 })
 
 describe('events that were not read', () => {
   const unread = { events: 'page 2: timeout' }
-  const undecided = [evictionLoop, imageGcDead, rateLimitedRegistry, pullFailingNow, memoryCgroupLeak]
+  const undecided = [evictionLoop, imageGcDead, rateLimitedRegistry, pullFailingNow, memoryCgroupLeak, oomBeforeEviction]
   const sound: ContextExample = { node: { status: { nodeInfo: { kernelVersion: '6.1.115' } } } }
 
   it.each(undecided)('leave $id open, also where the list only broke off', rule => {

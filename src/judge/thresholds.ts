@@ -64,6 +64,11 @@ export const fillMs = (amount: number, capacity: number, policy: Policy): number
 /** Inodes and pids, of which bytes would be said in other words. */
 const isCount = ({ signal }: { signal: Signal }): boolean => signal.endsWith('.inodesFree') || signal === 'pid.available'
 
+/** containerfs follows the filesystem it lies on: the same numbers, said once. */
+export const isTwin = ({ signal, resolved, margin }: EvaluatedThreshold, all: readonly EvaluatedThreshold[]) =>
+  signal.startsWith('containerfs.') &&
+  all.some(other => !other.signal.startsWith('containerfs.') && other.resolved === resolved && other.margin === margin)
+
 /** For sentences. */
 export const shownAmount = (of: { signal: Signal }, amount: number): string => (isCount(of) ? `${Math.round(amount)}` : bytes(amount))
 

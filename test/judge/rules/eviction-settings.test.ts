@@ -18,6 +18,7 @@ import { unwatchedInodes } from '#judge/rules/eviction/unwatched-inodes.ts'
 import { unwatchedPids } from '#judge/rules/eviction/unwatched-pids.ts'
 import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thrash.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import type { Signal } from '#model/prediction.ts'
 
 const gibibyte = 1024 ** 3
 const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => outcomeOf(rule, exampleSubject(example), policy)
@@ -68,6 +69,18 @@ describe('unreachable-soft-threshold', () => {
     ],
   ] as const)('%s: %s', (_, thresholds, expected) => {
     expect(state(unreachableSoftThreshold, { thresholds: [...thresholds] })).toBe(expected)
+  })
+
+  it('does not speak of containerfs, which follows another', () => {
+    const thresholds = [
+      hard(signal, 10),
+      soft(signal, 5, 60_000),
+      hard('containerfs.available', 10),
+      soft('containerfs.available', 5, 60_000),
+    ]
+    const { consequence } = failingOf(unreachableSoftThreshold, { thresholds })
+    expect(consequence).toContain('nodefs.available')
+    expect(consequence).not.toContain('containerfs')
   })
 })
 
@@ -247,6 +260,21 @@ describe('critical-pod-among-first-victims', () => {
   it('is only possible where it can come out later among equals', () => {
     expect(failingOf(criticalPodAmongFirstVictims, example(0, [0, 0])).confidence).toBe('certain')
     expect(failingOf(criticalPodAmongFirstVictims, example(0, [0, 0, 0])).confidence).toBe('possible')
+  })
+
+  it('says a pod once for all signals that rank alike, and derived ones not at all', () => {
+    const pods = example(0, []).eviction?.rankings?.[0]?.pods ?? []
+    const rankings = (...signals: Signal[]) => signals.map(signal => ({ signal, pods: [...pods] }))
+    const told = (...signals: Signal[]) =>
+      failingOf(criticalPodAmongFirstVictims, { ...example(0, []), eviction: { rankings: rankings(...signals) } })
+    const derived = ['allocatableMemory.available', 'containerfs.available', 'containerfs.inodesFree'] as const
+    const { consequence, evidence } = told('memory.available', 'nodefs.available', 'nodefs.inodesFree', ...derived)
+    expect(consequence).toBe(
+      'Under pressure of memory.available, nodefs.available, nodefs.inodesFree pod kube-system/cni is evicted as number 1.',
+    )
+    expect(evidence).toHaveLength(2)
+    expect(told('containerfs.available').consequence).toContain('containerfs.available')
+    expect(told('nodefs.available', 'imagefs.available').consequence).toContain('of nodefs.available pod')
   })
 
   it('gives no place to one among equals', () => {

@@ -1,3 +1,4 @@
+import { ownRankings } from '#judge/rankings.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
@@ -51,25 +52,32 @@ export const criticalPodAmongFirstVictims = nodeRule({
     if (needed.size === 0) return
     if (eviction.victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
     const spared = new Set((eviction.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)))
-    for (const { signal, pods: order } of eviction.rankings ?? []) {
+    const places = ownRankings(eviction.rankings ?? []).flatMap(({ signal, pods: order }) => {
       const victims = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name)))
-      for (const pod of victims.filter(({ namespace, name }) => needed.has(nameOf(namespace, name)))) {
+      return victims.flatMap(pod => {
         const before = victims.filter(({ rank }) => rank < pod.rank).length
-        if (before >= firstVictims) continue
-        const name = bounded(nameOf(pod.namespace, pod.name), nameLength)
-        const upTo = victims.filter(({ rank }) => rank <= pod.rank).length
-        yield {
-          // It can come out last of its equals.
-          confidence: upTo > firstVictims ? 'possible' : 'certain',
-          consequence: `Under pressure of ${signal} pod ${name} ${placed(before, upTo)}.`,
-          evidence: [
-            {
-              what: `pod ${name} under ${signal}`,
-              value: `place ${before + 1}${upTo > before + 1 ? ` to ${upTo}` : ''}: ${bounded(pod.reason)}`,
-            },
-            { what: `pod ${name} priority`, value: String(pod.priority) },
-          ],
-        }
+        if (before >= firstVictims || !needed.has(nameOf(pod.namespace, pod.name))) return []
+        return [{ signal, pod, before, upTo: victims.filter(({ rank }) => rank <= pod.rank).length }]
+      })
+    })
+    const alike = Map.groupBy(places, ({ pod, before, upTo }) =>
+      JSON.stringify([nameOf(pod.namespace, pod.name), before, upTo, pod.reason]),
+    )
+    for (const same of alike.values()) {
+      const { pod, before, upTo } = same[0]!
+      const name = bounded(nameOf(pod.namespace, pod.name), nameLength)
+      const signals = same.map(({ signal }) => signal).join(', ')
+      yield {
+        // It can come out last of its equals.
+        confidence: upTo > firstVictims ? 'possible' : 'certain',
+        consequence: `Under pressure of ${signals} pod ${name} ${placed(before, upTo)}.`,
+        evidence: [
+          {
+            what: `pod ${name} under ${signals}`,
+            value: `place ${before + 1}${upTo > before + 1 ? ` to ${upTo}` : ''}: ${bounded(pod.reason)}`,
+          },
+          { what: `pod ${name} priority`, value: String(pod.priority) },
+        ],
       }
     }
   },

@@ -1,3 +1,4 @@
+import { ownRankings } from '#judge/rankings.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, byText, bytes, exactBytes, nameLength } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
@@ -43,7 +44,7 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
   *judge(subject) {
     const { rankings, protected: spared, victims } = subject.eviction
     if (victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
-    for (const { signal, pods } of (rankings ?? []).filter(ranking => diskSignals.includes(ranking.signal))) {
+    for (const { signal, pods } of ownRankings(rankings ?? []).filter(ranking => diskSignals.includes(ranking.signal))) {
       const order = pods.filter(
         ({ namespace, name }) => !(spared ?? []).some(other => other.namespace === namespace && other.name === name),
       )

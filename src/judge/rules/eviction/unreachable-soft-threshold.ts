@@ -1,7 +1,7 @@
 import { hard, soft } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { configuredAt, hardEviction, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/thresholds.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 export const unreachableSoftThreshold = nodeRule({
@@ -22,7 +22,7 @@ export const unreachableSoftThreshold = nodeRule({
 
   *judge(subject) {
     const { thresholds } = subject.eviction
-    for (const soft of thresholds.filter(threshold => !threshold.hard && canBeMet(threshold))) {
+    for (const soft of thresholds.filter(threshold => !threshold.hard && canBeMet(threshold) && !isTwin(threshold, thresholds))) {
       const sameSignal = thresholds.filter(threshold => threshold.hard && threshold.signal === soft.signal && canBeMet(threshold))
       for (const hard of sameSignal) {
         // Equal as written is equal as observed, whatever the capacity.

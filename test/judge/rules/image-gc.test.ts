@@ -95,6 +95,22 @@ describe('eviction-before-image-gc', () => {
     expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }, policy)).toBe('fail')
   })
 
+  it('tells how long the assumed growth takes from one to the other', () => {
+    const told = (high: number, growth = 2) => {
+      const outcome = judge(
+        evictionBeforeImageGc,
+        { imageGC: gc(high), thresholds: imagefs(15) },
+        { ...defaultPolicy, assumedGrowthPercent: growth },
+      )
+      if (outcome.state !== 'fail') throw new Error(outcome.state)
+      return outcome.failing.consequence
+    }
+    expect(told(85)).toContain('(1 % of the disk, 2.5 min at the growth assumed)')
+    expect(told(90)).toContain('4.0 GiB (10 min at the growth assumed) later')
+    expect(told(86)).not.toContain('later')
+    expect(told(90, 0)).toContain('4.0 GiB later')
+  })
+
   it('tells the bytes, who acts first and by how much', () => {
     const { evidence } = failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [asPercent('imagefs.available', 15)] })
     expect(evidence).toEqual(

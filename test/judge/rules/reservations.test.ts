@@ -108,6 +108,7 @@ describe('reservation-without-eviction: the example of the Kubernetes documentat
   it('leaves daemons that use more than is reserved to the rules that say it, with the same fix', () => {
     const node = sized('1023Mi')
     expect(state(reservedBelowRealUsage, node)).toBe('fail')
+    // Else it would tell of negative bytes that stay available.
     expect(state(reservationWithoutEviction, node)).toBe('notApplicable')
     const none = sized('0', { configuration: { kubeReserved: { memory: '1023Mi' } } })
     expect(state(missingSystemReserved, none)).toBe('fail')

@@ -17,6 +17,7 @@ import { unreachableSoftThreshold } from '#judge/rules/eviction/unreachable-soft
 import { unwatchedInodes } from '#judge/rules/eviction/unwatched-inodes.ts'
 import { unwatchedPids } from '#judge/rules/eviction/unwatched-pids.ts'
 import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thrash.ts'
+import { amountOf } from '#judge/values.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { Signal } from '#model/prediction.ts'
 
@@ -197,6 +198,10 @@ describe('zero-min-reclaim-thrash', () => {
 })
 
 describe('unreachable-min-reclaim', () => {
+  const percentages = (value: string, minReclaim: string): NodeExample => ({
+    ...example(minReclaim),
+    thresholds: [{ ...hard('nodefs.available', 10), value, resolved: amountOf(value, 100 * gibibyte), minReclaim }],
+  })
   const example = (minReclaim: string, capacity: number | null = 100): NodeExample => ({
     configuration: { evictionMinimumReclaim: { 'nodefs.available': minReclaim } },
     thresholds: [{ ...hard('nodefs.available', 10), minReclaim }],
@@ -210,6 +215,8 @@ describe('unreachable-min-reclaim', () => {
     ['one byte less', example(String(90 * gibibyte - 1)), 'pass'],
     ['a percentage', example('95%'), 'fail'],
     ['a small one', example('5%'), 'pass'],
+    ['all of it, in two percentages that float32 makes a little less', percentages('10%', '90%'), 'fail'],
+    ['one percent less', percentages('10%', '89%'), 'pass'],
     ['capacity not known', example('5Gi', null), 'unknown'],
     ['nothing set', {}, 'pass'],
   ])('%s: %s', (_, node, expected) => {
@@ -331,6 +338,23 @@ describe('absolute-threshold-on-mixed-disks', () => {
   it('counts from twice the size on', () => {
     expect(states(rule, node(50 * gibibyte), node(100 * gibibyte))).toEqual(['fail', 'fail'])
     expect(states(rule, node(50 * gibibyte + 1), node(100 * gibibyte))).toEqual(['pass', 'pass'])
+  })
+
+  it('tells of hard and soft thresholds, both', () => {
+    const both = (bytes: number): NodeExample => ({
+      ...node(bytes, '5Gi'),
+      configuration: { evictionHard: { 'nodefs.available': '5Gi' }, evictionSoft: { 'nodefs.available': '8Gi' } },
+    })
+    const cohorts = new Cohorts(rule)
+    ;[20, 100].forEach((gib, index) => {
+      cohorts.take(exampleSubject(both(gib * gibibyte), `node-${index}`))
+    })
+    for (const { outcome } of cohorts.outcomes(defaultPolicy)) {
+      if (outcome.state !== 'fail') throw new Error(outcome.state)
+      expect(outcome.failing.consequence).toContain('5Gi is 25 %')
+      expect(outcome.failing.consequence).toContain('8Gi is 40 %')
+      expect(outcome.failing.evidence).toHaveLength(6)
+    }
   })
 
   it('leaves percentages alone, and quantities that follow the size', () => {

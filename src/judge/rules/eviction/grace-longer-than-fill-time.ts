@@ -3,7 +3,7 @@ import { hard, soft } from '#judge/example.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, percent, span } from '#judge/text.ts'
 import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
-import { withEntries } from '#judge/values.ts'
+import { float32Rounding, withEntries } from '#judge/values.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet, sisterOf } from '#model/watched-signals.ts'
@@ -92,9 +92,7 @@ function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: Su
   return hards.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
 }
 
-/** The kubelet keeps percentages as float32: that much beside what was written is no longer, and no shorter. */
-const rounding = (threshold: EvaluatedThreshold | undefined) =>
-  threshold?.value.endsWith('%') ? (threshold.resolved ?? 0) * 2 ** -23 + 1 : 0
+const rounding = (threshold: EvaluatedThreshold | undefined) => float32Rounding(threshold?.value ?? '', threshold?.resolved ?? 0)
 
 /** Half of the time to fill: what is left is for the pods to end in. */
 function shorter({ signal }: EvaluatedThreshold, filledMs: number, { configuration }: Subject) {

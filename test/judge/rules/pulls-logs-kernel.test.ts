@@ -242,7 +242,14 @@ describe('registries of images', () => {
     expect(failingOf(rateLimitedRegistry, { pods, imageGC: deletion('docker.io/library/nginx:1') }).severity).toBe('medium')
     expect(failingOf(rateLimitedRegistry, { pods, imageGC: deletion('quay.io/a/b:1') }).severity).toBe('low')
     const [pod] = pods
-    expect(state(rateLimitedRegistry, { pods: [{ ...pod, spec: { ...pod?.spec, imagePullSecrets: [{ name: 'hub' }] } }] })).toBe('pass')
+    const withSecret = { ...pod, spec: { ...pod?.spec, imagePullSecrets: [{ name: 'ghcr' }] } }
+    // For which registry it is only its content tells.
+    expect(judge(rateLimitedRegistry, { pods: [withSecret] })).toEqual({
+      state: 'unknown',
+      reason: 'whether the imagePullSecrets of pods with 1 image of Docker Hub are for that registry is not known',
+    })
+    expect(state(rateLimitedRegistry, { pods: [withSecret, ...pods] })).toBe('fail')
+    expect(state(rateLimitedRegistry, { pods: [{ ...withSecret, spec: { ...withSecret.spec, containers: [] } }] })).toBe('pass')
     expect(state(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [{ host: 'docker.io' }] } } })).toBe('unknown')
     expect(state(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [] } } })).toBe('fail')
   })

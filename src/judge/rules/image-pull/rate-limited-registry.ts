@@ -80,8 +80,16 @@ const refusals = (told: readonly PullFailure[]) =>
     .map(failure => ({ what: `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`, value: bounded(failure.message) }))
 
 function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing | Undecided> {
-  const images = imagesOf(pods).filter(({ registry, hasPullSecret }) => registry === 'docker.io' && !hasPullSecret)
-  if (images.length === 0) return
+  const ofHub = imagesOf(pods).filter(({ registry }) => registry === 'docker.io')
+  const images = ofHub.filter(({ hasPullSecret }) => !hasPullSecret)
+  if (ofHub.length === 0) return
+  if (images.length === 0) {
+    const names = new Set(ofHub.map(({ image }) => image)).size
+    yield {
+      unknown: `whether the imagePullSecrets of pods with ${counted(names, 'image')} of Docker Hub are for that registry is not known`,
+    }
+    return
+  }
   const mirrors = (host?.containerd as RawObject | undefined)?.mirrors
   if (Array.isArray(mirrors) && mirrors.length > 0) {
     yield { unknown: "host: containerd has mirrors; whether they answer for Docker Hub's images is not known" }

@@ -23,6 +23,8 @@ export interface ClusterContext {
   objects(resource: string): readonly RawObject[] | null
   /** @param what `nodegroups`, `launchTemplates`, `events`, or another resource */
   why(what: string): string
+  /** Why it was not read, or not to its end; null where the cluster says nothing of the kind. */
+  failed(what: string): string | null
 }
 
 /** What is known of one node from its cluster. */
@@ -69,8 +71,12 @@ export class ClusterFacts implements ClusterContext {
   }
 
   why(what: string): string {
+    return this.failed(what) ?? bounded(`${what}: not in the snapshot`)
+  }
+
+  failed(what: string): string | null {
     const messages = this.#errors.filter(error => error.what === what).map(({ message }) => message)
-    return bounded(`${what}: ${messages.join('; ') || 'not in the snapshot'}`)
+    return messages.length === 0 ? null : bounded(`${what}: ${messages.filter(message => message).join('; ') || 'not read'}`)
   }
 
   of(node: string): Omit<NodeContext, 'at'> {
@@ -82,6 +88,7 @@ export class ClusterFacts implements ClusterContext {
       events: this.#hasEvents ? together([...(this.#events.get(node)?.values() ?? [])]) : null,
       objects: resource => this.objects(resource),
       why: what => this.why(what),
+      failed: what => this.failed(what),
     }
   }
 

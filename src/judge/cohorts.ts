@@ -1,9 +1,9 @@
 /** Runs a rule that compares the nodes of a cohort, when all have been seen. */
 import type { Policy } from '#model/policy.ts'
 import { FactsOfNodes, type Member } from './facts-of-nodes.ts'
-import { type Outcome, ruleError } from './outcome.ts'
-import type { CohortRule, NodeSubject } from './rule.ts'
-import { bounded, byText } from './text.ts'
+import { fromYields, type Outcome, ruleError } from './outcome.ts'
+import type { CohortRule, Failing, NodeSubject, Undecided } from './rule.ts'
+import { byText } from './text.ts'
 
 export interface MemberOutcome {
   subject: Member['subject']
@@ -45,20 +45,22 @@ export class Cohorts {
   }
 
   *#compared(members: Member[], policy: Policy): Iterable<MemberOutcome> {
-    const outcomeOf = new Map<string, Outcome>()
+    const yieldsOf = new Map<string, (Failing | Undecided)[]>()
     try {
       const facts = members.map(member => ({ node: member.subject.identity.name, fact: this.#facts.get(member) }))
       for (const { nodes, ...yielded } of this.#rule.judge(facts, policy))
         for (const node of nodes) {
-          if ('failing' in yielded) outcomeOf.set(node, { state: 'fail', failing: yielded.failing })
-          // A failing beside what is open stays one.
-          else if (!outcomeOf.has(node)) outcomeOf.set(node, { state: 'unknown', reason: bounded(yielded.unknown) })
+          const said = 'failing' in yielded ? yielded.failing : yielded
+          const before = yieldsOf.get(node)
+          if (before) before.push(said)
+          else yieldsOf.set(node, [said])
         }
     } catch (error) {
       for (const { subject } of members) yield { subject, outcome: ruleError(error) }
       return
     }
-    for (const { subject } of members) yield { subject, outcome: outcomeOf.get(subject.identity.name) ?? { state: 'pass' } }
+    for (const { subject } of members)
+      yield { subject, outcome: fromYields(yieldsOf.get(subject.identity.name) ?? [], this.#rule.severity) }
   }
 }
 

@@ -26,7 +26,8 @@ export class Contexts {
     const groups = this.#groups()
     for (const member of this.#members) {
       const group = groups.get(groupOf(member)) ?? []
-      yield { subject: member.subject, outcome: member.settled ?? this.#judged(member, contextOf, policy, group) }
+      const outcome = member.settled ? this.#unread(member, member.settled, contextOf) : this.#judged(member, contextOf, policy, group)
+      yield { subject: member.subject, outcome }
     }
   }
 
@@ -38,6 +39,18 @@ export class Contexts {
         [...Map.groupBy(members, ({ fact }) => fact)].map(([, alike]) => ({ fact: this.#facts.get(alike[0]!), nodes: alike.length })),
       ]),
     )
+  }
+
+  #unread({ subject }: Member, settled: Outcome, contextOf: ContextOf): Outcome {
+    const { cluster, identity, at } = subject
+    if (this.#rule.judgeUnread === undefined || settled.state === 'error') return settled
+    try {
+      const applies = settled.state !== 'notApplicable'
+      const failings = [...this.#rule.judgeUnread({ ...contextOf(cluster, identity.name), at }, applies)]
+      return failings.length === 0 ? settled : fromYields(failings, this.#rule.severity)
+    } catch (error) {
+      return ruleError(error)
+    }
   }
 
   #judged(member: Member, contextOf: ContextOf, policy: Policy, group: readonly FactOfGroup<unknown>[]): Outcome {

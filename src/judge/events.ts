@@ -1,7 +1,7 @@
 /** What rules ask of events: those of the last hour, how often they were told, and since when. */
 import { eventTtlMs } from '#facts/kubernetes/controllers.ts'
 import type { Evidence } from '#model/finding.ts'
-import type { NodeEvent } from './cluster-facts.ts'
+import type { NodeContext, NodeEvent } from './cluster-facts.ts'
 import type { Failing, Undecided } from './rule.ts'
 import { bounded, byText } from './text.ts'
 
@@ -20,6 +20,12 @@ export const isWithin = (time: string | null, at: string, windowMs: number = eve
 /** Those of the last hour, by time. */
 export function recentEvents(events: readonly NodeEvent[] | null, at: string, reasons: readonly string[]): NodeEvent[] {
   return (events ?? []).filter(({ reason, lastTime }) => reasons.includes(reason) && isWithin(lastTime, at))
+}
+
+/** Where the list failed or broke off, what no event tells may have happened all the same. */
+export function* unreadEvents({ failed }: Pick<NodeContext, 'failed'>): Iterable<Undecided> {
+  const reason = failed('events')
+  if (reason !== null) yield { unknown: reason }
 }
 
 export interface Told {

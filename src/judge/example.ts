@@ -18,9 +18,9 @@ export interface NodeExample {
   at?: string
   identity?: Partial<NodeIdentity>
   conditions?: Record<string, string>
-  configuration?: KubeletConfiguration
+  configuration?: KubeletConfiguration | null
   filesystems?: Partial<Filesystems>
-  imageGC?: Partial<ImageGcPrediction>
+  imageGC?: Partial<ImageGcPrediction> | null
   thresholds?: EvaluatedThreshold[]
   nextStart?: NextStartPrediction
   /** In place of the calm pass's: victims, rankings, … */
@@ -45,6 +45,8 @@ export interface ContextExample extends NodeExample {
   eks?: RawObject
   nodegroups?: readonly RawObject[]
   launchTemplates?: readonly RawObject[]
+  /** What could not be read, and why. */
+  errors?: Readonly<Record<string, string>>
   /** By resource, `plural.group`. */
   objects?: Readonly<Record<string, readonly RawObject[]>>
 }
@@ -101,14 +103,22 @@ export const calmEviction: EvictionPrediction = {
   error: null,
 }
 
-export function exampleContext({ events, eks, nodegroups, launchTemplates, objects }: ContextExample): Omit<NodeContext, 'at'> {
+export function exampleContext({
+  events,
+  eks,
+  nodegroups,
+  launchTemplates,
+  objects,
+  errors = {},
+}: ContextExample): Omit<NodeContext, 'at'> {
   return {
     events: events ?? null,
     eks: eks ?? null,
     nodegroups: nodegroups ?? null,
     launchTemplates: launchTemplates ?? null,
     objects: resource => objects?.[resource] ?? null,
-    why: what => `${what}: not in the snapshot`,
+    why: what => `${what}: ${errors[what] ?? 'not in the snapshot'}`,
+    failed: what => (errors[what] === undefined ? null : `${what}: ${errors[what]}`),
   }
 }
 
@@ -140,45 +150,56 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
       ...identity,
     },
     conditions: { MemoryPressure: 'False', DiskPressure: 'False', PIDPressure: 'False', Ready: 'True', ...conditions },
-    configuration: {
-      evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
-      imageGCHighThresholdPercent: 80,
-      imageGCLowThresholdPercent: 70,
-      ...configuration,
-    },
+    configuration:
+      configuration === null
+        ? null
+        : {
+            evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
+            imageGCHighThresholdPercent: 80,
+            imageGCLowThresholdPercent: 70,
+            ...configuration,
+          },
     isConfigurationOnDisk: false,
     filesystems: allFilesystems,
     disks: allFilesystems,
-    imageGC: {
-      enabled: true,
-      highThresholdPercent: 80,
-      lowThresholdPercent: 70,
-      triggered: false,
-      usagePercent: 40,
-      bytesUntilTrigger: 39 * gibibyte,
-      bytesToFree: 0,
-      reachesLow: true,
-      freedBytes: 0,
-      shortfallBytes: 0,
-      error: null,
-      deletions: null,
-      kept: null,
-      ...imageGC,
-    },
+    imageGC:
+      imageGC === null
+        ? null
+        : {
+            enabled: true,
+            highThresholdPercent: 80,
+            lowThresholdPercent: 70,
+            triggered: false,
+            usagePercent: 40,
+            bytesUntilTrigger: 39 * gibibyte,
+            bytesToFree: 0,
+            reachesLow: true,
+            freedBytes: 0,
+            shortfallBytes: 0,
+            error: null,
+            deletions: null,
+            kept: null,
+            ...imageGC,
+          },
     eviction,
     nextStart: nextStart ?? null,
     containerGC: example.containerGC ?? null,
     localStorageEvictions: example.localStorageEvictions ?? [],
     allocatable: example.allocatable ?? null,
     node: example.node ?? {},
-    pods: example.pods ?? [],
+    pods: example.pods === undefined ? [] : example.pods,
     summary: example.summary === undefined ? {} : example.summary,
     runtime: example.runtime ?? null,
     host: example.host ?? null,
     mode: example.mode ?? 'proxy',
     coverage: unread ? 'partlyRead' : 'read',
     unread: unread ?? {},
-    missing: nextStart ? {} : { nextStart: "the files on the node's disk were not read (mode proxy)" },
+    missing: {
+      ...(!nextStart && { nextStart: "the files on the node's disk were not read (mode proxy)" }),
+      ...(configuration === null && { configuration: 'configz: not read' }),
+      ...(imageGC === null && { imageGC: 'configz: not read' }),
+      ...(example.pods === null && { pods: 'pods: not read' }),
+    },
     doubts: doubts ?? {},
   }
 }

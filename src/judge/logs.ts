@@ -17,6 +17,8 @@ export interface ContainerLog {
   name: string
   /** Null: no statistics. */
   usedBytes: number | null
+  /** Its folder may hold the logs of a dead instance beside its own: the kubelet keeps one. */
+  wasRestarted: boolean
   /** Since when all that is in its folder was written; null: not known. */
   sinceMs: number | null
 }
@@ -40,6 +42,7 @@ export function runningLogs(pods: readonly KubernetesPod[], summary: RawObject):
         {
           name: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}/${name ?? ''}`,
           usedBytes: typeof bytes === 'number' ? bytes : null,
+          wasRestarted: restartCount > 0,
           sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
         },
       ]
@@ -47,9 +50,15 @@ export function runningLogs(pods: readonly KubernetesPod[], summary: RawObject):
   )
 }
 
-/** What the logs may still take of `perContainerBytes` each; one without statistics counts as empty. */
+/** What they may take at most: of one that was restarted two instances. */
+export const logBound = (logs: readonly ContainerLog[], perContainerBytes: number): number =>
+  logs.reduce((sum, log) => sum + boundOf(log, perContainerBytes), 0)
+
+/** What the logs may still take of that; one without statistics counts as empty. */
 export const logGrowth = (logs: readonly ContainerLog[], perContainerBytes: number): number =>
-  logs.reduce((sum, { usedBytes }) => sum + Math.max(0, perContainerBytes - (usedBytes ?? 0)), 0)
+  logs.reduce((sum, log) => sum + Math.max(0, boundOf(log, perContainerBytes) - (log.usedBytes ?? 0)), 0)
+
+const boundOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number): number => (wasRestarted ? 2 : 1) * perContainerBytes
 
 export interface LogRate {
   name: string

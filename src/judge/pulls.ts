@@ -2,9 +2,9 @@
 import { pullErrors } from '#facts/kubelet/pull-errors.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeEvent } from './cluster-facts.ts'
-import { recentEvents, type Told, toldOf } from './events.ts'
+import { isWithin, recentEvents, type Told, toldOf } from './events.ts'
 import { registryOf } from './images.ts'
-import { bounded } from './text.ts'
+import { bounded, byText } from './text.ts'
 
 export const rateLimit = 'rate limit (429)'
 
@@ -70,6 +70,21 @@ export function pullFailures(events: readonly NodeEvent[] | null, at: string): P
       return { count: toldOf(same, at).count, first, last, pod, image, registry, cause, message, isPulledSince }
     })
   })
+}
+
+/** By `namespace/pod`: when the last container of it started within the hour that events are kept. Not of pods of which one still waits for its image. */
+export function recentStarts(pods: readonly KubernetesPod[], at: string): Record<string, string> {
+  return Object.fromEntries(
+    pods.flatMap(pod => {
+      const { metadata, status } = pod
+      const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])]
+      const started = statuses
+        .flatMap(({ state }) => [state?.running?.startedAt, state?.terminated?.startedAt])
+        .filter(time => typeof time === 'string' && isWithin(time, at))
+      const last = started.map(String).toSorted(byText).at(-1)
+      return last === undefined || waitingOf(pod).length > 0 ? [] : [[`${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`, last]]
+    }),
+  )
 }
 
 export interface WaitingContainer {

@@ -152,6 +152,11 @@ export interface ContextRule extends RuleHead {
   examples: { bad: ContextExample; good: ContextExample }
   appliesTo(subject: NodeSubject): boolean
   fact(subject: NodeSubject): unknown
+  /**
+   * What the cluster tells of a node by itself: of one without a need, else it is unknown.
+   * @param applies false: `appliesTo` has said no, and it does not apply unless this yields
+   */
+  judgeUnread?(context: NodeContext, applies: boolean): Iterable<Failing>
   /** @param group every node of its nodegroup or nodepool that has a fact, itself among them */
   judge(fact: unknown, context: NodeContext, policy: Policy, group: readonly FactOfGroup<unknown>[]): Iterable<Failing | Undecided>
 }

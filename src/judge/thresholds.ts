@@ -5,7 +5,7 @@ import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Filesystems, Signal } from '#model/prediction.ts'
-import { isWatched } from '#model/watched-signals.ts'
+import { isWatched, sisterOf } from '#model/watched-signals.ts'
 import type { NodeSubject, Satisfied } from './rule.ts'
 import { bounded, bytes, exactBytes } from './text.ts'
 
@@ -23,6 +23,12 @@ export function configuredAt({ signal, value, hard }: EvaluatedThreshold, config
   return `${hard ? 'hard' : 'soft'} threshold ${signal}`
 }
 
+/** What a hard threshold does to pods. */
+export const hardEviction = ({ kubeletVersion }: Pick<NodeSubject['identity'], 'kubeletVersion'>): string =>
+  featuresOf(kubeletVersion).has('immediateEviction')
+    ? 'killed at once, whatever their own grace period'
+    : 'evicted without waiting, each with its own terminationGracePeriodSeconds to end'
+
 interface Defaults {
   /** Of this kubelet that its `evictionHard` leaves out, by signal: nothing watches in their place. */
   lost: [signal: string, value: string][]
@@ -39,8 +45,11 @@ export function lostDefaults({ identity, configuration, eviction, filesystems }:
     ([signal]) => !Object.hasOwn(present, signal) && !(signal.endsWith('.inodesFree') && inodesOf(signal, filesystems) === 0),
   )
   const isSeen = (signal: string) => isWatched(signal, eviction.thresholds, filesystems.layout)
+  // Inodes of one disk that were switched off under its other name are unwatched-inodes'.
+  const isOff = (signal: string) =>
+    filesystems.layout === 'shared' && signal.endsWith('.inodesFree') && Object.hasOwn(present, sisterOf(signal) ?? signal)
   return {
-    lost: absent.filter(([signal]) => isSeen(signal) === false),
+    lost: absent.filter(([signal]) => isSeen(signal) === false && !isOff(signal)),
     open: absent.filter(([signal]) => isSeen(signal) === null).map(([signal]) => signal),
   }
 }
@@ -56,6 +65,11 @@ export const fillMs = (amount: number, capacity: number, policy: Policy): number
 
 /** Inodes and pids, of which bytes would be said in other words. */
 const isCount = ({ signal }: { signal: Signal }): boolean => signal.endsWith('.inodesFree') || signal === 'pid.available'
+
+/** containerfs follows the filesystem it lies on: the same numbers, said once. */
+export const isTwin = ({ signal, resolved, margin }: EvaluatedThreshold, all: readonly EvaluatedThreshold[]) =>
+  signal.startsWith('containerfs.') &&
+  all.some(other => !other.signal.startsWith('containerfs.') && other.resolved === resolved && other.margin === margin)
 
 /** For sentences. */
 export const shownAmount = (of: { signal: Signal }, amount: number): string => (isCount(of) ? `${Math.round(amount)}` : bytes(amount))

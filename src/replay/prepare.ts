@@ -85,7 +85,9 @@ export function prepareNode(record: NodeRecord, takenAt: string, at: string | nu
   const pods = Array.isArray(record.pods) ? record.pods.map(parsePod).filter(pod => pod !== null) : null
   const activePods = (pods ?? []).filter(isActive)
   const podStats = parsePodStats(summary)
-  const ranked = memoized((signal: Signal) => rankPods(signal, activePods, podStats, layout ?? sharedDisk, kubelet))
+  // Upstream has no order among equals: written by name they are the same bytes, however they were listed.
+  const named = memoized((_: 'all') => activePods.toSorted(byName))
+  const ranked = memoized((signal: Signal) => rankPods(signal, named('all'), podStats, layout ?? sharedDisk, kubelet))
   const told = memoized((signal: Signal) => ranked(signal).map(pod => rankedPod(signal, pod, kubelet)))
   const isOneDisk = !(layout ?? sharedDisk).dedicatedImageFs
   const limits = memoized((_: 'all') => localStorageEviction(activePods, podStats, layout ?? sharedDisk, kubelet))
@@ -124,6 +126,9 @@ export function prepareNode(record: NodeRecord, takenAt: string, at: string | nu
     protectedPods: protectedOf(activePods),
   }
 }
+
+const byName = (a: Pod, b: Pod): number => compareText(a.namespace, b.namespace) || compareText(a.name, b.name)
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Signals of one resource on one disk rank alike: it is enough to rank once. */
 function alikeSignal(signal: Signal, isOneDisk: boolean): Signal {

@@ -85,6 +85,14 @@ describe('events of a node', () => {
     expect(eventsOf('a')).toEqual([])
   })
 
+  it('were not read to their end where the cluster says so', () => {
+    const facts = new ClusterFacts()
+    facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [] })
+    expect(facts.of('a').failed('events')).toBeNull()
+    facts.takeCluster({ kind: 'Cluster', cluster, errors: [{ what: 'events', message: 'page 2: timeout' }] })
+    expect(facts.of('a').failed('events')).toBe('events: page 2: timeout')
+  })
+
   it.each<RawObject>([{}, { involvedObject: 7 }, { involvedObject: { kind: 'Node' } }, ofNode('x', 'no time', { count: 'many' })])(
     'may be of any shape: %j',
     item => {

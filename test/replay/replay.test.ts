@@ -79,6 +79,16 @@ describe('a recorded node', () => {
     ])
     expect(rankings?.[0]?.pods.map(({ rank, name }) => `${rank} ${name}`)).toEqual(['0 crashing', '1 besteffort-logs', '2 cache', '3 web'])
   })
+
+  it('writes equals in the order of their names, however the pods were listed', () => {
+    const alike = ['b', 'c', 'a'].map(name => ({ metadata: { namespace: 'shop', name }, spec: { containers: [{ name }] } }))
+    const configz = { kubeletconfig: { evictionHard: { 'memory.available': '99%' } } }
+    const listed = (pods: object[]) => replay({ ...sound, configz, pods: pods as NodeRecord['pods'] }, takenAt).eviction
+    const { rankings, victims } = listed(alike) ?? {}
+    expect(rankings?.[0]?.pods.map(({ rank, name }) => `${rank} ${name}`)).toEqual(['0 a', '0 b', '0 c'])
+    expect(victims?.map(({ name, certainty }) => `${name} ${certainty}`)).toEqual(['a possible', 'b possible', 'c possible'])
+    expect(listed(alike.toReversed())).toEqual(listed(alike))
+  })
 })
 
 describe('replay', () => {

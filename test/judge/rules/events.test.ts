@@ -374,8 +374,10 @@ describe('image-gc-dead', () => {
     })
   })
 
-  it('does not apply where image GC is off', () => {
-    expect(state(imageGcDead, { imageGC: { enabled: false }, events: [failed(3)] })).toBe('notApplicable')
+  it('passes over images where their GC is off, not over containers', () => {
+    const imageGC = { enabled: false, triggered: null }
+    expect(state(imageGcDead, { imageGC, events: [failed(3), blind([8, 3], 2)] })).toBe('notApplicable')
+    expect(failingOf(imageGcDead, { imageGC, events: [failed(3), containers([30, 1], 30)] }).title).toContain('Container')
   })
 })
 
@@ -553,6 +555,23 @@ describe('rate-limited-registry', () => {
     expect(state(rateLimitedRegistry, { events, pods, host: { containerd: { mirrors: [{}] } } })).toBe('fail')
   })
 
+  it('is lower, and not certain, where every pull that was refused came through since', () => {
+    const refused = pullOf(`Failed to pull image "busybox": ${hubLimit}`, { of: 'a/p1', ago: 55 })
+    const running = (name: string, ago: number) => ({
+      metadata: { namespace: 'a', name },
+      status: { containerStatuses: [{ name: 'c', image: 'busybox', state: { running: { startedAt: minutesAgo(ago) } } }] },
+    })
+    const pulled = pullOf('Successfully pulled image "busybox" in 2s', { of: 'a/p1', reason: 'Pulled', ago: 54 })
+    const over = { severity: 'medium', confidence: 'likely', title: expect.stringContaining('refused pulls within the last hour') }
+    expect(failingOf(rateLimitedRegistry, { events: [refused, pulled] })).toMatchObject(over)
+    expect(failingOf(rateLimitedRegistry, { events: [refused], pods: [running('p1', 54)] })).toMatchObject(over)
+    expect(failingOf(rateLimitedRegistry, { events: [refused], pods: [running('p1', 54)] }).consequence).not.toContain('now')
+    for (const pods of [[], [running('p2', 54)], [running('p1', 56)]])
+      expect(failingOf(rateLimitedRegistry, { events: [refused], pods })).toMatchObject({ severity: 'high' })
+    const other = pullOf(`Failed to pull image "redis": ${hubLimit}`, { of: 'a/p3', ago: 3 })
+    expect(failingOf(rateLimitedRegistry, { events: [refused, pulled, other] })).toMatchObject({ severity: 'high' })
+  })
+
   it('counts what GC deletes and pods of this node name', () => {
     const deletion = (name: string) => ({
       image: name,
@@ -650,7 +669,71 @@ describe('oom-before-eviction', () => {
     expect(told(oomBeforeEviction, { thresholds: [], events: [inContainer] })).not.toContain('OOMKilling')
   })
 
-  it('is no failing by itself', () => {
-    expect(state(oomBeforeEviction, { events: [system] })).toBe('pass')
+  it('is a likely failing by itself, also where the configuration was not read', () => {
+    const likely = {
+      confidence: 'likely',
+      consequence: expect.stringContaining('The kernel killed processes of this node for memory 3 times'),
+    }
+    expect(failingOf(oomBeforeEviction, { events: [system] })).toMatchObject(likely)
+    expect(failingOf(oomBeforeEviction, { events: [system] }).evidence).toMatchObject([
+      { what: expect.stringContaining('event SystemOOM') },
+    ])
+    expect(failingOf(oomBeforeEviction, { events: [{ ...system, reason: 'OOMKilling' }] })).toMatchObject(likely)
+    expect(state(oomBeforeEviction, { events: [inContainer] })).toBe('pass')
+    expect(failingOf(oomBeforeEviction, { events: [system], configuration: null })).toMatchObject(likely)
+    expect(state(oomBeforeEviction, { events: [], configuration: null })).toBe('unknown')
+  })
+})
+
+describe('events that were not read', () => {
+  const unread = { events: 'page 2: timeout' }
+  const undecided = [evictionLoop, imageGcDead, rateLimitedRegistry, pullFailingNow, memoryCgroupLeak, oomBeforeEviction]
+  const sound: ContextExample = { node: { status: { nodeInfo: { kernelVersion: '6.1.115' } } } }
+
+  it.each(undecided)('leave $id open, also where the list only broke off', rule => {
+    const unknown = { state: 'unknown', reason: 'events: page 2: timeout' }
+    expect(outcomeFor(rule, { ...sound, errors: unread })).toEqual(unknown)
+    expect(outcomeFor(rule, { ...sound, errors: unread, events: [] })).toEqual(unknown)
+    expect(state(rule, { ...sound, events: [] })).toBe('pass')
+  })
+
+  it('leave a round that replay takes for enough open', () => {
+    const imageGC = { triggered: true, reachesLow: true }
+    expect(state(unreachableGcLowThreshold, { imageGC, errors: unread })).toBe('unknown')
+    expect(state(unreachableGcLowThreshold, { imageGC })).toBe('pass')
+    expect(state(unreachableGcLowThreshold, { errors: unread })).toBe('pass')
+  })
+
+  it('do not matter where what was read tells enough', () => {
+    const events = [event({ reason: 'ContainerGCFailed', message: 'rpc error', count: 30 })]
+    expect(state(imageGcDead, { events, errors: unread })).toBe('fail')
+  })
+})
+
+describe('a control plane that was not read', () => {
+  it('leaves open how far the kubelet is from it', () => {
+    const errors = { cluster: 'AccessDenied' }
+    expect(outcomeFor(unsupportedVersion, { errors })).toEqual({ state: 'unknown', reason: 'cluster: AccessDenied' })
+    expect(state(unsupportedVersion, { errors, eks: { version: '1.34' } })).toBe('pass')
+    expect(state(unsupportedVersion, {})).toBe('pass')
+  })
+})
+
+describe('a node of which little was read', () => {
+  const short = event({ reason: 'FreeDiskSpaceFailed', message: shortBefore135, ago: [50, 3], count: 12 })
+  const dead = event({ reason: 'ContainerGCFailed', message: 'gone', ago: [30, 1], count: 30 })
+  const evictions = ['4bcdf', '5bcdf', '6bcdf'].map(suffix => event({ reason: 'Evicted', of: `logging/shipper-${suffix}` }))
+  const refused = event({ reason: 'Failed', of: 'shop/web', message: 'Failed to pull image "redis:7": 429 Too Many Requests' })
+
+  it.each([
+    [unreachableGcLowThreshold.id, unreachableGcLowThreshold, { imageGC: null }, [short], 'likely'],
+    [imageGcDead.id, imageGcDead, { imageGC: null }, [dead], 'certain'],
+    [evictionLoop.id, evictionLoop, { pods: null }, evictions, 'likely'],
+    [rateLimitedRegistry.id, rateLimitedRegistry, { pods: null }, [refused], 'likely'],
+    [pullFailingNow.id, pullFailingNow, { pods: null }, [refused], 'likely'],
+  ] as const)('%s fails by what its kubelet said of itself, else it is unknown', (_, rule, unread, events, confidence) => {
+    expect(failingOf(rule, { ...unread, events }).confidence).toBe(confidence)
+    expect(told(rule, { ...unread, events })).toContain(events[0]?.reason === 'Failed' ? 'Too Many Requests' : 'times')
+    expect(outcomeFor(rule, { ...unread, events: [] })).toMatchObject({ state: 'unknown', reason: expect.stringContaining('not read') })
   })
 })

@@ -7,6 +7,7 @@ import type { CohortRule, NodeRule } from '#judge/rule.ts'
 import { absoluteThresholdOnMixedDisks } from '#judge/rules/eviction/absolute-threshold-on-mixed-disks.ts'
 import { criticalPodAmongFirstVictims } from '#judge/rules/eviction/critical-pod-among-first-victims.ts'
 import { localStorageLimitExceeded } from '#judge/rules/eviction/local-storage-limit-exceeded.ts'
+import { lostDefaultThreshold } from '#judge/rules/eviction/lost-default-threshold.ts'
 import { memoryThresholdTooSmall } from '#judge/rules/eviction/memory-threshold-too-small.ts'
 import { podsWithoutEphemeralRequestsFirst } from '#judge/rules/eviction/pods-without-ephemeral-requests-first.ts'
 import { shortTransitionPeriod } from '#judge/rules/eviction/short-transition-period.ts'
@@ -16,7 +17,9 @@ import { unreachableSoftThreshold } from '#judge/rules/eviction/unreachable-soft
 import { unwatchedInodes } from '#judge/rules/eviction/unwatched-inodes.ts'
 import { unwatchedPids } from '#judge/rules/eviction/unwatched-pids.ts'
 import { zeroMinReclaimThrash } from '#judge/rules/eviction/zero-min-reclaim-thrash.ts'
+import { amountOf } from '#judge/values.ts'
 import { defaultPolicy } from '#model/policy.ts'
+import type { Signal } from '#model/prediction.ts'
 
 const gibibyte = 1024 ** 3
 const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => outcomeOf(rule, exampleSubject(example), policy)
@@ -27,6 +30,25 @@ const failingOf = (rule: NodeRule, example: NodeExample) => {
   return outcome.failing
 }
 const unresolved = { resolved: null, met: null, margin: null }
+
+describe('what a hard eviction leaves a pod', () => {
+  const noGrace = { evictionSoft: { 'nodefs.available': '15Gi' }, evictionSoftGracePeriod: { 'nodefs.available': '0s' } }
+  const acting: [NodeRule, NodeExample][] = [
+    [softThresholdWithoutGrace, { configuration: noGrace, thresholds: [hard('nodefs.available', 15)] }],
+    [unreachableSoftThreshold, { thresholds: [hard('nodefs.available', 15), soft('nodefs.available', 10, 60_000)] }],
+  ]
+
+  it.each(acting.map(([rule, example]) => ({ id: rule.id, rule, example })))(
+    'is its own grace period before 1.31: $id',
+    ({ rule, example }) => {
+      const on = (kubeletVersion: string) => failingOf(rule, { ...example, identity: { kubeletVersion } }).consequence
+      expect(on('v1.30.14')).toContain('with its own terminationGracePeriodSeconds')
+      expect(on('v1.30.14')).not.toContain('at once')
+      expect(on('v1.31.0')).toContain('at once')
+      expect(on('v1.31.0')).not.toContain('terminationGracePeriodSeconds')
+    },
+  )
+})
 
 describe('unreachable-soft-threshold', () => {
   const signal = 'nodefs.available'
@@ -48,6 +70,18 @@ describe('unreachable-soft-threshold', () => {
     ],
   ] as const)('%s: %s', (_, thresholds, expected) => {
     expect(state(unreachableSoftThreshold, { thresholds: [...thresholds] })).toBe(expected)
+  })
+
+  it('does not speak of containerfs, which follows another', () => {
+    const thresholds = [
+      hard(signal, 10),
+      soft(signal, 5, 60_000),
+      hard('containerfs.available', 10),
+      soft('containerfs.available', 5, 60_000),
+    ]
+    const { consequence } = failingOf(unreachableSoftThreshold, { thresholds })
+    expect(consequence).toContain('nodefs.available')
+    expect(consequence).not.toContain('containerfs')
   })
 })
 
@@ -119,6 +153,19 @@ describe('unwatched-inodes', () => {
   })
 })
 
+describe('one disk of which one signal was switched off', () => {
+  const off: NodeExample = {
+    configuration: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '0%' } },
+    thresholds: [hard('memory.available', 1), hard('nodefs.available', 10)],
+  }
+
+  it('is one cause, said once, with one fix', () => {
+    expect(state(unwatchedInodes, off)).toBe('fail')
+    expect(state(lostDefaultThreshold, off)).toBe('pass')
+    expect(state(lostDefaultThreshold, { ...off, filesystems: { layout: 'imagefs' } })).toBe('fail')
+  })
+})
+
 describe('unwatched-pids', () => {
   const left = (available: number): NodeExample => ({
     eviction: { signals: { 'pid.available': { availableBytes: available, capacityBytes: 1000, time: null } } },
@@ -151,6 +198,10 @@ describe('zero-min-reclaim-thrash', () => {
 })
 
 describe('unreachable-min-reclaim', () => {
+  const percentages = (value: string, minReclaim: string): NodeExample => ({
+    ...example(minReclaim),
+    thresholds: [{ ...hard('nodefs.available', 10), value, resolved: amountOf(value, 100 * gibibyte), minReclaim }],
+  })
   const example = (minReclaim: string, capacity: number | null = 100): NodeExample => ({
     configuration: { evictionMinimumReclaim: { 'nodefs.available': minReclaim } },
     thresholds: [{ ...hard('nodefs.available', 10), minReclaim }],
@@ -164,6 +215,8 @@ describe('unreachable-min-reclaim', () => {
     ['one byte less', example(String(90 * gibibyte - 1)), 'pass'],
     ['a percentage', example('95%'), 'fail'],
     ['a small one', example('5%'), 'pass'],
+    ['all of it, in two percentages that float32 makes a little less', percentages('10%', '90%'), 'fail'],
+    ['one percent less', percentages('10%', '89%'), 'pass'],
     ['capacity not known', example('5Gi', null), 'unknown'],
     ['nothing set', {}, 'pass'],
   ])('%s: %s', (_, node, expected) => {
@@ -214,6 +267,30 @@ describe('critical-pod-among-first-victims', () => {
   it('is only possible where it can come out later among equals', () => {
     expect(failingOf(criticalPodAmongFirstVictims, example(0, [0, 0])).confidence).toBe('certain')
     expect(failingOf(criticalPodAmongFirstVictims, example(0, [0, 0, 0])).confidence).toBe('possible')
+  })
+
+  it('says a pod once for all signals that rank alike, and derived ones not at all', () => {
+    const pods = example(0, []).eviction?.rankings?.[0]?.pods ?? []
+    const rankings = (...signals: Signal[]) => signals.map(signal => ({ signal, pods: [...pods] }))
+    const told = (...signals: Signal[]) =>
+      failingOf(criticalPodAmongFirstVictims, { ...example(0, []), eviction: { rankings: rankings(...signals) } })
+    const derived = ['allocatableMemory.available', 'containerfs.available', 'containerfs.inodesFree'] as const
+    const { consequence, evidence } = told('memory.available', 'nodefs.available', 'nodefs.inodesFree', ...derived)
+    expect(consequence).toBe(
+      'Under pressure of memory.available, nodefs.available, nodefs.inodesFree pod kube-system/cni is evicted as number 1.',
+    )
+    expect(evidence).toHaveLength(2)
+    expect(told('containerfs.available').consequence).toContain('containerfs.available')
+    expect(told('nodefs.available', 'imagefs.available').consequence).toContain('of nodefs.available pod')
+  })
+
+  it('gives no place to one among equals', () => {
+    const told = (...others: number[]) => failingOf(criticalPodAmongFirstVictims, example(0, others)).consequence
+    expect(told()).toBe('Under pressure of memory.available pod kube-system/cni is evicted as number 1.')
+    expect(told(0, 0)).toBe(
+      'Under pressure of memory.available pod kube-system/cni is among the first 3 to be evicted: 3 rank alike, and the kubelet has no order among them.',
+    )
+    expect(told(0, 0, 0)).toContain('pod kube-system/cni may be among the first 3 to be evicted: 4 rank alike')
   })
 
   it('does not count those whom upstream spares', () => {
@@ -271,6 +348,23 @@ describe('absolute-threshold-on-mixed-disks', () => {
     expect(states(rule, node(50 * gibibyte + 1), node(100 * gibibyte))).toEqual(['pass', 'pass'])
   })
 
+  it('tells of hard and soft thresholds, both', () => {
+    const both = (bytes: number): NodeExample => ({
+      ...node(bytes, '5Gi'),
+      configuration: { evictionHard: { 'nodefs.available': '5Gi' }, evictionSoft: { 'nodefs.available': '8Gi' } },
+    })
+    const cohorts = new Cohorts(rule)
+    ;[20, 100].forEach((gib, index) => {
+      cohorts.take(exampleSubject(both(gib * gibibyte), `node-${index}`))
+    })
+    for (const { outcome } of cohorts.outcomes(defaultPolicy)) {
+      if (outcome.state !== 'fail') throw new Error(outcome.state)
+      expect(outcome.failing.consequence).toContain('5Gi is 25 %')
+      expect(outcome.failing.consequence).toContain('8Gi is 40 %')
+      expect(outcome.failing.evidence).toHaveLength(6)
+    }
+  })
+
   it('leaves percentages alone, and quantities that follow the size', () => {
     expect(states(rule, node(20 * gibibyte, '10%'), node(100 * gibibyte, '10%'))).toEqual(['pass', 'pass'])
     expect(states(rule, node(20 * gibibyte, '2Gi'), node(100 * gibibyte, '10Gi'))).toEqual(['pass', 'pass'])
@@ -291,7 +385,15 @@ describe('pods-without-ephemeral-requests-first', () => {
     ['no order among them', ranked(place('a', 0, 1, 0), place('b', 0, 9 * gibibyte, 1)), 'pass'],
     ['no statistics of the first', ranked(place('a', 0, null, 0), place('b', 1, 9 * gibibyte, 1)), 'pass'],
     ['not known', { eviction: { victims: null } }, 'unknown'],
+    ['one of the first equals requests', ranked(place('a', 0, 1, 0), place('c', 0, 2, 1), place('b', 1, 9 * gibibyte, 9)), 'pass'],
   ])('%s: %s', (_, example, expected) => {
     expect(state(podsWithoutEphemeralRequestsFirst, example)).toBe(expected)
+  })
+
+  it('names all that may be first, the same whatever their order', () => {
+    const [a, b, c] = [place('a', 0, 5, 0), place('b', 0, 5, 0), place('c', 2, 9 * gibibyte, 10 * gibibyte)]
+    const failing = failingOf(podsWithoutEphemeralRequestsFirst, ranked(a, b, c))
+    expect(failing.consequence).toContain('one of 2 pods that rank alike, shop/a or shop/b, is evicted first and frees at most 5 bytes')
+    expect(failingOf(podsWithoutEphemeralRequestsFirst, ranked(b, a, c))).toEqual(failing)
   })
 })

@@ -140,6 +140,24 @@ describe('unwatched-imagefs', () => {
     expect(fix?.config.evictionHard).toEqual({ ...trio, 'imagefs.available': '15%' })
   })
 
+  it('speaks of one disk, too, that nothing watches, unless a default was lost', () => {
+    const shared = (example: NodeExample, layoutCertainty: 'likely' | 'certain' = 'likely') => ({
+      ...example,
+      filesystems: { layout: 'shared' as const, layoutCertainty },
+    })
+    const off = shared(running({ ...trio, 'nodefs.available': '0%', 'imagefs.available': '0%' }))
+    // Certain whatever the layout is: neither filesystem is watched.
+    expect(failingOf(unwatchedImagefs, off)).toMatchObject({ title: 'The disk is watched by no eviction threshold' })
+    expect(failingOf(unwatchedImagefs, off).confidence).toBeUndefined()
+    expect(failingOf(unwatchedImagefs, off).fix?.config.evictionHard).toMatchObject({ 'nodefs.available': '10%' })
+    expect(state(lostDefaultThreshold, off)).toBe('pass')
+    const soft = shared(running({ ...trio, 'nodefs.available': '0%', 'imagefs.available': '0%' }, { 'nodefs.available': '15%' }))
+    expect(state(unwatchedImagefs, soft)).toBe('notApplicable')
+    const lost = shared(running({ ...trio, 'nodefs.available': '0%' }))
+    expect(state(lostDefaultThreshold, lost)).toBe('fail')
+    expect(state(unwatchedImagefs, lost)).toBe('notApplicable')
+  })
+
   it('counts a threshold of 0 bytes as none', () => {
     expect(state(unwatchedImagefs, { filesystems: { layout: 'imagefs' }, thresholds: [hard('imagefs.available', 0)] })).toBe('fail')
   })

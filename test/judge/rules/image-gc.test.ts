@@ -4,9 +4,14 @@ import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeRule } from '#judge/rule.ts'
 import { alertBeforeImageGc } from '#judge/rules/image-gc/alert-before-image-gc.ts'
 import { evictionBeforeImageGc } from '#judge/rules/image-gc/eviction-before-image-gc.ts'
+import { imageGcDisabled } from '#judge/rules/image-gc/image-gc-disabled.ts'
 import { imageGcDue } from '#judge/rules/image-gc/image-gc-due.ts'
+import { unreachableGcLowThreshold } from '#judge/rules/image-gc/unreachable-gc-low-threshold.ts'
 import { defaultPolicy } from '#model/policy.ts'
-import type { EvaluatedThreshold } from '#model/prediction.ts'
+import type { EvaluatedThreshold, ImageDeletion } from '#model/prediction.ts'
+import { outcomeFor } from '#test/rule-outcome.ts'
+
+const gibibyte = 1024 ** 3
 
 const judge = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => outcomeOf(rule, exampleSubject(example), policy)
 const state = (rule: NodeRule, example: NodeExample, policy = defaultPolicy) => judge(rule, example, policy).state
@@ -90,6 +95,22 @@ describe('eviction-before-image-gc', () => {
     expect(state(evictionBeforeImageGc, { imageGC: gc(85), thresholds: nodefs(10) }, policy)).toBe('fail')
   })
 
+  it('tells how long the assumed growth takes from one to the other', () => {
+    const told = (high: number, growth = 2) => {
+      const outcome = judge(
+        evictionBeforeImageGc,
+        { imageGC: gc(high), thresholds: imagefs(15) },
+        { ...defaultPolicy, assumedGrowthPercent: growth },
+      )
+      if (outcome.state !== 'fail') throw new Error(outcome.state)
+      return outcome.failing.consequence
+    }
+    expect(told(85)).toContain('(1 % of the disk, 2.5 min at the growth assumed)')
+    expect(told(90)).toContain('4.0 GiB (10 min at the growth assumed) later')
+    expect(told(86)).not.toContain('later')
+    expect(told(90, 0)).toContain('4.0 GiB later')
+  })
+
   it('tells the bytes, who acts first and by how much', () => {
     const { evidence } = failingOf(evictionBeforeImageGc, { imageGC: gc(85), thresholds: [asPercent('imagefs.available', 15)] })
     expect(evidence).toEqual(
@@ -134,9 +155,14 @@ describe('alert-before-image-gc', () => {
     [81, 'pass'],
     [82, 'fail'],
     [85, 'fail'],
-    [100, 'fail'],
+    [100, 'notApplicable'],
   ])('with an alert at 80 and a high threshold of %i: %s', (high, expected) => {
     expect(state(alertBeforeImageGc, { imageGC: gc(high) })).toBe(expected)
+  })
+
+  it('does not repeat image-gc-disabled, and speaks where a maximum age keeps image GC running', () => {
+    expect(state(imageGcDisabled, { imageGC: gc(100) })).toBe('fail')
+    expect(state(alertBeforeImageGc, { imageGC: { ...gc(100), enabled: true } })).toBe('fail')
   })
 
   it('takes the alert from the policy', () => {
@@ -157,6 +183,44 @@ describe('image-gc-due', () => {
     [null, 'unknown'],
   ])('with triggered %s: %s', (triggered, expected) => {
     expect(state(imageGcDue, { imageGC: { triggered } })).toBe(expected)
+  })
+
+  const going = (name: string, gib: number, rank: number, certainty: 'certain' | 'possible' = 'certain'): ImageDeletion => ({
+    image: `sha256:${name}`,
+    names: [`docker.io/library/${name}:1`],
+    sizeBytes: gib * gibibyte,
+    rank,
+    reason: 'space',
+    certainty,
+  })
+  const due = { triggered: true, bytesToFree: 8 * gibibyte }
+
+  it('passes where nothing can go: unreachable-gc-low-threshold says that', () => {
+    const imageGC = { ...due, deletions: [], reachesLow: false, freedBytes: 0, error: 'too little' }
+    expect(state(imageGcDue, { imageGC })).toBe('pass')
+    expect(outcomeFor(unreachableGcLowThreshold, { imageGC }).state).toBe('fail')
+  })
+
+  it('names what goes, by replay: first what goes first', () => {
+    const imageGC = { ...due, deletions: [going('redis', 20, 1), going('nginx', 2, 0)], reachesLow: true, freedBytes: 22 * gibibyte }
+    const failing = failingOf(imageGcDue, { imageGC })
+    expect(failing).toMatchObject({ confidence: 'certain' })
+    expect(failing.consequence).toContain(
+      'deletes 2 images, docker.io/library/nginx:1 (2.0 GiB) and docker.io/library/redis:1 (20.0 GiB), and counts 22.0 GiB of the 8.0 GiB that it has to free',
+    )
+    expect(failing.evidence).toContainEqual({ what: 'image GC deletes', value: 'docker.io/library/nginx:1, 2147483648 bytes (2.0 GiB)' })
+  })
+
+  it('is only likely where which image goes, or whether one does, is not fixed', () => {
+    const unsure = { ...due, deletions: [going('redis', 20, 0, 'possible')], reachesLow: null, freedBytes: null }
+    expect(failingOf(imageGcDue, { imageGC: unsure })).toMatchObject({
+      confidence: 'likely',
+      consequence: expect.stringContaining('may delete 1 image, docker.io/library/redis:1 (20.0 GiB), until it has counted 8.0 GiB freed'),
+    })
+    expect(failingOf(imageGcDue, { imageGC: { ...due, deletions: null } })).toMatchObject({
+      confidence: 'likely',
+      consequence: expect.stringContaining('which they are is not known'),
+    })
   })
 
   it('does not apply where image GC is off', () => {

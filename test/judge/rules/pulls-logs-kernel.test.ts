@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hard, type NodeExample } from '#judge/example.ts'
+import { type ContextExample, hard, type NodeExample } from '#judge/example.ts'
 import { registryOf } from '#judge/images.ts'
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { deadRegistry } from '#judge/rules/image-pull/dead-registry.ts'
@@ -15,9 +15,9 @@ import { logRotationOvershoot } from '#judge/rules/logs/log-rotation-overshoot.t
 import { defaultPolicy } from '#model/policy.ts'
 import { outcomeFor } from '#test/rule-outcome.ts'
 
-const judge = (rule: NodeRule | ContextRule, example: NodeExample) => outcomeFor(rule, example)
-const state = (rule: NodeRule | ContextRule, example: NodeExample) => judge(rule, example).state
-const failingOf = (rule: NodeRule | ContextRule, example: NodeExample) => {
+const judge = (rule: NodeRule | ContextRule, example: ContextExample) => outcomeFor(rule, example)
+const state = (rule: NodeRule | ContextRule, example: ContextExample) => judge(rule, example).state
+const failingOf = (rule: NodeRule | ContextRule, example: ContextExample) => {
   const outcome = judge(rule, example)
   if (outcome.state !== 'fail') throw new Error(`not a failing but ${outcome.state}`)
   return outcome.failing
@@ -48,10 +48,10 @@ describe('invalid-log-size', () => {
 
 describe('log-rotation-overshoot', () => {
   /** 60 GiB are available of 100, and eviction begins at 10. */
-  const example = (size: string, used: number, state: object = { running: {} }): NodeExample => ({
+  const example = (size: string, used: number, state: object = { running: {} }, restartCount = 0): NodeExample => ({
     configuration: { containerLogMaxSize: size, containerLogMaxFiles: 5 },
     thresholds: [hard('nodefs.available', 10)],
-    pods: [{ metadata: { namespace: 'a', name: 'b' }, status: { containerStatuses: [{ name: 'c', image: 'c', state }] } }],
+    pods: [{ metadata: { namespace: 'a', name: 'b' }, status: { containerStatuses: [{ name: 'c', image: 'c', state, restartCount }] } }],
     summary: { pods: [{ podRef: { namespace: 'a', name: 'b' }, containers: [{ name: 'c', logs: { usedBytes: used } }] }] },
   })
 
@@ -61,6 +61,8 @@ describe('log-rotation-overshoot', () => {
     ['what is written already does not count', example('12Gi', 10 * GiB), 'pass'],
     ['more than that', example('12Gi', 10 * GiB - 1), 'fail'],
     ['a container that does not run', example('20Gi', 0, { terminated: {} }), 'pass'],
+    ['started anew, with the log of the dead instance beside its own', example('5Gi', 0, { running: {} }, 1), 'pass'],
+    ['started anew, and a byte more in each file', example(String(5 * GiB + 1), 0, { running: {} }, 1), 'fail'],
     ['rotation that is off', example('-1', 0), 'pass'],
     ['a disk that was not observed', { ...example('20Gi', 0), filesystems: { nodefs: null } }, 'unknown'],
   ] as const)('%s: %3$s', (_, node, expected) => {
@@ -209,6 +211,22 @@ describe('registries of images', () => {
     expect(state(deadRegistry, { pods: [podOf('registry.k8s.io/pause:3.10', 'k8s.gcr.io.example.com/pause')] })).toBe('pass')
   })
 
+  it('events of pods that are gone, statuses and the sandbox image tell, too', () => {
+    const message = 'Back-off pulling image "docker.pkg.github.com/a/b/c:1"'
+    const time = '2026-11-20T23:50:00Z'
+    const events = [{ reason: 'BackOff', pod: { namespace: 'a', name: 'gone' }, message, count: 3, firstTime: time, lastTime: time }]
+    expect(failingOf(deadRegistry, { events })).toMatchObject({
+      severity: 'high',
+      evidence: [{ what: 'image of a/gone', value: 'docker.pkg.github.com/a/b/c:1' }],
+    })
+    expect(failingOf(deadRegistry, { events, pods: null }).severity).toBe('high')
+    expect(state(deadRegistry, { events: [], errors: { events: 'forbidden' } })).toBe('unknown')
+    const waiting = { containerStatuses: [{ name: 'c', image: 'k8s.gcr.io/a:1', state: { waiting: { reason: 'ErrImagePull' } } }] }
+    expect(state(deadRegistry, { pods: [{ metadata: { name: 'a' }, status: waiting }] })).toBe('fail')
+    const sandbox = failingOf(deadRegistry, { host: { containerd: { sandboxImage: 'k8s.gcr.io/pause:3.2' } } })
+    expect(sandbox.evidence).toEqual([{ what: 'image of the sandbox of every pod', value: 'k8s.gcr.io/pause:3.2' }])
+  })
+
   it('a finished pod pulls nothing', () => {
     expect(state(deadRegistry, { pods: [{ ...podOf('k8s.gcr.io/pause:3.1'), status: { phase: 'Succeeded' } }] })).toBe('pass')
   })
@@ -224,7 +242,14 @@ describe('registries of images', () => {
     expect(failingOf(rateLimitedRegistry, { pods, imageGC: deletion('docker.io/library/nginx:1') }).severity).toBe('medium')
     expect(failingOf(rateLimitedRegistry, { pods, imageGC: deletion('quay.io/a/b:1') }).severity).toBe('low')
     const [pod] = pods
-    expect(state(rateLimitedRegistry, { pods: [{ ...pod, spec: { ...pod?.spec, imagePullSecrets: [{ name: 'hub' }] } }] })).toBe('pass')
+    const withSecret = { ...pod, spec: { ...pod?.spec, imagePullSecrets: [{ name: 'ghcr' }] } }
+    // For which registry it is only its content tells.
+    expect(judge(rateLimitedRegistry, { pods: [withSecret] })).toEqual({
+      state: 'unknown',
+      reason: 'whether the imagePullSecrets of pods with 1 image of Docker Hub are for that registry is not known',
+    })
+    expect(state(rateLimitedRegistry, { pods: [withSecret, ...pods] })).toBe('fail')
+    expect(state(rateLimitedRegistry, { pods: [{ ...withSecret, spec: { ...withSecret.spec, containers: [] } }] })).toBe('pass')
     expect(state(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [{ host: 'docker.io' }] } } })).toBe('unknown')
     expect(state(rateLimitedRegistry, { pods, host: { containerd: { mirrors: [] } } })).toBe('fail')
   })
@@ -256,6 +281,9 @@ describe('pull-failing-now', () => {
 
 describe('serialized-pulls', () => {
   it('is unknown where configz does not tell', () => {
+    const parallel = (maxParallelImagePulls: number) => ({ configuration: { serializeImagePulls: false, maxParallelImagePulls } })
+    expect(failingOf(serializedPulls, parallel(1)).evidence).toContainEqual({ what: 'configz maxParallelImagePulls', value: '1' })
+    expect(state(serializedPulls, parallel(2))).toBe('pass')
     expect(state(serializedPulls, {})).toBe('unknown')
     expect(state(serializedPulls, { identity: { operatingSystem: 'windows' } })).toBe('notApplicable')
   })
@@ -291,7 +319,14 @@ describe('memory-cgroup-leak', () => {
   it.each([
     ['an old kernel', old, 'fail'],
     ['with nokmem', { ...old, cmdline: 'ro cgroup.memory=nokmem' }, 'pass'],
+    ['with nokmem among others', { ...old, cmdline: 'ro cgroup.memory=nosocket,nokmem quiet' }, 'pass'],
+    ['with nokmem, given twice', { ...old, cmdline: 'cgroup.memory=nokmem cgroup.memory=nosocket' }, 'pass'],
+    ['with another option', { ...old, cmdline: 'ro cgroup.memory=nosocket' }, 'fail'],
+    ['with an option that only looks like it', { ...old, cmdline: 'ro xcgroup.memory=nokmemory' }, 'fail'],
     ['on cgroup v2', { ...old, cgroupVersion: 2 }, 'pass'],
+    ['on cgroup v2, few that were deleted left', { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 19_999 }, 'pass'],
+    ['on cgroup v2, many that were deleted left', { release: '6.1.1', cgroupVersion: 2, dyingMemoryCgroups: 20_000 }, 'fail'],
+    ['on cgroup v1, many that were deleted left', { release: '5.4.1', cgroupVersion: 1, dyingMemoryCgroups: 20_000 }, 'fail'],
     ['without its command line', { ...old, cmdline: null }, 'unknown'],
     ['5.4 on cgroup v1, as AL2', { ...old, release: '5.4.1' }, 'pass'],
     ['a new one, just below many cgroups', { release: '5.10.1', memoryCgroups: 19_999 }, 'pass'],
@@ -299,6 +334,15 @@ describe('memory-cgroup-leak', () => {
     ['none', {}, 'unknown'],
   ] as const)('%s: %3$s', (_, kernel, expected) => {
     expect(state(memoryCgroupLeak, { host: { kernel } })).toBe(expected)
+  })
+
+  it('tells deleted cgroups that stay on v2 apart: they hold memory, not ids', () => {
+    const kernel = { release: '6.1.1', cgroupVersion: 2, memoryCgroups: 400, dyingMemoryCgroups: 60_000 }
+    const failing = failingOf(memoryCgroupLeak, { host: { kernel } })
+    expect(failing.severity ?? memoryCgroupLeak.severity).toBe('medium')
+    expect(failing.title).toContain('deleted memory cgroups')
+    expect(failing.consequence).toContain('60000 deleted memory cgroups')
+    expect(failing.evidence).toContainEqual({ what: 'host kernel dyingMemoryCgroups', value: '60000' })
   })
 
   it('knows a new kernel by the Node object, and leaves an old one open', () => {

@@ -91,6 +91,16 @@ describe('required-image-at-risk', () => {
     expect(failingOf(example, { ...wanted, reachableRegistries })).toMatchObject({ severity, confidence })
   })
 
+  it('takes severity and confidence from the same image, the worst', () => {
+    const [near, far] = ['docker.io/library/redis:7', 'quay.io/a/redis:8']
+    const policy = { requiredImages: ['redis:*', '*/redis:*'], reachableRegistries: ['docker.io'] }
+    const severe = { severity: 'high', confidence: 'possible', consequence: expect.stringContaining(far) }
+    expect(failingOf(deleting(deletion(near), deletion(far, 'possible')), policy)).toMatchObject(severe)
+    const [first, second] = ['quay.io/a/redis:1', 'quay.io/a/redis:2']
+    const sure = { severity: 'high', confidence: 'certain', consequence: expect.stringContaining(second) }
+    expect(failingOf(deleting(deletion(first, 'possible'), deletion(second)), policy)).toMatchObject(sure)
+  })
+
   it('says an image once: eviction is sooner, what surely goes is worse', () => {
     const both = (gc: Certainty, eviction: Certainty): NodeExample => ({
       ...deleting(deletion(redis, gc)),

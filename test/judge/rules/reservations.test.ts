@@ -105,6 +105,16 @@ describe('reservation-without-eviction: the example of the Kubernetes documentat
     expect(state(reservationWithoutEviction, sized(system, extra as NodeExample))).toBe(expected)
   })
 
+  it('leaves daemons that use more than is reserved to the rules that say it, with the same fix', () => {
+    const node = sized('1023Mi')
+    expect(state(reservedBelowRealUsage, node)).toBe('fail')
+    // Else it would tell of negative bytes that stay available.
+    expect(state(reservationWithoutEviction, node)).toBe('notApplicable')
+    const none = sized('0', { configuration: { kubeReserved: { memory: '1023Mi' } } })
+    expect(state(missingSystemReserved, none)).toBe('fail')
+    expect(state(reservationWithoutEviction, none)).toBe('notApplicable')
+  })
+
   it('proposes the sum, and tells how far eviction is', () => {
     const { fix, consequence, severity } = failingOf(reservationWithoutEviction, sized('1Gi'))
     expect(fix?.config).toEqual({ systemReserved: { memory: '1524Mi' } })

@@ -1,3 +1,4 @@
+import { ownRankings } from '#judge/rankings.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
@@ -52,22 +53,40 @@ export const criticalPodAmongFirstVictims = nodeRule({
     // Where all of them are safe, the order of the others does not matter.
     if (needed.isSubsetOf(spared)) return
     if (eviction.victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
-    for (const { signal, pods: order } of eviction.rankings ?? []) {
+    const places = ownRankings(eviction.rankings ?? []).flatMap(({ signal, pods: order }) => {
       const victims = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name)))
-      for (const pod of victims.filter(({ namespace, name }) => needed.has(nameOf(namespace, name)))) {
+      return victims.flatMap(pod => {
         const before = victims.filter(({ rank }) => rank < pod.rank).length
-        if (before >= firstVictims) continue
-        const name = bounded(nameOf(pod.namespace, pod.name), nameLength)
-        yield {
-          // Upstream has no order among equals: it can come out last of them.
-          confidence: victims.filter(({ rank }) => rank <= pod.rank).length > firstVictims ? 'possible' : 'certain',
-          consequence: `Under pressure of ${signal} pod ${name} is evicted as number ${before + 1}.`,
-          evidence: [
-            { what: `pod ${name} under ${signal}`, value: `place ${before + 1}: ${bounded(pod.reason)}` },
-            { what: `pod ${name} priority`, value: String(pod.priority) },
-          ],
-        }
+        if (before >= firstVictims || !needed.has(nameOf(pod.namespace, pod.name))) return []
+        return [{ signal, pod, before, upTo: victims.filter(({ rank }) => rank <= pod.rank).length }]
+      })
+    })
+    const alike = Map.groupBy(places, ({ pod, before, upTo }) =>
+      JSON.stringify([nameOf(pod.namespace, pod.name), before, upTo, pod.reason]),
+    )
+    for (const same of alike.values()) {
+      const { pod, before, upTo } = same[0]!
+      const name = bounded(nameOf(pod.namespace, pod.name), nameLength)
+      const signals = same.map(({ signal }) => signal).join(', ')
+      yield {
+        // It can come out last of its equals.
+        confidence: upTo > firstVictims ? 'possible' : 'certain',
+        consequence: `Under pressure of ${signals} pod ${name} ${placed(before, upTo)}.`,
+        evidence: [
+          {
+            what: `pod ${name} under ${signals}`,
+            value: `place ${before + 1}${upTo > before + 1 ? ` to ${upTo}` : ''}: ${bounded(pod.reason)}`,
+          },
+          { what: `pod ${name} priority`, value: String(pod.priority) },
+        ],
       }
     }
   },
 })
+
+/** Upstream has no order among equals. */
+function placed(before: number, upTo: number): string {
+  if (upTo === before + 1) return `is evicted as number ${upTo}`
+  const among = upTo > firstVictims ? `may be among the first ${firstVictims}` : `is among the first ${upTo}`
+  return `${among} to be evicted: ${upTo - before} rank alike, and the kubelet has no order among them`
+}

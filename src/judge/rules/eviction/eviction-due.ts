@@ -2,7 +2,7 @@ import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, nameLength } from '#judge/text.ts'
-import { conditionOf, configuredAt, exactAmount, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
+import { conditionOf, configuredAt, exactAmount, isTwin, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
 import type { EvaluatedThreshold, EvictionPrediction, Signal } from '#model/prediction.ts'
 
 /** Several stand for upstream's own choice between equals. */
@@ -83,8 +83,3 @@ function reclaimed({ nodeReclaim, imageDeletions, victims, actsOn }: EvictionPre
   const isCertain = victims?.[0]?.certainty === 'certain'
   return [...deleted, bounded(`${isCertain ? 'First to go' : 'If that is not enough, first to go'}: ${first.join(' or ')}.`)]
 }
-
-/** containerfs follows the filesystem it lies on: the same numbers, said once. */
-const isTwin = ({ signal, resolved, margin }: EvaluatedThreshold, all: EvaluatedThreshold[]) =>
-  signal.startsWith('containerfs.') &&
-  all.some(other => !other.signal.startsWith('containerfs.') && other.resolved === resolved && other.margin === margin)

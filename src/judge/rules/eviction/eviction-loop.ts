@@ -1,4 +1,5 @@
-import { timesOf, toldOf } from '#judge/events.ts'
+import type { NodeEvent } from '#judge/cluster-facts.ts'
+import { timesOf, toldOf, unreadEvents } from '#judge/events.ts'
 import { allEvictions, type Eviction, nextVictims, readEvictionMessage, recordedEvictions } from '#judge/evictions.ts'
 import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/owners.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
@@ -57,18 +58,25 @@ export const evictionLoop = contextRule({
     nextVictims: nextVictims(eviction, pods),
   }),
 
-  *judge(fact, { events, at, why }) {
-    const evictions = allEvictions(fact.evicted, events, at)
-    const byOwner = Map.groupBy(evictions, eviction => likelyOwner(eviction, fact.owners).name)
-    const loops = [...byOwner.values()].flatMap(own => loopOf(own, fact, at) ?? [])
-    yield* loops
-      .toSorted((a, b) => b.count - a.count || byText(a.failing.consequence, b.failing.consequence))
-      .slice(0, ownersShown)
-      .map(({ failing }) => failing)
+  *judge(fact, { events, at, why, failed }) {
+    yield* loopsOf(fact, events, at)
     // Of most owners the pods that were evicted are gone: only events can tell.
     if (events === null) yield { unknown: why('events') }
+    else yield* unreadEvents({ failed })
   },
+
+  judgeUnread: ({ events, at }) => loopsOf({ evicted: [], owners: [], tolerated: {}, nextVictims: {} }, events, at),
 })
+
+function loopsOf(fact: Fact, events: readonly NodeEvent[] | null, at: string): Failing[] {
+  const evictions = allEvictions(fact.evicted, events, at)
+  const byOwner = Map.groupBy(evictions, eviction => likelyOwner(eviction, fact.owners).name)
+  return [...byOwner.values()]
+    .flatMap(own => loopOf(own, fact, at) ?? [])
+    .toSorted((a, b) => b.count - a.count || byText(a.failing.consequence, b.failing.consequence))
+    .slice(0, ownersShown)
+    .map(({ failing }) => failing)
+}
 
 function loopOf(own: Eviction[], { owners, tolerated, nextVictims }: Fact, at: string): { count: number; failing: Failing } | null {
   const latest = own.at(-1)

@@ -3,7 +3,7 @@ import { hard, soft } from '#judge/example.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, percent, span } from '#judge/text.ts'
 import { configuredAt, exactAmount, fillMs, shownAmount, whyUnobserved } from '#judge/thresholds.ts'
-import { withEntries } from '#judge/values.ts'
+import { float32Rounding, withEntries } from '#judge/values.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
 import { canBeMet, sisterOf } from '#model/watched-signals.ts'
@@ -20,7 +20,7 @@ export const graceLongerThanFillTime = nodeRule({
   needs: ['eviction'],
   docs: {
     title: 'The disk is full before the grace period of a soft threshold is over',
-    why: 'A soft threshold evicts only after it was met for its whole grace period. Where the disk grows from the soft threshold to the hard one in less time, the hard one acts first: pods are killed at once, and the soft threshold is never more than a condition and a taint. Without a hard one the disk is full by then.',
+    why: 'A soft threshold evicts only after it was met for its whole grace period. Where the disk grows from the soft threshold to the hard one in less time, the hard one acts first, without waiting, and the soft threshold is never more than a condition and a taint. Without a hard one the disk is full by then.',
     fix: 'Shorten evictionSoftGracePeriod of that signal, or set evictionSoft further above evictionHard. What the disk is taken to grow by is policy assumedGrowthPercent.',
     sources: [
       'pkg/kubelet/eviction/helpers.go thresholdsMetGracePeriod',
@@ -92,9 +92,7 @@ function hardAfter({ signal }: EvaluatedThreshold, { eviction, filesystems }: Su
   return hards.toSorted((a, b) => (b.resolved ?? 0) - (a.resolved ?? 0))[0]
 }
 
-/** The kubelet keeps percentages as float32: that much beside what was written is no longer, and no shorter. */
-const rounding = (threshold: EvaluatedThreshold | undefined) =>
-  threshold?.value.endsWith('%') ? (threshold.resolved ?? 0) * 2 ** -23 + 1 : 0
+const rounding = (threshold: EvaluatedThreshold | undefined) => float32Rounding(threshold?.value ?? '', threshold?.resolved ?? 0)
 
 /** Half of the time to fill: what is left is for the pods to end in. */
 function shorter({ signal }: EvaluatedThreshold, filledMs: number, { configuration }: Subject) {

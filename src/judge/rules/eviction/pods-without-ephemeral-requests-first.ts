@@ -1,11 +1,13 @@
+import { ownRankings } from '#judge/rankings.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { bounded, bytes, exactBytes, nameLength } from '#judge/text.ts'
+import { bounded, byText, bytes, exactBytes, nameLength } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { RankedPod, Signal } from '#model/prediction.ts'
 
 const gibibyte = 1024 ** 3
 /** What the pod that stays must hold more than the one that goes: below that the order hardly matters. */
 const notableBytes = gibibyte
+const shownFirsts = 3
 const diskSignals: readonly Signal[] = ['nodefs.available', 'imagefs.available']
 
 const pod = (name: string, rank: number, usage: number, request: number): RankedPod => ({
@@ -42,20 +44,22 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
   *judge(subject) {
     const { rankings, protected: spared, victims } = subject.eviction
     if (victims === null) yield { unknown: whyUnobserved(subject, 'in which order pods would be evicted') }
-    for (const { signal, pods } of (rankings ?? []).filter(ranking => diskSignals.includes(ranking.signal))) {
+    for (const { signal, pods } of ownRankings(rankings ?? []).filter(ranking => diskSignals.includes(ranking.signal))) {
       const order = pods.filter(
         ({ namespace, name }) => !(spared ?? []).some(other => other.namespace === namespace && other.name === name),
       )
-      const [first, ...later] = order.toSorted((a, b) => a.rank - b.rank)
-      if (!first || first.usage === null || first.request !== 0) continue
-      const used = first.usage
+      const lowest = Math.min(...order.map(({ rank }) => rank))
+      const firsts = order.filter(({ rank }) => rank === lowest).toSorted(byName)
+      const [first] = firsts
+      if (!first || firsts.some(({ usage, request }) => usage === null || request !== 0)) continue
+      const used = Math.max(...firsts.map(({ usage }) => usage ?? 0))
       // Equal priority: between priorities the order is what was asked for.
-      const holding = later
-        .filter(({ request, priority, rank }) => request > 0 && priority === first.priority && rank > first.rank)
-        .toSorted((a, b) => (b.usage ?? 0) - (a.usage ?? 0))[0]
+      const holding = order
+        .filter(({ request, priority, rank }) => request > 0 && priority === first.priority && rank > lowest)
+        .toSorted((a, b) => (b.usage ?? 0) - (a.usage ?? 0) || byName(a, b))[0]
       if (!holding || (holding.usage ?? 0) - used < notableBytes) continue
       yield {
-        consequence: `Under pressure of ${signal} pod ${nameOf(first)} is evicted first and frees at most ${bytes(used)}; ${nameOf(holding)}, which holds ${bytes(holding.usage ?? 0)}, stays longer because of its request.`,
+        consequence: `Under pressure of ${signal} ${firstOf(firsts)} is evicted first and frees at most ${bytes(used)}; ${nameOf(holding)}, which holds ${bytes(holding.usage ?? 0)}, stays longer because of its request.`,
         evidence: [first, holding].map(ranked => ({
           what: `pod ${nameOf(ranked)} under ${signal}`,
           value: `uses ${exactBytes(ranked.usage ?? 0)}, requests ${exactBytes(ranked.request)}`,
@@ -66,3 +70,11 @@ export const podsWithoutEphemeralRequestsFirst = nodeRule({
 })
 
 const nameOf = ({ namespace, name }: RankedPod) => bounded(`${namespace}/${name}`, nameLength)
+const byName = (a: RankedPod, b: RankedPod) => byText(a.namespace, b.namespace) || byText(a.name, b.name)
+
+/** Upstream has no order among equals. */
+function firstOf(firsts: readonly RankedPod[]): string {
+  const names = firsts.slice(0, shownFirsts).map(nameOf).join(' or ')
+  if (firsts.length === 1) return `pod ${names}`
+  return `one of ${firsts.length} pods that rank alike, ${names}${firsts.length > shownFirsts ? ' or another' : ''},`
+}

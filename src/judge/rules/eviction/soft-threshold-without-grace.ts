@@ -1,6 +1,7 @@
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
+import { hardEviction } from '#judge/thresholds.ts'
 import { durationMs, withEntries } from '#judge/values.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
@@ -17,7 +18,7 @@ export const softThresholdWithoutGrace = nodeRule({
   needs: ['configuration', 'eviction'],
   docs: {
     title: 'A soft eviction threshold has no grace period, and so is a hard one',
-    why: 'The kubelet tells hard from soft by the grace period alone. With 0s it evicts at the first pass below the threshold, and gives pods no time to end.',
+    why: 'The kubelet tells hard from soft by the grace period alone. With 0s it evicts at the first pass below the threshold, and from 1.31 on gives pods no time to end.',
     fix: 'Give the signal a time in evictionSoftGracePeriod, or move the threshold to evictionHard where that is meant.',
     sources: ['pkg/kubelet/eviction/helpers.go isHardEvictionThreshold', 'pkg/kubelet/eviction/eviction_manager.go synchronize'],
   },
@@ -26,7 +27,7 @@ export const softThresholdWithoutGrace = nodeRule({
     good: { configuration: { ...bad, evictionSoftGracePeriod: { 'nodefs.available': '90s' } } },
   },
 
-  *judge({ configuration, eviction }) {
+  *judge({ identity, configuration, eviction }) {
     const { evictionSoft = {}, evictionSoftGracePeriod = {} } = configuration
     for (const threshold of eviction.thresholds.filter(({ hard }) => hard)) {
       const { signal } = threshold
@@ -34,7 +35,7 @@ export const softThresholdWithoutGrace = nodeRule({
       if (value === undefined || grace === undefined || durationMs(grace) !== 0) continue
       if (threshold.value !== value || !canBeMet(threshold)) continue
       yield {
-        consequence: `Below ${bounded(value)} of ${signal} the kubelet kills pods at its next pass, at once: nothing waits, and their own grace period does not count.`,
+        consequence: `At the first pass below ${bounded(value)} of ${signal} pods are ${hardEviction(identity)}: nothing waits for the signal to recover.`,
         evidence: [
           { what: `configz evictionSoft.${signal}`, value: bounded(value) },
           { what: `configz evictionSoftGracePeriod.${signal}`, value: bounded(grace) },

@@ -2,7 +2,7 @@ import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
-import { amountOf, withEntries } from '#judge/values.ts'
+import { amountOf, float32Rounding, withEntries } from '#judge/values.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 const gibibyte = 1024 ** 3
@@ -38,8 +38,8 @@ export const unreachableMinReclaim = nodeRule({
         yield { unknown: whyUnobserved(subject, `the capacity of ${signal}`) }
         continue
       }
-      // Equal too: nothing is ever wholly empty.
-      if (resolved + amount < capacity) continue
+      // Equal too, as written: nothing is ever wholly empty.
+      if (resolved + amount + float32Rounding(threshold.value, resolved) + float32Rounding(minReclaim, amount) < capacity) continue
       yield {
         consequence: `Once ${signal} falls below ${bounded(threshold.value)} it stays met until ${resolved + amount} are available, of ${capacity} in all: the kubelet evicts pod after pod and never comes out of it.`,
         evidence: [

@@ -1,7 +1,7 @@
 import { hard, soft } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
-import { configuredAt, whyUnobserved } from '#judge/thresholds.ts'
+import { configuredAt, hardEviction, isTwin, whyUnobserved } from '#judge/thresholds.ts'
 import { canBeMet } from '#model/watched-signals.ts'
 
 export const unreachableSoftThreshold = nodeRule({
@@ -22,7 +22,7 @@ export const unreachableSoftThreshold = nodeRule({
 
   *judge(subject) {
     const { thresholds } = subject.eviction
-    for (const soft of thresholds.filter(threshold => !threshold.hard && canBeMet(threshold))) {
+    for (const soft of thresholds.filter(threshold => !threshold.hard && canBeMet(threshold) && !isTwin(threshold, thresholds))) {
       const sameSignal = thresholds.filter(threshold => threshold.hard && threshold.signal === soft.signal && canBeMet(threshold))
       for (const hard of sameSignal) {
         // Equal as written is equal as observed, whatever the capacity.
@@ -34,7 +34,7 @@ export const unreachableSoftThreshold = nodeRule({
         // Equal counts too: both are met at the same moment, and the hard one does not wait.
         if (!isSame && (soft.resolved ?? 0) > (hard.resolved ?? 0)) continue
         yield {
-          consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are killed at once; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
+          consequence: `Below ${bounded(hard.value)} of ${soft.signal} pods are ${hardEviction(subject.identity)}; the soft threshold's grace period of ${soft.gracePeriodMs / 1000} s never runs to its end.`,
           evidence: [
             { what: configuredAt(soft, subject.configuration), value: bounded(soft.value) },
             { what: configuredAt(hard, subject.configuration), value: bounded(hard.value) },

@@ -1,9 +1,12 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { hard } from '#judge/example.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { type Failing, type NodeSubject, nodeRule, type Satisfied } from '#judge/rule.ts'
 import { exactBytes } from '#judge/text.ts'
-import { imageGcBeside, whyUnobserved } from '#judge/thresholds.ts'
+import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
+import type { Policy } from '#model/policy.ts'
 import { canBeMet } from '#model/watched-signals.ts'
+
+const diskSignals: readonly string[] = ['nodefs.available', 'imagefs.available']
 
 export const unwatchedImagefs = nodeRule({
   id: 'unwatched-imagefs',
@@ -12,7 +15,7 @@ export const unwatchedImagefs = nodeRule({
   needs: ['configuration', 'eviction'],
   docs: {
     title: 'The image disk is watched by no eviction threshold',
-    why: 'Images have a filesystem of their own, and no imagefs.available threshold is in force. nodefs thresholds do not see it: when it is full the node stays Ready without DiskPressure, while pulls and writes of containers fail.',
+    why: 'Images have a filesystem of their own, and no imagefs.available threshold is in force. nodefs thresholds do not see it: when it is full the node stays Ready without DiskPressure, while pulls and writes of containers fail. One disk for all is watched by either; with both switched off by none.',
     fix: 'Set evictionHard imagefs.available (and imagefs.inodesFree), together with the other signals of the map: it is replaced as a whole.',
     sources: [
       'pkg/kubelet/eviction/eviction_manager.go synchronize',
@@ -24,13 +27,18 @@ export const unwatchedImagefs = nodeRule({
     bad: { filesystems: { layout: 'imagefs' }, thresholds: [hard('nodefs.available', 10)] },
     good: { filesystems: { layout: 'imagefs' }, thresholds: [hard('nodefs.available', 10), hard('imagefs.available', 10)] },
   },
-  appliesTo: ({ identity, filesystems }) => identity.operatingSystem === 'linux' && filesystems.layout !== 'shared',
+  appliesTo: subject =>
+    subject.identity.operatingSystem === 'linux' && (subject.filesystems.layout !== 'shared' || isUnwatchedDisk(subject)),
 
   *judge(subject, policy) {
     const { identity, configuration, eviction, filesystems } = subject
     if (eviction.thresholds.some(threshold => threshold.signal === 'imagefs.available' && canBeMet(threshold))) return
     if (filesystems.layout === null) {
       yield { unknown: `whether images have a filesystem of their own: ${whyUnobserved(subject, 'the layout of the filesystems')}` }
+      return
+    }
+    if (filesystems.layout === 'shared') {
+      yield ofOneDisk(subject, policy)
       return
     }
     const hardValue = configuration.evictionHard?.['imagefs.available']
@@ -60,5 +68,34 @@ export const unwatchedImagefs = nodeRule({
     }
   },
 })
+
+/** One disk that neither nodefs nor imagefs watches. A default that evictionHard took away is lost-default-threshold's. */
+function isUnwatchedDisk({ configuration, eviction, ...subject }: NodeSubject): boolean {
+  if (configuration === null || eviction === null) return false
+  const isLost = lostDefaults({ ...subject, configuration, eviction })?.lost.some(([signal]) => diskSignals.includes(signal)) ?? false
+  return !isLost && !eviction.thresholds.some(threshold => diskSignals.includes(threshold.signal) && canBeMet(threshold))
+}
+
+function ofOneDisk({ identity, configuration, filesystems }: Satisfied<'configuration' | 'eviction'>, policy: Policy): Failing {
+  const threshold = evictionHardDefaults(identity.kubeletVersion, 'linux')['nodefs.available'] ?? '10%'
+  const { capacityBytes = null, availableBytes = null } = filesystems.nodefs ?? {}
+  return {
+    title: 'The disk is watched by no eviction threshold',
+    consequence:
+      'When the disk is full the kubelet sees no pressure: no DiskPressure, no taint, no eviction. Only image GC frees space, and where it cannot, pulls and writes of containers, their logs and the node itself fail with "no space left on device".',
+    evidence: [
+      ...diskSignals.map(signal => ({ what: `configz evictionHard.${signal}`, value: state(configuration.evictionHard?.[signal]) })),
+      { what: 'filesystems', value: 'shared: one disk for all' },
+      ...(capacityBytes === null ? [] : [{ what: 'disk capacity', value: exactBytes(capacityBytes) }]),
+      ...(availableBytes === null ? [] : [{ what: 'disk available', value: exactBytes(availableBytes) }]),
+    ],
+    fix: {
+      config: {
+        evictionHard: { ...configuration.evictionHard, 'nodefs.available': threshold },
+        ...imageGcBeside(threshold, configuration.imageGCHighThresholdPercent ?? 85, policy),
+      },
+    },
+  }
+}
 
 const state = (value: string | undefined) => (value === undefined ? 'absent' : `${value} (never met: switched off)`)

@@ -20,6 +20,9 @@ export const alertBeforeImageGc = nodeRule({
     good: { imageGC: { highThresholdPercent: 80, lowThresholdPercent: 70 }, thresholds: [hard('nodefs.available', 10)] },
   },
 
+  // With image GC off, image-gc-disabled says it.
+  appliesTo: ({ imageGC }) => imageGC?.enabled !== false,
+
   *judge({ imageGC, eviction, filesystems }, policy) {
     const high = imageGC.highThresholdPercent
     // Used is 100 − floor(available %): image GC starts just above high − 1.
@@ -28,11 +31,9 @@ export const alertBeforeImageGc = nodeRule({
     const resolved = eviction?.thresholds.filter(({ signal }) => signal === 'imagefs.available' || signal === 'nodefs.available')
     const evictionBytes = Math.max(0, ...(resolved ?? []).map(threshold => threshold.resolved ?? 0))
     const sound = soundImageGc(capacity ? (evictionBytes / capacity) * 100 : 0, policy)
-    const gap = capacity && imageGC.enabled ? gapBetween(capacity, high, policy) : null
+    const gap = capacity ? gapBetween(capacity, high, policy) : null
     yield {
-      consequence: imageGC.enabled
-        ? `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${high - 1} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} (${span(gap.fillMs)} at the growth assumed) in which people are called and nothing cleans.`}`
-        : `The alert fires at ${percent(policy.alertPercent)} used; image GC is switched off and never starts.`,
+      consequence: `The alert fires at ${percent(policy.alertPercent)} used; the kubelet starts deleting unused images only above ${high - 1} % used.${gap === null ? '' : ` Of this disk that is ${bytes(gap.bytes)} (${span(gap.fillMs)} at the growth assumed) in which people are called and nothing cleans.`}`,
       evidence: [
         { what: 'policy alertPercent', value: String(policy.alertPercent) },
         { what: 'configz imageGCHighThresholdPercent', value: String(high) },

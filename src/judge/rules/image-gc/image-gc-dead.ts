@@ -1,6 +1,6 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { recentEvents, timesOf, toldEvidence, toldOf, withEvidence } from '#judge/events.ts'
+import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents, withEvidence } from '#judge/events.ts'
 import { failingGc, isJustTold } from '#judge/gc-events.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, exactBytes } from '#judge/text.ts'
@@ -35,11 +35,19 @@ export const imageGcDead = contextRule({
 
   fact: subject => [...ofStatistics(subject)],
 
-  *judge(fact, { events, at }) {
+  *judge(fact, context) {
+    const { events, at } = context
     yield* withEvidence(fact, toldEvidence(recentEvents(events, at, ['InvalidDiskCapacity']), at))
     // What the statistics say at this moment needs no second witness.
     if (!fact.some(said => 'consequence' in said))
       yield* failingOf('Image', [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)], at)
+    yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
+    yield* unreadEvents(context)
+  },
+
+  // Containers are collected where image GC is off, too.
+  *judgeUnread({ events, at }, applies) {
+    if (applies) yield* failingOf('Image', [failingGc('InvalidDiskCapacity', events, at), failingGc('ImageGCFailed', events, at)], at)
     yield* failingOf('Container', [failingGc('ContainerGCFailed', events, at)], at)
   },
 })

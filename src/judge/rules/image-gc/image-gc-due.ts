@@ -1,9 +1,12 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import { nodeRule } from '#judge/rule.ts'
-import { bytes, exactBytes } from '#judge/text.ts'
+import { bounded, byText, bytes, counted, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
+import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
 
 const gcMinutes = imageGcPeriodMs / 60_000
+const shown = 5
+const shownInText = 3
 
 export const imageGcDue = nodeRule({
   id: 'image-gc-due',
@@ -26,18 +29,55 @@ export const imageGcDue = nodeRule({
     const { imageGC, filesystems } = subject
     const { triggered, usagePercent, bytesToFree, highThresholdPercent, lowThresholdPercent } = imageGC
     // Upstream's round ends with that error, and frees nothing.
-    if (triggered === null || imageGC.error !== null) yield { unknown: imageGC.error ?? whyUnobserved(subject, 'the image filesystem') }
-    if (!triggered) return
+    if (triggered === null || (!triggered && imageGC.error !== null))
+      yield { unknown: imageGC.error ?? whyUnobserved(subject, 'the image filesystem') }
+    const { deletions } = imageGC
+    // Where nothing can go unreachable-gc-low-threshold says it.
+    if (!triggered || deletions?.length === 0) return
+    const going = deletions?.toSorted(byRank) ?? []
     const available = filesystems.imagefs?.availableBytes
     yield {
-      consequence: `Within ${gcMinutes} min the kubelet deletes unused images${bytesToFree === null ? '' : ` until it has counted ${bytes(bytesToFree)} freed`}, at least one. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,
+      confidence: going.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'likely',
+      consequence: `Within ${gcMinutes} min the kubelet ${deletions === null ? 'deletes unused images, which they are is not known,' : told(going)}${freed(imageGC)}. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,
       evidence: [
         ...(usagePercent === null ? [] : [{ what: 'image filesystem used', value: `${usagePercent} %` }]),
         { what: 'configz imageGCHighThresholdPercent', value: String(highThresholdPercent) },
         { what: 'configz imageGCLowThresholdPercent', value: String(lowThresholdPercent) },
         ...(available === null || available === undefined ? [] : [{ what: 'image filesystem available', value: exactBytes(available) }]),
         ...(bytesToFree === null ? [] : [{ what: 'to free', value: exactBytes(bytesToFree) }]),
+        ...going.slice(0, shown).map(image => ({
+          what: image.certainty === 'certain' ? 'image GC deletes' : 'image GC may delete',
+          value: `${nameOf(image)}${image.sizeBytes === null ? '' : `, ${exactBytes(image.sizeBytes)}`}`,
+        })),
       ],
     }
   },
 })
+
+const nameOf = ({ image, names }: ImageDeletion) => bounded(names[0] ?? image, 200)
+
+/** What may go at any place comes last. */
+function byRank(a: ImageDeletion, b: ImageDeletion): number {
+  const [placeOfA, placeOfB] = [a, b].map(({ rank }) => rank ?? Number.MAX_SAFE_INTEGER)
+  return (placeOfA ?? 0) - (placeOfB ?? 0) || byText(nameOf(a), nameOf(b))
+}
+
+/** Whom replay sees go, first what goes first. */
+function told(going: readonly ImageDeletion[]): string {
+  const surely = going.filter(({ certainty }) => certainty === 'certain')
+  const named = surely.length > 0 ? surely : going
+  const names = named
+    .slice(0, shownInText)
+    .map(image => `${nameOf(image)}${image.sizeBytes === null ? '' : ` (${bytes(image.sizeBytes)})`}`)
+  if (named.length > shownInText) names.push(`${named.length - shownInText} more`)
+  const list = names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : names[0]
+  const others = going.length - named.length
+  return `${surely.length > 0 ? 'deletes' : 'may delete'} ${counted(named.length, 'image')}, ${list},${others > 0 ? ` may delete ${others} more,` : ''}`
+}
+
+function freed({ bytesToFree, freedBytes }: ImageGcPrediction): string {
+  if (bytesToFree === null) return ' until it has counted enough'
+  return freedBytes === null
+    ? ` until it has counted ${bytes(bytesToFree)} freed`
+    : ` and counts ${bytes(freedBytes)} of the ${bytes(bytesToFree)} that it has to free`
+}

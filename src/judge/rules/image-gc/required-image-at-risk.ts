@@ -59,7 +59,9 @@ export const requiredImageAtRisk = nodeRule({
       if (risk.when === 'open') yield { unknown: `whether image ${bounded(need.name)} is in use or pinned: what was read does not tell` }
       else found.push({ ...risk, ...need, severity: severityOf(need.name, risk, policy) })
     }
-    const [worst, ...others] = found.toSorted((a, b) => severityRank(a.severity) - severityRank(b.severity) || byText(a.name, b.name))
+    const [worst, ...others] = found.toSorted(
+      (a, b) => severityRank(a.severity) - severityRank(b.severity) || doubt(a) - doubt(b) || byText(a.name, b.name),
+    )
     if (!worst) return
     const unreachable =
       worst.severity === 'low'
@@ -67,7 +69,7 @@ export const requiredImageAtRisk = nodeRule({
         : ` Its registry ${bounded(registryOf(worst.name))} is not among the reachable ones: it does not come back.`
     yield {
       severity: worst.severity,
-      confidence: found.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'possible',
+      confidence: worst.certainty,
       consequence: `Image ${bounded(worst.name)} ${fateOf(worst)}.${unreachable}${others.length === 0 ? '' : ` So it is with ${counted(others.length, 'other image')}.`}`,
       evidence: [
         ...[worst, ...others].slice(0, shown).map(({ name, why, when, certainty }) => ({
@@ -88,6 +90,9 @@ interface Risk {
   when: 'imageGC' | 'eviction' | 'next' | 'open'
   certainty: Certainty
 }
+
+/** What surely goes is worse than what may. */
+const doubt = ({ certainty }: Pick<Risk, 'certainty'>): number => (certainty === 'certain' ? 0 : 1)
 
 function fateOf({ when, certainty }: Pick<Risk, 'when' | 'certainty'>): string {
   if (when === 'next') return 'is neither in use nor pinned: the next time that image GC or eviction needs space it may go'

@@ -1,6 +1,6 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { timesOf, toldOf, withEvidence } from '#judge/events.ts'
+import { timesOf, toldOf, unreadEvents, withEvidence } from '#judge/events.ts'
 import { isJustTold, shortfallBytes, shortfalls } from '#judge/gc-events.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes } from '#judge/text.ts'
@@ -43,19 +43,33 @@ export const unreachableGcLowThreshold = contextRule({
     return { replayed: [...replayed(subject)], triggered, isDoubted: triggered === null || reachesLow === true }
   },
 
-  *judge(fact, { events, at }) {
+  *judge(fact, context) {
+    const { events, at } = context
     const told = shortfalls(events, at)
     yield* withEvidence(fact.replayed, evidenceOf(told, at))
     // Below the trigger the round that failed is over: something else has made room.
-    if (told.length === 0 || fact.triggered === false || fact.replayed.some(said => 'consequence' in said)) return
-    const { last, ...times } = toldOf(told, at)
-    yield {
-      confidence: !fact.isDoubted && isJustTold(last, at) ? 'certain' : 'likely',
-      consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}. While the disk grows, eviction is next.`,
-      evidence: evidenceOf(told, at),
+    if (fact.triggered === false || fact.replayed.some(said => 'consequence' in said)) return
+    if (told.length === 0) {
+      yield* unreadEvents(context)
+      return
     }
+    yield failingOf(told, at, fact.isDoubted)
+  },
+
+  *judgeUnread({ events, at }, applies) {
+    const told = shortfalls(events, at)
+    if (applies && told.length > 0) yield failingOf(told, at, true)
   },
 })
+
+function failingOf(told: readonly NodeEvent[], at: string, isDoubted: boolean): Failing {
+  const { last, ...times } = toldOf(told, at)
+  return {
+    confidence: !isDoubted && isJustTold(last, at) ? 'certain' : 'likely',
+    consequence: `Every ${gcMinutes} min the kubelet deletes whatever image may go, and it is not enough: it said so ${timesOf({ ...times, last })}. While the disk grows, eviction is next.`,
+    evidence: evidenceOf(told, at),
+  }
+}
 
 function evidenceOf(told: readonly NodeEvent[], at: string): Evidence[] {
   const newest = told.at(-1)

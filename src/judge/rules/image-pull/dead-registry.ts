@@ -1,12 +1,24 @@
 import { endedRegistries } from '#facts/kubernetes/registries.ts'
-import { imagesOf } from '#judge/images.ts'
-import { nodeRule } from '#judge/rule.ts'
+import type { NodeContext } from '#judge/cluster-facts.ts'
+import { unreadEvents } from '#judge/events.ts'
+import { imagesOf, registryOf } from '#judge/images.ts'
+import { pullFailures } from '#judge/pulls.ts'
+import { contextRule, type Failing, type NodeSubject, type Satisfied } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
+import { isRawObject } from '#model/record.ts'
 
 const shown = 10
 const pod = (image: string) => ({ metadata: { namespace: 'shop', name: 'web' }, spec: { containers: [{ name: 'web', image }] } })
 
-export const deadRegistry = nodeRule({
+interface Named {
+  image: string
+  registry: string
+  user: string
+}
+const isEnded = ({ registry }: Pick<Named, 'registry'>) => Object.hasOwn(endedRegistries, registry)
+const sandbox = 'the sandbox of every pod'
+
+export const deadRegistry = contextRule({
   id: 'dead-registry',
   family: 'image-pull',
   severity: 'medium',
@@ -23,23 +35,57 @@ export const deadRegistry = nodeRule({
   },
   examples: { bad: { pods: [pod('docker.pkg.github.com/shop/web/web:1')] }, good: { pods: [pod('ghcr.io/shop/web:1')] } },
 
-  *judge({ pods }) {
-    const images = imagesOf(pods)
-    for (const [registry, { successor, state, isGone }] of Object.entries(endedRegistries)) {
-      const dead = images.filter(image => image.registry === registry)
-      if (dead.length === 0) continue
-      const names = [...new Set(dead.map(({ image }) => image))].toSorted(byText)
-      yield {
-        severity: isGone ? 'high' : 'medium',
-        consequence: `${registry} ${state}. Once the kubelet deletes ${names.length === 1 ? bounded(names[0] ?? '', 200) : `one of these ${names.length} images`}, a pod that needs it waits in ImagePullBackOff; ${successor} has taken its place.`,
-        evidence: names.slice(0, shown).map(name => {
-          const users = [...new Set(dead.filter(({ image }) => image === name).map(user => user.pod))].toSorted(byText)
-          return {
-            what: `image of ${bounded(users[0] ?? '', 200)}${users.length > 1 ? ` and ${counted(users.length - 1, 'more pod')}` : ''}`,
-            value: bounded(name),
-          }
-        }),
-      }
-    }
+  fact: subject => [...ofPods(subject), ...ofSandbox(subject)].filter(isEnded),
+
+  *judge(fact, context) {
+    yield* failingsOf([...fact, ...ofEvents(context)])
+    yield* unreadEvents(context)
   },
+
+  judgeUnread: context => failingsOf(ofEvents(context)),
 })
+
+/** What the specs name, and what statuses say is run. */
+function ofPods({ pods }: Satisfied<'pods'>): Named[] {
+  const named = imagesOf(pods).map(({ image, registry, pod }) => ({ image, registry, user: pod }))
+  const unfinished = pods.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+  const run = unfinished.flatMap(({ metadata, status }) =>
+    [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses].flatMap(statuses =>
+      (statuses ?? []).flatMap(({ image }) =>
+        image ? [{ image, registry: registryOf(image), user: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}` }] : [],
+      ),
+    ),
+  )
+  return [...named, ...run]
+}
+
+function ofSandbox({ host }: Pick<NodeSubject, 'host'>): Named[] {
+  const image = isRawObject(host?.containerd) ? host.containerd.sandboxImage : undefined
+  return typeof image === 'string' && image !== '' ? [{ image, registry: registryOf(image), user: sandbox }] : []
+}
+
+/** Also of pods that are gone by now. */
+const ofEvents = ({ events, at }: Pick<NodeContext, 'events' | 'at'>): Named[] =>
+  pullFailures(events, at)
+    .flatMap(({ image, registry, pod }) => (image === null || registry === null ? [] : [{ image, registry, user: pod }]))
+    .filter(isEnded)
+
+function* failingsOf(images: readonly Named[]): Iterable<Failing> {
+  for (const [registry, { successor, state, isGone }] of Object.entries(endedRegistries)) {
+    const dead = images.filter(image => image.registry === registry)
+    if (dead.length === 0) continue
+    const names = [...new Set(dead.map(({ image }) => image))].toSorted(byText)
+    const isOfSandbox = dead.some(({ user }) => user === sandbox)
+    yield {
+      severity: isGone ? 'high' : 'medium',
+      consequence: `${registry} ${state}. Once the kubelet deletes ${names.length === 1 ? bounded(names[0] ?? '', 200) : `one of these ${names.length} images`}, a pod that needs it waits in ImagePullBackOff${isOfSandbox ? ', and without the sandbox image no pod starts here' : ''}; ${successor} has taken its place.`,
+      evidence: names.slice(0, shown).map(name => {
+        const users = [...new Set(dead.filter(({ image }) => image === name).map(({ user }) => user))].toSorted(byText)
+        return {
+          what: `image of ${bounded(users[0] ?? '', 200)}${users.length > 1 ? ` and ${counted(users.length - 1, 'more pod')}` : ''}`,
+          value: bounded(name),
+        }
+      }),
+    }
+  }
+}

@@ -1,9 +1,8 @@
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
-import { isWithin, timesOf } from '#judge/events.ts'
-import { type PullFailure, pullFailures, type WaitingContainer, waitingOf } from '#judge/pulls.ts'
+import { timesOf, unreadEvents } from '#judge/events.ts'
+import { type PullFailure, pullFailures, recentStarts, type WaitingContainer, waitingOf } from '#judge/pulls.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
-import type { KubernetesPod } from '#model/kubernetes.ts'
 
 const shown = 10
 const pod = (state: object) => ({
@@ -34,31 +33,28 @@ export const pullFailingNow = contextRule({
       containers: waiting.length,
       shown: waiting.slice(0, shown),
       waitingPods: [...waitingPods],
-      startedPods: pods
-        .filter(pod => hasStarted(pod, at))
-        .map(nameOf)
-        .filter(name => !waitingPods.has(name)),
+      startedPods: Object.keys(recentStarts(pods, at)),
     }
   },
 
-  *judge({ containers, shown: [first, ...others], waitingPods, startedPods }, { events, at }) {
+  *judge({ containers, shown: [first, ...others], waitingPods, startedPods }, context) {
+    const { events, at } = context
     if (first !== undefined) yield waitingFailing([first, ...others], containers, waitingPods.length)
     // Of pods that wait the status says it; of those that have started what failed is over.
     const settled = new Set([...waitingPods, ...startedPods])
     const told = pullFailures(events, at).filter(({ pod, isPulledSince }) => !isPulledSince && !settled.has(pod))
     const [gone] = told
     if (gone !== undefined) yield goneFailing(gone, told)
+    yield* unreadEvents(context)
+  },
+
+  *judgeUnread({ events, at }) {
+    const told = pullFailures(events, at).filter(({ isPulledSince }) => !isPulledSince)
+    const [first] = told
+    // A pod whose status was not read may have its image by now.
+    if (first !== undefined) yield { ...goneFailing(first, told), confidence: 'likely' }
   },
 })
-
-const nameOf = ({ metadata }: KubernetesPod) => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
-
-/** Within the hour that events are kept: what failed in it was pulled in the end. */
-function hasStarted({ status }: KubernetesPod, at: string): boolean {
-  const statuses = [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])]
-  const times = statuses.flatMap(({ state }) => [state?.running?.startedAt, state?.terminated?.startedAt])
-  return times.some(time => typeof time === 'string' && isWithin(time, at))
-}
 
 function waitingFailing(waiting: [WaitingContainer, ...WaitingContainer[]], containers: number, pods: number): Failing {
   const [first] = waiting

@@ -1,7 +1,7 @@
 import { dockerHubLimits } from '#facts/kubernetes/registries.ts'
-import { timesOf } from '#judge/events.ts'
+import { timesOf, unreadEvents } from '#judge/events.ts'
 import { canonicalName, imagesOf, registryOf } from '#judge/images.ts'
-import { causeOf, type PullFailure, pullFailures, rateLimit, type WaitingContainer, waitingOf } from '#judge/pulls.ts'
+import { causeOf, type PullFailure, pullFailures, rateLimit, recentStarts, type WaitingContainer, waitingOf } from '#judge/pulls.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 import type { RawObject } from '#model/record.ts'
@@ -23,35 +23,73 @@ export const rateLimitedRegistry = contextRule({
   },
   examples: { bad: { pods: [pod('redis:7.4')] }, good: { pods: [pod('public.ecr.aws/docker/library/redis:7.4')] } },
 
-  fact: subject => ({ atRisk: [...atRisk(subject)], waiting: subject.pods.flatMap(waitingOf).filter(isLimited).slice(0, shown) }),
+  fact: subject => ({
+    atRisk: [...atRisk(subject)],
+    waiting: subject.pods.flatMap(waitingOf).filter(isLimited).slice(0, shown),
+    started: recentStarts(subject.pods, subject.at),
+  }),
 
-  *judge({ atRisk, waiting }, { events, at }) {
+  *judge({ atRisk, waiting, started }, context) {
+    const { events, at } = context
     const told = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
-    if (told.length + waiting.length > 0) yield refused(told, waiting)
+    const isOver = ({ pod, last, isPulledSince }: PullFailure) => isPulledSince || (last !== null && (started[pod] ?? '') > last)
+    const lasting = told.filter(failure => !isOver(failure))
+    if (lasting.length + waiting.length > 0) yield refused(lasting, waiting)
+    else if (told.length > 0) yield refusedBefore(told)
     yield* atRisk
+    yield* unreadEvents(context)
+  },
+
+  *judgeUnread({ events, at }) {
+    const told = pullFailures(events, at).filter(({ cause }) => cause === rateLimit)
+    if (told.length > 0) yield { ...refused(told, []), confidence: 'likely' }
   },
 })
 
 const isLimited = ({ message, image }: WaitingContainer) => causeOf(message, image) === rateLimit
 
 function refused(told: readonly PullFailure[], waiting: readonly WaitingContainer[]): Failing {
-  const registries = new Set([...told.map(({ registry }) => registry ?? 'a registry'), ...waiting.map(({ image }) => registryOf(image))])
+  const registries = [...told.map(({ registry }) => registry), ...waiting.map(({ image }) => registryOf(image))]
   return {
     severity: 'high',
     title: 'A registry refuses pulls: its rate limit is reached',
-    consequence: `${bounded([...registries].toSorted(byText).join(', '), 200)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
+    consequence: `${named(registries)} answered 429 toomanyrequests to this node's pulls: pods whose image is not on a node wait, on every node behind the same address, until its window has passed.`,
     evidence: [
       ...waiting.map(({ pod, message }) => ({ what: `pod ${bounded(pod, 300)} waits`, value: bounded(message) })),
-      ...told
-        .slice(0, shown)
-        .map(failure => ({ what: `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`, value: bounded(failure.message) })),
+      ...refusals(told),
     ],
   }
 }
 
+function refusedBefore(told: readonly PullFailure[]): Failing {
+  return {
+    severity: 'medium',
+    confidence: 'likely',
+    title: 'A registry refused pulls within the last hour: its rate limit was reached',
+    consequence: `${named(told.map(({ registry }) => registry))} answered 429 toomanyrequests to pulls of this node within the last hour. The pods have their images since; the next that pull much at once, from any node behind the same address, may meet the same limit.`,
+    evidence: refusals(told),
+  }
+}
+
+const named = (registries: (string | null)[]) =>
+  bounded([...new Set(registries.map(registry => registry ?? 'a registry'))].toSorted(byText).join(', '), 200)
+
+const refusals = (told: readonly PullFailure[]) =>
+  told
+    .slice(0, shown)
+    .map(failure => ({ what: `pod ${bounded(failure.pod, 300)}, refused ${timesOf(failure)}`, value: bounded(failure.message) }))
+
 function* atRisk({ pods, imageGC, host }: Satisfied<'pods'>): Iterable<Failing | Undecided> {
-  const images = imagesOf(pods).filter(({ registry, hasPullSecret }) => registry === 'docker.io' && !hasPullSecret)
-  if (images.length === 0) return
+  const ofHub = imagesOf(pods).filter(({ registry }) => registry === 'docker.io')
+  const images = ofHub.filter(({ hasPullSecret }) => !hasPullSecret)
+  if (ofHub.length === 0) return
+  if (images.length === 0) {
+    const names = new Set(ofHub.map(({ image }) => image)).size
+    yield {
+      unknown: `whether the imagePullSecrets of pods with ${counted(names, 'image')} of Docker Hub are for that registry is not known`,
+    }
+    return
+  }
   const mirrors = (host?.containerd as RawObject | undefined)?.mirrors
   if (Array.isArray(mirrors) && mirrors.length > 0) {
     yield { unknown: "host: containerd has mirrors; whether they answer for Docker Hub's images is not known" }

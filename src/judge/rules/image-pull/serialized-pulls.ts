@@ -1,5 +1,8 @@
 import { nodeRule } from '#judge/rule.ts'
 
+/** Enough that one slow image holds up no other, few enough for any disk. */
+const soundParallelPulls = 5
+
 export const serializedPulls = nodeRule({
   id: 'serialized-pulls',
   family: 'image-pull',
@@ -18,13 +21,18 @@ export const serializedPulls = nodeRule({
   examples: { bad: { configuration: { serializeImagePulls: true } }, good: { configuration: { serializeImagePulls: false } } },
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
-  *judge({ configuration: { serializeImagePulls } }) {
+  *judge({ configuration: { serializeImagePulls, maxParallelImagePulls } }) {
     if (serializeImagePulls === undefined) yield { unknown: 'configz: serializeImagePulls is absent, and the kubelet always shows it' }
-    if (!serializeImagePulls) return
+    // In parallel, but one at a time, is one at a time.
+    const isOneAtATime = serializeImagePulls === false && maxParallelImagePulls === 1
+    if (!serializeImagePulls && !isOneAtATime) return
     yield {
       consequence: 'When several pods of this node need images, each pull waits for all that were asked for before it.',
-      evidence: [{ what: 'configz serializeImagePulls', value: 'true' }],
-      fix: { config: { serializeImagePulls: false } },
+      evidence: [
+        { what: 'configz serializeImagePulls', value: String(serializeImagePulls) },
+        ...(isOneAtATime ? [{ what: 'configz maxParallelImagePulls', value: '1' }] : []),
+      ],
+      fix: { config: { serializeImagePulls: false, ...(isOneAtATime && { maxParallelImagePulls: soundParallelPulls }) } },
     }
   },
 })

@@ -1,5 +1,5 @@
-import { recentEvents, timesOf, toldEvidence, toldOf } from '#judge/events.ts'
-import { kernelOf } from '#judge/kernel.ts'
+import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents } from '#judge/events.ts'
+import { hasBootOption, kernelOf } from '#judge/kernel.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 
@@ -26,9 +26,15 @@ export const memoryCgroupLeak = contextRule({
   needs: [],
   docs: {
     title: 'The kernel leaks memory cgroups',
-    why: `Kernels 3 and 4 with accounting of kernel memory on cgroup v1 keep the id of a deleted memory cgroup. When all ${mostIds} are used, no container starts ("cannot allocate memory", "no space left on device", "SLUB: Unable to allocate memory") until the node is rebooted.`,
-    fix: 'Move to a kernel of 5.4 or later with cgroup v2; on an old one boot with cgroup.memory=nokmem. Reboot a node whose ids run out.',
-    sources: ['kubernetes#61937', 'kubernetes#112940', 'opencontainers/runc#2840', 'moby/moby#35545'],
+    why: `Kernels 3 and 4 with accounting of kernel memory on cgroup v1 keep the id of a deleted memory cgroup. When all ${mostIds} are used, no container starts ("cannot allocate memory", "no space left on device", "SLUB: Unable to allocate memory") until the node is rebooted. On cgroup v2 ids come back, but a deleted cgroup stays as long as pages are charged to it, and its memory is no pod's.`,
+    fix: 'Move to a kernel of 5.4 or later with cgroup v2; on an old one boot with cgroup.memory=nokmem. Reboot a node whose ids run out. On cgroup v2 find what makes and deletes so many (containers that crash, probes, jobs), and move to a newer kernel.',
+    sources: [
+      'kubernetes#61937',
+      'kubernetes#112940',
+      'opencontainers/runc#2840',
+      'moby/moby#35545',
+      'kernel.org Documentation/admin-guide/cgroup-v2.rst nr_dying_descendants',
+    ],
   },
   examples: {
     bad: { host: { kernel: { release: '4.14.355-275.572.amzn2.x86_64', cmdline: 'ro quiet', cgroupVersion: 1, memoryCgroups: 900 } } },
@@ -38,7 +44,8 @@ export const memoryCgroupLeak = contextRule({
 
   fact: subject => ({ byKernel: [...byKernel(subject)], isOld: isOldKernel(kernelOf(subject).release) }),
 
-  *judge({ byKernel, isOld }, { events, at }) {
+  *judge({ byKernel, isOld }, context) {
+    const { events, at } = context
     const refused = recentEvents(events, at, startReasons).filter(({ message }) => refusedCgroup.test(message))
     const told = toldOf(refused, at)
     if (told.count > 0)
@@ -51,31 +58,44 @@ export const memoryCgroupLeak = contextRule({
         evidence: toldEvidence(refused, at),
       }
     yield* byKernel
+    yield* unreadEvents(context)
   },
 })
 
 function* byKernel(subject: Satisfied<never>): Iterable<Failing | Undecided> {
-  const { release, cmdline, cgroupVersion, memoryCgroups } = kernelOf(subject)
+  const { release, cmdline, cgroupVersion, memoryCgroups, dyingMemoryCgroups } = kernelOf(subject)
   const isOld = isOldKernel(release)
   if (isOld === null) yield { unknown: 'node: its status names no kernel release' }
-  const isWithoutKmem = cmdline?.includes('cgroup.memory=nokmem') ?? null
-  const isLeaking = memoryCgroups !== null && memoryCgroups >= many
+  const isWithoutKmem = cmdline === null ? null : hasBootOption(cmdline, 'cgroup.memory', 'nokmem')
+  // On v1 a deleted one keeps its id.
+  const usedIds = memoryCgroups ?? (cgroupVersion === 1 ? dyingMemoryCgroups : null)
+  const isLeaking = usedIds !== null && usedIds >= many
   const isExposed = isOld && cgroupVersion === 1 && isWithoutKmem === false
   const isOpen = isOld && cgroupVersion !== 2 && isWithoutKmem !== true
   if (isOpen && !isExposed)
     yield { unknown: `host: whether kernel ${bounded(release ?? '', 60)} runs cgroup v1 and accounts kernel memory was not read` }
+  if (!isLeaking && cgroupVersion !== 1 && dyingMemoryCgroups !== null && dyingMemoryCgroups >= many) yield dying(dyingMemoryCgroups)
   if (!isLeaking && !isExposed) return
   yield {
-    severity: isLeaking ? (memoryCgroups >= nearlyAll ? 'critical' : 'high') : 'medium',
+    severity: isLeaking ? (usedIds >= nearlyAll ? 'critical' : 'high') : 'medium',
     confidence: isLeaking ? 'certain' : 'possible',
     consequence: isLeaking
-      ? `${memoryCgroups} of ${mostIds} memory cgroups are in use, far more than pods need: at the last one no container starts on this node until it is rebooted.`
+      ? `${usedIds} of ${mostIds} memory cgroups are in use, far more than pods need: at the last one no container starts on this node until it is rebooted.`
       : 'Each container that ends may leave a memory cgroup behind; when their ids have run out, no container starts until the node is rebooted.',
     evidence: [
       { what: 'kernel release', value: bounded(release ?? 'not known') },
       { what: 'host kernel cgroupVersion', value: String(cgroupVersion ?? 'not known') },
       { what: 'boot option cgroup.memory=nokmem', value: isWithoutKmem === null ? 'not known' : isWithoutKmem ? 'set' : 'absent' },
       { what: 'host kernel memoryCgroups', value: String(memoryCgroups ?? 'not known') },
+      ...(dyingMemoryCgroups === null ? [] : [dyingEvidence(dyingMemoryCgroups)]),
     ],
   }
 }
+
+const dyingEvidence = (count: number) => ({ what: 'host kernel dyingMemoryCgroups', value: String(count) })
+
+const dying = (count: number): Failing => ({
+  title: 'The kernel keeps deleted memory cgroups',
+  consequence: `${count} deleted memory cgroups are still there: the memory charged to them belongs to no pod, so memory.available falls and pods are evicted that did not use it.`,
+  evidence: [dyingEvidence(count)],
+})

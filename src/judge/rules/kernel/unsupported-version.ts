@@ -22,7 +22,7 @@ export const unsupportedVersion = contextRule({
 
   fact: ({ identity: { kubeletVersion } }) => ({ kubeletVersion }),
 
-  *judge({ kubeletVersion }, { eks }) {
+  *judge({ kubeletVersion }, { eks, failed }) {
     const { minor, exact, rulesOfMinor } = featuresOf(kubeletVersion)
     if (minor === null) yield { unknown: 'node: its status names no kubelet version that is known' }
     else if (!exact)
@@ -31,6 +31,8 @@ export const unsupportedVersion = contextRule({
         evidence: [{ what: 'kubelet version', value: bounded(kubeletVersion ?? '') }],
       }
     const controlPlane = typeof eks?.version === 'string' ? eks.version : null
+    const unread = controlPlane === null ? failed('cluster') : null
+    if (unread !== null) yield { unknown: unread }
     const skew = versionSkew(kubeletVersion, controlPlane)
     if (skew === null || skew.state === 'supported') return
     yield {

@@ -1,5 +1,6 @@
+import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
-import { logGrowth, logMonitorMs, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs.ts'
+import { logBound, logGrowth, logMonitorMs, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes, span } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
@@ -16,7 +17,7 @@ export const logRotationOvershoot = nodeRule({
   needs: ['configuration', 'eviction', 'pods', 'summary'],
   docs: {
     title: 'Rotated container logs may take more than the disk has left',
-    why: `Each running container may keep containerLogMaxFiles files of containerLogMaxSize. The size is no hard limit either: a log is looked at every ${containerLogMonitorPeriodMs / 1000} s and grows meanwhile, longer where few workers have many logs to rotate. What the files may take beyond the room before eviction ends in DiskPressure.`,
+    why: `Each running container may keep containerLogMaxFiles files of containerLogMaxSize, and one that was restarted as many again of its dead instance. The size is no hard limit either: a log is looked at every ${containerLogMonitorPeriodMs / 1000} s and grows meanwhile, longer where few workers have many logs to rotate. What the files may take beyond the room before eviction ends in DiskPressure.`,
     fix: 'Lower containerLogMaxSize or containerLogMaxFiles, or give the node a larger disk; more containerLogMaxWorkers (kubelet 1.30 and later) keep logs near their size.',
     sources: [
       'pkg/kubelet/logs/container_log_manager.go rotateLogs, rotateLog',
@@ -32,7 +33,7 @@ export const logRotationOvershoot = nodeRule({
   appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
-    const { configuration, pods, summary, filesystems, at } = subject
+    const { identity, configuration, pods, summary, filesystems, at } = subject
     const rotation = logRotationOf(configuration)
     // What the kubelet refuses, and rotation that is off, are invalid-log-size's.
     if (rotation === null) return
@@ -46,10 +47,15 @@ export const logRotationOvershoot = nodeRule({
     // Evicting already is eviction-due's.
     if (room === 0) return
     const logs = runningLogs(pods, summary)
+    const restarted = logs.filter(({ wasRestarted }) => wasRestarted).length
     const evidence = [
       { what: 'configz containerLogMaxSize', value: bounded(maxSize) },
       { what: 'configz containerLogMaxFiles', value: String(files) },
       { what: 'running containers', value: String(logs.length) },
+      ...(restarted === 0 ? [] : [{ what: 'of them restarted, with the logs of a dead instance', value: String(restarted) }]),
+      ...(featuresOf(identity.kubeletVersion).has('containerLogWorkers')
+        ? [{ what: 'configz containerLogMaxWorkers', value: String(configuration.containerLogMaxWorkers ?? 1) }]
+        : []),
       { what: 'nodefs has left before eviction', value: exactBytes(room) },
     ]
     const monitorMs = logMonitorMs(subject)
@@ -69,7 +75,7 @@ export const logRotationOvershoot = nodeRule({
       return
     }
     const growthBytes = logGrowth(logs, perContainerBytes)
-    if (logs.length * perContainerBytes < capacity * leastShare || growthBytes <= room) return
+    if (logBound(logs, perContainerBytes) < capacity * leastShare || growthBytes <= room) return
     yield {
       confidence: 'possible',
       consequence: `The logs of ${logs.length} running containers may grow by ${bytes(growthBytes)} before rotation holds them; after ${bytes(room)} more on nodefs pods are evicted.`,

@@ -1,6 +1,7 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
-import { recentEvents, toldEvidence, withEvidence } from '#judge/events.ts'
+import type { NodeEvent } from '#judge/cluster-facts.ts'
+import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents, withEvidence } from '#judge/events.ts'
 import { hard, soft } from '#judge/example.ts'
 import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
@@ -32,16 +33,39 @@ export const oomBeforeEviction = contextRule({
 
   fact: subject => [...ofThresholds(subject)],
 
-  judge: (fact, { events, at }) => {
-    // A container at its own limit is killed however much memory the node has. node-problem-detector tells of those, too; SystemOOM is of the others.
-    const told = recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(({ message }) => !message.includes('Memory cgroup'))
-    const byReason = Map.groupBy(told, ({ reason }) => reason)
-    return withEvidence(
-      fact,
-      [...byReason.values()].flatMap(events => toldEvidence(events, at)),
-    )
+  *judge(fact, context) {
+    const { events, at } = context
+    yield* withEvidence(fact, evidenceOf(kills(events, at), at))
+    if (fact.length === 0) yield* killing(events, at)
+    yield* unreadEvents(context)
   },
+
+  judgeUnread: ({ events, at }, applies) => (applies ? killing(events, at) : []),
 })
+
+/** A container at its own limit is killed however much memory the node has. node-problem-detector tells of those, too; SystemOOM is of the others. */
+const kills = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
+  recentEvents(events, at, ['SystemOOM', 'OOMKilling']).filter(({ message }) => !message.includes('Memory cgroup'))
+
+const byReason = (told: readonly NodeEvent[]): NodeEvent[][] => [...Map.groupBy(told, ({ reason }) => reason).values()]
+
+const evidenceOf = (told: readonly NodeEvent[], at: string) => byReason(told).flatMap(events => toldEvidence(events, at))
+
+/** Whatever the thresholds: between two looks memory can run out, or the daemons take it. */
+function* killing(events: readonly NodeEvent[] | null, at: string): Iterable<Failing> {
+  const told = kills(events, at)
+  if (told.length === 0) return
+  // Two witnesses may tell of one kill: the more frequent one counts.
+  const times = byReason(told)
+    .map(events => toldOf(events, at))
+    .reduce((a, b) => (b.count > a.count ? b : a))
+  yield {
+    confidence: 'likely',
+    title: 'The kernel kills for memory, and no eviction came before it',
+    consequence: `The kernel killed processes of this node for memory ${timesOf(times)}, with no container at a limit of its own: memory ran out between two looks of the kubelet, ${everySeconds} s apart, or below a threshold that keeps too little.`,
+    evidence: evidenceOf(told, at),
+  }
+}
 
 function* ofThresholds(subject: Satisfied<'configuration' | 'eviction'>): Iterable<Failing> {
   const { identity, configuration, eviction } = subject

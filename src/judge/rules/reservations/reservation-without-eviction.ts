@@ -35,8 +35,11 @@ export const reservationWithoutEviction = nodeRule({
     bad: { configuration: { systemReserved: { memory: '1Gi' } }, thresholds: [half], summary: oneGib },
     good: { configuration: { systemReserved: { memory: '1536Mi' } }, thresholds: [half], summary: oneGib },
   },
-  appliesTo: ({ identity, configuration }) =>
-    identity.operatingSystem === 'linux' && (configuration === null || reservedOf(configuration, 'memory')?.total !== 0),
+  appliesTo: ({ identity, configuration, summary }) => {
+    const total = configuration === null ? undefined : reservedOf(configuration, 'memory')?.total
+    // Of daemons that use more than is reserved reserved-below-real-usage and missing-system-reserved say the same.
+    return identity.operatingSystem === 'linux' && total !== 0 && !(total !== undefined && daemonsOf(summary).bytes > total)
+  },
 
   *judge({ configuration, eviction, summary, node }) {
     const reserved = reservedOf(configuration, 'memory')

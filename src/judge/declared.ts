@@ -110,7 +110,9 @@ function sinceOlder(declared: Declaration, named: Template, node: DeclaredNode, 
   const lostBy = `the node was made from version ${bounded(String(node.template.version), 20)} of ${named.name}, and its nodegroup names version ${named.version} now`
   if (typeof before === 'string') return { ...withReason(declared, lostBy), older: { lostBy, version: String(named.version), hash: null } }
   const isSaid = (settings: DeclaredSetting[], { path, value }: DeclaredSetting) =>
-    settings.some(other => other.path === path && meaningOf(path, other.value) === meaningOf(path, value))
+    settings.some(
+      other => other.path === path && meaningOf(path, other.value, node.kubeletVersion) === meaningOf(path, value, node.kubeletVersion),
+    )
   const changed = declared.settings.map(setting =>
     isSaid(before.settings, setting) ? setting : { ...setting, lostBy: setting.lostBy ?? lostBy },
   )

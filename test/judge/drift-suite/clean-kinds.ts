@@ -265,6 +265,27 @@ const alike: DriftKind[] = [
       nodes: times(2, { running: imageGc(60, 50) }),
     }),
   ]),
+  clean('AL2023', 'thresholds, reservations and gates that say nothing, on one node', () =>
+    managed({
+      image: image('AL2023', 34),
+      nodes: [
+        ...bare,
+        {
+          running: {
+            evictionHard: { ...trio, 'imagefs.available': '0%' },
+            evictionMinimumReclaim: { 'nodefs.available': '0' },
+            systemReserved: { memory: '0' },
+            featureGates: {
+              RotateKubeletServerCertificate: true,
+              DynamicResourceAllocation: true,
+              MutableCSINodeAllocatableCount: true,
+              CPUManager: true,
+            },
+          },
+        },
+      ],
+    }),
+  ),
   clean('AL2023', 'the only node of its group', () =>
     eksctl({ image: image('AL2023', 34), nodes: [{ running: { ...early, maxPods: 50 } }] }),
   ),

@@ -99,9 +99,9 @@ function baselineOf({ cluster, group, amiFamily, instanceType }: Fact, { baselin
   return merged
 }
 
-function* fromBaseline({ running }: Fact, baseline: Baseline['configuration']) {
+function* fromBaseline({ running, kubeletVersion }: Fact, baseline: Baseline['configuration']) {
   const deviations = Object.entries(writtenSettings(baseline))
-    .filter(([path, value]) => meaningOf(path, value) !== runs(running, path))
+    .filter(([path, value]) => meaningOf(path, value, kubeletVersion) !== runs(running, path))
     .map(([path, value]): Deviation => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
     yield { ...failing('baseline', deviations, running), fix: { config: configOf(deviations, running) } }
@@ -137,7 +137,8 @@ function imageDeviations(fact: Fact): Deviation[] {
   const other = Object.entries(running)
     .filter(([path, value]) => !value.isDefault && !dependsOnSize(path) && isAmiDefaultKnown(amiFamily, fieldOf(path)))
     .filter(
-      ([path, { canonical }]) => !(isNewInAmi(path) && canonical === meaningOf(path, writtenSettings({ ...configurationDefaults })[path])),
+      ([path, { canonical }]) =>
+        !(isNewInAmi(path) && canonical === meaningOf(path, writtenSettings({ ...configurationDefaults })[path], kubeletVersion)),
     )
     .map(([path]) => path)
   const presets =
@@ -172,7 +173,7 @@ function reservationDeviations({ running, cores }: Fact): Deviation[] {
   ]
 }
 
-const isRunning = (running: Record<string, FieldValue>, path: string, value: string) => runs(running, path) === meaningOf(path, value)
+const isRunning = (running: Record<string, FieldValue>, path: string, value: string) => runs(running, path) === meaningOf(path, value, null)
 
 function bytesOf(value: FieldValue | undefined): number | null {
   try {

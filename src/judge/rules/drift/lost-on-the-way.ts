@@ -65,6 +65,7 @@ export const lostOnTheWay = contextRule({
     const declaration = declarationOf(node, context)
     const files = typeof start === 'string' ? null : start
     const isKnown = typeof declaration !== 'string'
+    const means = (path: string, value: unknown) => meaningOf(path, value, node.kubeletVersion)
     if (!isKnown && files === null) {
       yield { unknown: `${declaration}; ${start}` }
       return
@@ -72,10 +73,10 @@ export const lostOnTheWay = contextRule({
     const declared = isKnown ? [...lossesOfDeclared(declaration, fact), ...lossesOfOlder(declaration, fact, group)] : []
     const onDisk = files === null ? [] : lossesOnDisk(files, running, node)
     const isDeclared = ({ path, value }: Loss) =>
-      declared.some(loss => loss.path === path && meaningOf(path, loss.value) === meaningOf(path, value))
+      declared.some(loss => loss.path === path && means(path, loss.value) === means(path, value))
     const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(
       // What only does not run yet is changed-not-restarted, and what runs on most nodes of the group was changed on this one: peer-drift.
-      loss => loss.layer !== 'configz' && (isExplained(loss, declaration) || !runsOnMost(loss, group)),
+      loss => loss.layer !== 'configz' && (isExplained(loss, declaration) || !runsOnMost(loss, node, group)),
     )
     if (losses.length === 0) {
       if (!isKnown && doubt !== null) yield { unknown: `${declaration}; ${doubt}` }
@@ -99,12 +100,13 @@ export const lostOnTheWay = contextRule({
 
 function lossesOfDeclared({ settings }: Declaration, { node, running, start }: Fact): Loss[] {
   const files = typeof start === 'string' ? null : start
-  return settings.filter(setting => isLost(setting, running)).map(setting => lossOfDeclared(setting, files, node))
+  return settings.filter(setting => isLost(setting, running, node)).map(setting => lossOfDeclared(setting, files, node))
 }
 
-function isLost({ path, value, before }: DeclaredSetting, running: Record<string, FieldValue>): boolean {
+function isLost({ path, value, before }: DeclaredSetting, running: Record<string, FieldValue>, { kubeletVersion }: DeclaredNode): boolean {
   if (!isCompared(path)) return true
-  return before === undefined ? meaningOf(path, value) !== runs(running, path) : meaningOf(path, before) === runs(running, path)
+  const isRunning = meaningOf(path, before ?? value, kubeletVersion) === runs(running, path)
+  return before === undefined ? !isRunning : isRunning
 }
 
 /** Whether it is known why this very node does not have it. */
@@ -114,8 +116,8 @@ const isExplained = ({ path, where, by }: Loss, declaration: Declaration | strin
   (declaration.older !== undefined ||
     declaration.settings.some(setting => setting.path === path && setting.where === where && setting.lostBy !== null))
 
-const runsOnMost = ({ path, value }: Loss, group: readonly FactOfGroup<Fact>[]): boolean =>
-  isOnMost(group, `${path} ${meaningOf(path, value)}`, fact =>
+const runsOnMost = ({ path, value }: Loss, { kubeletVersion }: DeclaredNode, group: readonly FactOfGroup<Fact>[]): boolean =>
+  isOnMost(group, `${path} ${meaningOf(path, value, kubeletVersion)}`, fact =>
     Object.entries(fact.running).map(([own, { canonical }]) => `${own} ${canonical}`),
   )
 

@@ -279,7 +279,6 @@ const alike: DriftKind[] = [
               RotateKubeletServerCertificate: true,
               DynamicResourceAllocation: true,
               MutableCSINodeAllocatableCount: true,
-              CPUManager: true,
             },
           },
         },

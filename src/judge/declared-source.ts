@@ -1,7 +1,7 @@
 /** What one source of settings tells the kubelet, and what of that its image never reads. */
 import { hasBottlerocketSetting } from '#facts/eks/bottlerocket-settings.ts'
 import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
-import { meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
+import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { formatDuration } from '#model/duration.ts'
@@ -82,7 +82,8 @@ function fromConfig(config: RawObject, { where, by, source }: Origin, { kubeletV
   const features = featuresOf(kubeletVersion)
   return Object.entries(config).flatMap(([key, value]) => {
     if (key === 'kind' || key === 'apiVersion' || value === null || !/^[A-Za-z]\w*$/.test(key)) return []
-    const { field, ignored } = meaningOfKey(key, features)
+    // nodeadm hands a NodeConfig on as a drop-in.
+    const { field, ignored } = meaningOfKey(key, features, source === 'nodeadm' ? dropInForm(features) : 'file')
     const lostBy = unreadBy(amiFamily, source, by) ?? ignoredWords(key, field, ignored) ?? withoutSetting(amiFamily, source, key)
     const setting = (path: string, entry: unknown): DeclaredSetting => ({
       path,

@@ -136,6 +136,13 @@ const declared: DriftKind[] = [
       nodes: times(2, { running: { imageMinimumGCAge: '5m0s' }, files: { dropIns: { '40-nodeadm.conf': { imageMinimumGCAge: '300s' } } } }),
     }),
   ),
+  clean('AL2023', 'a NodeConfig with a field in another case, which runs all the same', () =>
+    managed({
+      image: image('AL2023', 35),
+      declares: [nodeConfig({ imageGcHighThresholdPercent: 75 })],
+      nodes: times(2, { running: { imageGCHighThresholdPercent: 75 } }),
+    }),
+  ),
   clean('AL2023', 'defaults that were made explicit', () =>
     managed({
       image: image('AL2023', 34),

@@ -1,7 +1,7 @@
 import { releaseOf } from '#facts/eks/release.ts'
 import { declarationOf, declaredNode } from '#judge/declared.ts'
 import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/declared-source.ts'
-import { dependsOnSize, type FieldValue, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
+import { dependsOnSize, type FieldValue, fieldOf, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { configOf, layerEvidence, told, wayEvidence } from '#judge/layer-evidence.ts'
 import { type Loss, lossesOnDisk, lossOfDeclared, runs, type StartFact, startFact } from '#judge/layers.ts'
@@ -83,13 +83,13 @@ export const lostOnTheWay = contextRule({
       for (const unknown of isKnown ? declaration.undecided : []) yield { unknown }
       return
     }
-    const isCertain = doubt === null && losses.some(({ confidence }) => confidence === 'certain')
+    const isCertain = doubt === null && losses.some(isSure)
     yield {
       confidence: isCertain ? 'certain' : 'likely',
       consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${told(losses, running)}`,
       evidence: [
         ...layerEvidence(losses),
-        ...(files === null ? [{ what: 'disk', value: `the files were not read: ${start}` }] : []),
+        ...(files === null && !losses.every(isSure) ? [{ what: 'disk', value: `the files were not read: ${start}` }] : []),
         ...(files !== null && doubt !== null ? [{ what: 'disk', value: doubt }] : []),
         ...wayEvidence(losses, files, running),
       ],
@@ -100,7 +100,31 @@ export const lostOnTheWay = contextRule({
 
 function lossesOfDeclared({ settings }: Declaration, { node, running, start }: Fact): Loss[] {
   const files = typeof start === 'string' ? null : start
-  return settings.filter(setting => isLost(setting, running, node)).map(setting => lossOfDeclared(setting, files, node))
+  const lost = settings.filter(setting => isLost(setting, running, node))
+  return lost.map(
+    setting => (files === null ? lossToOwnFlag(setting, settings, running, node) : null) ?? lossOfDeclared(setting, files, node),
+  )
+}
+
+/** What gave way to a flag that was declared with it needs no file to tell. A map's flag takes the place of the whole map. */
+function lossToOwnFlag(
+  { path, value, before, where, by, lostBy }: DeclaredSetting,
+  settings: readonly DeclaredSetting[],
+  running: Record<string, FieldValue>,
+  { kubeletVersion }: DeclaredNode,
+): Loss | null {
+  if (by === 'flag' || lostBy !== null || before !== undefined) return null
+  const field = fieldOf(path)
+  const flags = settings.filter(
+    flag =>
+      flag.by === 'flag' && flag.lostBy === null && (flag.path === path || (field !== 'featureGates' && fieldOf(flag.path) === field)),
+  )
+  const said = flags.findLast(flag => flag.path === path)?.value
+  const [flag] = flags
+  if (flag === undefined || meaningOf(path, said, kubeletVersion) !== runs(running, path)) return null
+  const source = flag.where.startsWith('launch template') ? 'launch template' : 'user data'
+  const why = `the flag of the same ${source} takes its place`
+  return { path, layer: 'flags', value, where, by: 'declared', why, confidence: 'certain' }
 }
 
 function isLost({ path, value, before }: DeclaredSetting, running: Record<string, FieldValue>, { kubeletVersion }: DeclaredNode): boolean {
@@ -108,6 +132,8 @@ function isLost({ path, value, before }: DeclaredSetting, running: Record<string
   const isRunning = meaningOf(path, before ?? value, kubeletVersion) === runs(running, path)
   return before === undefined ? !isRunning : isRunning
 }
+
+const isSure = ({ confidence }: Loss): boolean => confidence === 'certain'
 
 /** Whether it is known why this very node does not have it. */
 const isExplained = ({ path, where, by }: Loss, declaration: Declaration | string): boolean =>

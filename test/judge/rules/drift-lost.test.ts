@@ -223,9 +223,13 @@ describe('what is not known', () => {
     expect(state({ identity: { owner: 'auto-mode' } })).toBe('notApplicable')
   })
 
-  it('is nothing where a nodegroup has no launch template, or one that tells the kubelet nothing', () => {
-    expect(state({ nodegroups: [nodegroup({ launchTemplate: undefined })] })).toBe('pass')
-    expect(state({ nodegroups: [nodegroup()], launchTemplates: version(4, null) })).toBe('pass')
+  it.each<[string, ContextExample]>([
+    ['a nodegroup has no launch template', { nodegroups: [nodegroup({ launchTemplate: undefined })] }],
+    ['its launch template tells the kubelet nothing', { nodegroups: [nodegroup()], launchTemplates: version(4, null) }],
+  ])('is what stands on the disk, where %s', (_, nothing) => {
+    const reason = expect.stringMatching(/nothing is declared.*files on the node's disk were not read/)
+    expect(judged(nothing)).toMatchObject({ state: 'unknown', reason })
+    expect(state(nothing, running(85), disk(85))).toBe('pass')
   })
 })
 

@@ -75,12 +75,16 @@ export const lostOnTheWay = contextRule({
     const isDeclared = ({ path, value }: Loss) =>
       declared.some(loss => loss.path === path && means(path, loss.value) === means(path, value))
     const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(
-      // What only does not run yet is changed-not-restarted, and what runs on most nodes of the group was changed on this one: peer-drift.
-      loss => loss.layer !== 'configz' && (isExplained(loss, declaration) || !runsOnMost(loss, node, group)),
+      // What only does not run yet is changed-not-restarted. What runs on most nodes of the group was changed on this one, which peer-drift says;
+      // where it was lost is said here if it is known.
+      loss =>
+        loss.layer !== 'configz' &&
+        (isExplained(loss, declaration) || (doubt === null && loss.by === 'declared' && isSure(loss)) || !runsOnMost(loss, node, group)),
     )
     if (losses.length === 0) {
       if (!isKnown && doubt !== null) yield { unknown: `${declaration}; ${doubt}` }
       for (const unknown of isKnown ? declaration.undecided : []) yield { unknown }
+      if (isKnown && declaration.settings.length === 0 && files === null) yield { unknown: `nothing is declared for it; ${start}` }
       return
     }
     const isCertain = doubt === null && losses.some(isSure)

@@ -41,6 +41,8 @@ export interface Declaration {
   settings: DeclaredSetting[]
   /** What of it is not known. */
   undecided: string[]
+  /** A script is part of it, of which only the settings are known that it names. */
+  hasScript: boolean
   /** The node was made from an older template version or node class, of which nothing is known. */
   older?: Older
 }
@@ -70,6 +72,7 @@ export function ofSource({ config, flags, source }: RawObject, where: string, no
   const unclear = all.filter(({ path, value }) => !isWrittenOut(path, value))
   return {
     settings: all.filter(setting => !unclear.includes(setting)),
+    hasScript: from === 'script',
     undecided: unclear.map(({ path }) => `what ${path} in ${where} comes to is not known`),
   }
 }

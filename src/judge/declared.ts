@@ -40,7 +40,23 @@ export function declarationOf(node: DeclaredNode, context: ClusterContext): Decl
 export const nodegroupOf = (name: string, { nodegroups }: ClusterContext): RawObject | null =>
   nodegroups?.find(({ nodegroupName }) => nodegroupName === name) ?? null
 
-const none: Declaration = { settings: [], undecided: [] }
+/**
+ * Whether the node's image is one that EKS publishes. Karpenter finds those by alias; by id, name or tags it may be anybody's. Its v1beta1 took
+ * the family's own where no term was given.
+ */
+export function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
+  if (node.owner === 'managed-nodegroup') {
+    const nodegroup = nodegroupOf(node.group, context)
+    return nodegroup !== null && nodegroup.amiType !== 'CUSTOM'
+  }
+  const name = node.owner === 'karpenter' ? classNameOf(node, context) : null
+  const nodeClass = context.objects(classResource)?.find(({ metadata }) => name !== null && objectOf(metadata).name === name)
+  const { amiFamily, amiSelectorTerms } = objectOf(nodeClass?.spec)
+  const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms.map(objectOf) : []
+  return nodeClass !== undefined && amiFamily !== 'Custom' && terms.every(({ alias }) => textOf(alias) !== null)
+}
+
+const none: Declaration = { settings: [], undecided: [], hasScript: false }
 
 function ofNodegroup(node: DeclaredNode, context: ClusterContext): Declaration | string {
   if (context.nodegroups === null) return context.why('nodegroups')
@@ -125,11 +141,18 @@ function sinceOlder(declared: Declaration, named: Template, node: DeclaredNode, 
 
 const whereOf = ({ name, version }: Template): string => `launch template ${name} version ${version}`
 
+function templateOfPool({ group }: DeclaredNode, context: ClusterContext): RawObject {
+  const pool = objectOf(context.objects(poolResource)?.find(({ metadata }) => objectOf(metadata).name === group))
+  return objectOf(objectOf(objectOf(pool.spec).template).spec)
+}
+
+const classNameOf = (node: DeclaredNode, context: ClusterContext): string | null =>
+  node.nodeClass.name ?? textOf(objectOf(templateOfPool(node, context).nodeClassRef).name)
+
 function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration | string {
   const pools = context.objects(poolResource)
-  const pool = objectOf(pools?.find(({ metadata }) => objectOf(metadata).name === node.group))
-  const template = objectOf(objectOf(objectOf(pool.spec).template).spec)
-  const name = node.nodeClass.name ?? textOf(objectOf(template.nodeClassRef).name)
+  const template = templateOfPool(node, context)
+  const name = classNameOf(node, context)
   // Upstream: karpenter's v1beta1 has the kubelet's settings in the pool.
   const ofPool = isRawObject(template.kubelet) ? [ofSource({ config: template.kubelet }, `NodePool ${bounded(node.group, 63)}`, node)] : []
   const classes = context.objects(classResource)
@@ -159,6 +182,7 @@ function ofNodeClass({ metadata, spec }: RawObject, name: string, node: Declared
   return {
     settings: withReason(declared, older?.lostBy ?? null).settings,
     ...(older && { older }),
+    hasScript: declared.hasScript,
     undecided: isKnown ? declared.undecided : [...declared.undecided, `what the user data of ${where} tells the kubelet is not known`],
   }
 }
@@ -180,4 +204,5 @@ function changedClass(annotations: RawObject, where: string, { nodeClass: { hash
 const together = (declarations: readonly Declaration[]): Declaration => ({
   settings: declarations.flatMap(({ settings }) => settings),
   undecided: declarations.flatMap(({ undecided }) => undecided),
+  hasScript: declarations.some(({ hasScript }) => hasScript),
 })

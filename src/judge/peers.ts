@@ -1,8 +1,20 @@
 /** What most peers have in a field, and who has something else. */
+import { releaseOf } from '#facts/eks/release.ts'
 import type { Evidence } from '#model/finding.ts'
+import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue } from './drift.ts'
-import type { CohortMember } from './rule.ts'
+import type { CohortMember, NodeSubject } from './rule.ts'
 import { bounded, byText, counted } from './text.ts'
+
+/**
+ * Equal for nodes of a group that are meant to be alike. Another image or minor has other defaults: that is version-skew-drift. Made from another
+ * template or node class a node was told otherwise: lost-on-the-way.
+ */
+export function peersOf(subject: NodeSubject): string {
+  const { template, nodeClass } = declaredNode(subject)
+  const release = releaseOf(subject.node, subject.identity.kubeletVersion)
+  return JSON.stringify([release, template.version, nodeClass.hash, nodeClass.hashVersion])
+}
 
 export interface PeerSettings {
   instanceType: string | null

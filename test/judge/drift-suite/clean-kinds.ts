@@ -103,6 +103,20 @@ const declared: DriftKind[] = [
   clean('AL2', 'jq in user data', () =>
     managed({ image: image('AL2', 31), declares: [script(early)], nodes: times(2, { running: early, files: { main: early } }) }),
   ),
+  clean('AL2', 'a script, which may do more than anybody reads in it', () =>
+    managed({
+      image: image('AL2', 29),
+      declares: [script(early)],
+      nodes: times(2, { running: { ...early, containerLogMaxSize: '50Mi' } }),
+    }),
+  ),
+  clean('Bottlerocket', 'an eviction-hard of one key, which takes the place of the defaults', () =>
+    managed({
+      image: image('Bottlerocket', 34),
+      declares: [settings({ evictionHard: { 'memory.available': '5%' } })],
+      nodes: times(2, { running: { evictionHard: { 'memory.available': '5%' } } }),
+    }),
+  ),
   clean('Bottlerocket', 'settings of the user data', () =>
     managed({
       image: image('Bottlerocket', 33),

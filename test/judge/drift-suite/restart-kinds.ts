@@ -85,6 +85,14 @@ const others: DriftKind[] = [
       }),
     ),
   ),
+  kind('AL2023', "a key of the image's own file that does not run yet", notRestarted(), () =>
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        nodes: times(2, { running: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' } }, files: {} }),
+      }),
+    ),
+  ),
   kind('AL2023', 'a drop-in that is gone again', notRestarted(), () =>
     fleet(eksctl({ image: image('AL2023', 35), nodes: times(2, { running: { containerLogMaxFiles: 3 }, files: { hasConfigDir: true } }) })),
   ),

@@ -157,6 +157,21 @@ describe('baseline-drift against the AMI', () => {
     expect(judge(high(95), more)).toBe('pass')
   })
 
+  it.each<[string, RawObject, string]>([
+    ['an alias', { amiSelectorTerms: [{ alias: 'al2023@latest' }] }, 'fail'],
+    ['no terms, as of old', {}, 'fail'],
+    ['an id', { amiSelectorTerms: [{ alias: 'al2023@latest' }, { id: 'ami-1' }] }, 'pass'],
+    ['the family Custom', { amiFamily: 'Custom' }, 'pass'],
+    ['user data that nobody read', { userData: null }, 'pass'],
+    ['the field', { kubelet: high(95) }, 'pass'],
+    ['another field', { kubelet: { maxPods: 20 } }, 'fail'],
+  ])('knows what the image of an EC2NodeClass comes to by %s', (_, spec, state) => {
+    const nodeClass = { metadata: { name: 'general' }, spec: { amiFamily: 'AL2023', ...spec } }
+    const labels = { 'karpenter.k8s.aws/ec2nodeclass': 'general' }
+    const more = { identity: { owner: 'karpenter' as const }, node: { ...good.node, metadata: { labels } } }
+    expect(judge(high(95), { ...more, objects: { 'ec2nodeclasses.karpenter.k8s.aws': [nodeClass] } })).toBe(state)
+  })
+
   it('leaves to peer-drift what only some nodes of the group have', () => {
     const cluster = nodegroup({})
     const sound: KubeletConfiguration = { ...good.configuration }
@@ -166,6 +181,9 @@ describe('baseline-drift against the AMI', () => {
     expect(fired([alike, alike, odd])).toEqual([['peer-drift', 1]])
     expect(fired([odd, odd, odd])).toEqual([['baseline-drift', 3]])
     expect(fired([alike, odd])).toEqual([['peer-drift', 1]])
+    // Alone of its minor it has no peer.
+    const old = { configuration: { ...sound, shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' } }
+    expect(fired([{ ...old, identity: { kubeletVersion: 'v1.33.5' } }, odd])).toEqual([['baseline-drift', 1]])
   })
 })
 

@@ -5,6 +5,7 @@ import { dependsOnSize, type FieldValue, fieldOf, fieldValues, isCompared, meani
 import type { NodeExample } from '#judge/example.ts'
 import { configOf, layerEvidence, told, wayEvidence } from '#judge/layer-evidence.ts'
 import { type Loss, lossesOnDisk, lossOfDeclared, runs, type StartFact, startFact } from '#judge/layers.ts'
+import { peersOf } from '#judge/peers.ts'
 import { contextRule, type FactOfGroup } from '#judge/rule.ts'
 import { isOnMost } from '#judge/shares.ts'
 import { counted } from '#judge/text.ts'
@@ -13,6 +14,7 @@ interface Fact {
   node: DeclaredNode
   running: Record<string, FieldValue>
   release: string
+  peers: string
   /** A text: why it is not known. */
   start: StartFact | string
   /** What of the files was not read. */
@@ -56,6 +58,7 @@ export const lostOnTheWay = contextRule({
     node: declaredNode(subject),
     running: fieldValues(subject.configuration, subject.identity),
     release: JSON.stringify(releaseOf(subject.node, subject.identity.kubeletVersion)),
+    peers: peersOf(subject),
     start: startFact(subject) ?? subject.missing.nextStart ?? "the files on the node's disk do not load",
     doubt: subject.doubts.nextStart ?? null,
   }),
@@ -79,7 +82,7 @@ export const lostOnTheWay = contextRule({
       // where it was lost is said here if it is known.
       loss =>
         loss.layer !== 'configz' &&
-        (isExplained(loss, declaration) || (doubt === null && loss.by === 'declared' && isSure(loss)) || !runsOnMost(loss, node, group)),
+        (isExplained(loss, declaration) || (doubt === null && loss.by === 'declared' && isSure(loss)) || !runsOnMost(loss, fact, group)),
     )
     if (losses.length === 0) {
       if (!isKnown && doubt !== null) yield { unknown: `${declaration}; ${doubt}` }
@@ -146,10 +149,11 @@ const isExplained = ({ path, where, by }: Loss, declaration: Declaration | strin
   (declaration.older !== undefined ||
     declaration.settings.some(setting => setting.path === path && setting.where === where && setting.lostBy !== null))
 
-const runsOnMost = ({ path, value }: Loss, { kubeletVersion }: DeclaredNode, group: readonly FactOfGroup<Fact>[]): boolean =>
-  isOnMost(group, `${path} ${meaningOf(path, value, kubeletVersion)}`, fact =>
-    Object.entries(fact.running).map(([own, { canonical }]) => `${own} ${canonical}`),
-  )
+const runsOnMost = ({ path, value }: Loss, { peers, node }: Fact, group: readonly FactOfGroup<Fact>[]): boolean =>
+  isOnMost(group, { part: peers, key: `${path} ${meaningOf(path, value, node.kubeletVersion)}` }, other => ({
+    part: other.peers,
+    keys: Object.entries(other.running).map(([own, { canonical }]) => `${own} ${canonical}`),
+  }))
 
 /** Of what an older template version or node class said nothing is known: the nodes made from the new one show what it comes to. */
 function lossesOfOlder({ settings, older }: Declaration, { running, release }: Fact, group: readonly FactOfGroup<Fact>[]): Loss[] {

@@ -1,8 +1,6 @@
-import { releaseOf } from '#facts/eks/release.ts'
-import { declaredNode } from '#judge/declared.ts'
 import { dependsOnSize, fieldValues } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
-import { driftOf, type PeerSettings } from '#judge/peers.ts'
+import { driftOf, type PeerSettings, peersOf } from '#judge/peers.ts'
 import { cohortRule } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 
@@ -21,16 +19,7 @@ export const peerDrift = cohortRule({
   },
   examples: { bad: [node(80), node(80), node(95)], good: [node(80), node(80), node(80)] },
 
-  // Another image or minor has other defaults: that is version-skew-drift. Made from another template or node class a node was told otherwise: lost-on-the-way.
-  cohort(subject) {
-    const { template, nodeClass } = declaredNode(subject)
-    return JSON.stringify([
-      releaseOf(subject.node, subject.identity.kubeletVersion),
-      template.version,
-      nodeClass.hash,
-      nodeClass.hashVersion,
-    ])
-  },
+  cohort: peersOf,
 
   fact: ({ configuration, identity }): PeerSettings => ({
     instanceType: identity.instanceType,

@@ -211,7 +211,20 @@ describe('version-skew-drift', () => {
       newer,
     )
     expect(finding?.severity).toBe('low')
-    expect(finding?.consequence).toContain('settings differ')
+    expect(finding?.consequence).toMatch(/ differ\b/)
+  })
+
+  it('does not blame a release for what somebody edited', () => {
+    const shutdown = { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' }
+    const configuration = { ...baselineDrift.examples.good.configuration, shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' }
+    const old = { configuration, identity: { kubeletVersion: 'v1.33.5' } }
+    const text = (more: KubeletConfiguration) => skew({ configuration: { ...configuration, ...more } }, old)[0]?.consequence
+    expect(text(shutdown)).toMatch(/So these settings differ: shutdownGracePeriod, shutdownGracePeriodCriticalPods\.$/)
+    expect(text(high(95))).toMatch(/imageGCHighThresholdPercent differs, too, but not by the release/)
+    expect(text(high(95))).not.toContain('So these settings')
+    expect(text({ ...shutdown, ...high(95) })).toMatch(
+      /So these settings differ: .*CriticalPods\. imageGCHighThresholdPercent differs, too/,
+    )
   })
 
   it('of minors is low, and of Karpenter info', () => {

@@ -1,4 +1,5 @@
 /** What a node is meant to run with: what its launch template, its EC2NodeClass or its NodePool tells the kubelet. */
+import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { ClusterContext } from './cluster-facts.ts'
 import { type Declaration, type DeclaredNode, type DeclaredSetting, type Older, objectOf, ofSource, textOf } from './declared-source.ts'
@@ -44,7 +45,7 @@ export const nodegroupOf = (name: string, { nodegroups }: ClusterContext): RawOb
  * Whether the node's image is one that EKS publishes. Karpenter finds those by alias; by id, name or tags it may be anybody's. Its v1beta1 took
  * the family's own where no term was given.
  */
-export function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
+function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
   if (node.owner === 'managed-nodegroup') {
     const nodegroup = nodegroupOf(node.group, context)
     return nodegroup !== null && nodegroup.amiType !== 'CUSTOM'
@@ -54,6 +55,20 @@ export function isImageOfEks(node: DeclaredNode, context: ClusterContext): boole
   const { amiFamily, amiSelectorTerms } = objectOf(nodeClass?.spec)
   const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms.map(objectOf) : []
   return nodeClass !== undefined && amiFamily !== 'Custom' && terms.every(({ alias }) => textOf(alias) !== null)
+}
+
+/** All that is declared for a node on an image of EKS, so that in every other field the image's own value is known. Null: it is not. */
+export function wholeDeclaration(node: DeclaredNode, context: ClusterContext): Declaration | null {
+  if (!isFamilyOfEks(node.amiFamily) || !isImageOfEks(node, context)) return null
+  const declaration = declarationOf(node, context)
+  if (typeof declaration === 'string' || declaration.older !== undefined || declaration.hasScript) return null
+  return declaration.undecided.length === 0 ? declaration : null
+}
+
+/** The value that was declared last of a field, a flag's before all others. Undefined: none. */
+export const declaredValue = ({ settings }: Declaration, path: string): DeclaredSetting | undefined => {
+  const own = settings.filter(setting => setting.path === path && setting.before === undefined)
+  return own.findLast(({ by }) => by === 'flag') ?? own.at(-1)
 }
 
 const none: Declaration = { settings: [], undecided: [], hasScript: false }

@@ -1,5 +1,5 @@
 /** The layers that a setting of the kubelet goes through, and the one that lost it: what was declared, the files on disk, flags, what runs. */
-import { amiDefaults, isNewInAmi } from '#facts/eks/ami-defaults.ts'
+import { amiDefaults, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import type { Confidence } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
@@ -170,7 +170,7 @@ interface ImageValues {
 
 /** Null: of another image nothing is known. */
 function imageValues(family: AmiFamily, kubeletVersion: string | null): ImageValues | null {
-  if (family !== 'AL2' && family !== 'AL2023' && family !== 'Bottlerocket') return null
+  if (!isFamilyOfEks(family)) return null
   const ofKubelet = writtenSettings({ ...configurationDefaults })
   const ofAmi = writtenSettings({ ...amiDefaults(family, kubeletVersion) })
   const isIn = (known: Record<string, unknown>, path: string, value: unknown) =>

@@ -1,23 +1,22 @@
 import { amiDefaults, isAmiDefaultKnown, isNewInAmi } from '#facts/eks/ami-defaults.ts'
-import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
+import { eksReservedCpuMillis } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { NodeContext } from '#judge/cluster-facts.ts'
-import { declarationOf, declaredNode, isImageOfEks } from '#judge/declared.ts'
+import { declaredNode, wholeDeclaration } from '#judge/declared.ts'
 import type { Declaration, DeclaredNode } from '#judge/declared-source.ts'
 import { dependsOnSize, type FieldValue, fieldOf, fieldValues, isCompared, meaningOf, shownSetting, writtenSettings } from '#judge/drift.ts'
 import { configOf } from '#judge/layer-evidence.ts'
 import { runs, shownRunning, startFact } from '#judge/layers.ts'
 import { peersOf } from '#judge/peers.ts'
+import { baselineOf } from '#judge/policy-baseline.ts'
+import { isEksReservation } from '#judge/reservations.ts'
 import { contextRule, type FactOfGroup, type NodeSubject } from '#judge/rule.ts'
 import { isOnMost } from '#judge/shares.ts'
 import { bounded, counted } from '#judge/text.ts'
-import { matchesGlob } from '#model/glob.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { Baseline, Policy } from '#model/policy.ts'
-import { parseQuantity, quantityNumber } from '#model/quantity.ts'
-import { isRawObject } from '#model/record.ts'
+import type { Baseline } from '#model/policy.ts'
 
 type Fact = Pick<NodeIdentity, 'owner' | 'amiFamily' | 'instanceType' | 'kubeletVersion' | 'operatingSystem'> & {
   cluster: string
@@ -97,20 +96,6 @@ export const baselineDrift = contextRule({
   },
 })
 
-/** Of several that match a later one's fields win, of maps by key. Null: none matches. */
-function baselineOf({ cluster, group, amiFamily, instanceType }: Fact, { baseline }: Policy): Baseline['configuration'] | null {
-  const actual = { cluster, group, amiFamily, instanceType: instanceType ?? '' }
-  const keys = ['cluster', 'group', 'amiFamily', 'instanceType'] as const
-  const matching = baseline.filter(({ match }) => keys.every(key => match[key] === undefined || matchesGlob(match[key], actual[key])))
-  if (matching.length === 0) return null
-  const merged: Record<string, unknown> = {}
-  for (const [field, value] of matching.flatMap(({ configuration }) => Object.entries(configuration))) {
-    const before = merged[field]
-    merged[field] = isRawObject(before) && isRawObject(value) ? { ...before, ...value } : value
-  }
-  return merged
-}
-
 function* fromBaseline({ running, kubeletVersion }: Fact, baseline: Baseline['configuration']) {
   const deviations = Object.entries(writtenSettings(baseline))
     .filter(([path, value]) => meaningOf(path, value, kubeletVersion) !== runs(running, path))
@@ -122,8 +107,6 @@ function* fromBaseline({ running, kubeletVersion }: Fact, baseline: Baseline['co
   if (open.length > 0) yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
 }
 
-const familiesOfEks = ['AL2', 'AL2023', 'Bottlerocket']
-
 /** Fields in which the files that the kubelet would read come to something else than runs. */
 function pendingPaths(subject: Pick<NodeSubject, 'nextStart' | 'identity'>, running: Record<string, FieldValue>): string[] {
   const start = startFact(subject)
@@ -131,14 +114,6 @@ function pendingPaths(subject: Pick<NodeSubject, 'nextStart' | 'identity'>, runn
   if (start === null || nextStart?.errors.length !== 0 || nextStart.settings?.isCommandLineKnown !== true) return []
   const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])]
   return paths.filter(path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path))
-}
-
-/** What its image and all that is declared come to is known. */
-function knownDeclaration({ node, amiFamily }: Fact, context: NodeContext): Declaration | null {
-  if (!familiesOfEks.includes(amiFamily) || !isImageOfEks(node, context)) return null
-  const declaration = declarationOf(node, context)
-  if (typeof declaration === 'string' || declaration.older !== undefined || declaration.hasScript) return null
-  return declaration.undecided.length === 0 ? declaration : null
 }
 
 /** What most of its peers have is no edit of one of them, which peer-drift says. */
@@ -154,7 +129,7 @@ function* fromImage(fact: Fact, context: NodeContext, group: readonly FactOfGrou
 }
 
 function imageDeviations(fact: Fact, context: NodeContext): Deviation[] {
-  const declaration = knownDeclaration(fact, context)
+  const declaration = wholeDeclaration(fact.node, context)
   if (declaration === null) return []
   const { running, amiFamily, kubeletVersion, operatingSystem, pending } = fact
   const presets = writtenSettings({
@@ -193,16 +168,11 @@ function besideDeclared(path: string, { settings }: Declaration, { amiFamily, ku
   return amiFamily === 'AL2023' && featuresOf(kubeletVersion).has('dropInMergePatch') ? 'image' : null
 }
 
-const mebibyte = 1024 ** 2
-
-/** By the formulas of the images. Their number of pods is not known, which is the instance's and not the one that runs: any number is as good. */
 function reservationDeviations({ running, cores }: Fact): Deviation[] {
-  const memory = bytesOf(running['kubeReserved.memory'])
-  const pods = memory === null ? -1 : (memory / mebibyte - eksReservedMemoryMiB(0)) / (eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0))
   const cpu = cores === null ? null : `${eksReservedCpuMillis(cores)}m`
   const system = Object.keys(running).filter(path => fieldOf(path) === 'systemReserved' && runs(running, path) !== '')
   return [
-    ...(Number.isInteger(pods) && pods > 0
+    ...(isEksReservation('memory', running['kubeReserved.memory']?.shown, cores) === true
       ? []
       : [{ path: 'kubeReserved.memory', expected: '255Mi and 11Mi for each pod', value: undefined }]),
     ...(cpu === null || isRunning(running, 'kubeReserved.cpu', cpu) ? [] : [{ path: 'kubeReserved.cpu', expected: cpu, value: undefined }]),
@@ -214,14 +184,6 @@ function reservationDeviations({ running, cores }: Fact): Deviation[] {
 }
 
 const isRunning = (running: Record<string, FieldValue>, path: string, value: string) => runs(running, path) === meaningOf(path, value, null)
-
-function bytesOf(value: FieldValue | undefined): number | null {
-  try {
-    return quantityNumber(parseQuantity(value?.shown ?? ''))
-  } catch {
-    return null
-  }
-}
 
 function failing(layer: 'baseline' | 'ami', deviations: Deviation[], running: Record<string, FieldValue>) {
   const meant = layer === 'baseline' ? 'the baseline of the policy says' : 'its AMI writes, though nothing that is declared says so'

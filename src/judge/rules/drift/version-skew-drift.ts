@@ -1,4 +1,4 @@
-import { isAmiDefaultKnown, isNewInAmi } from '#facts/eks/ami-defaults.ts'
+import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { absentValue, type FieldValue, fieldOf, fieldValues, meaningOf, writtenSettings } from '#judge/drift.ts'
@@ -114,7 +114,7 @@ interface Differing {
 const mayBring =
   (path: string) =>
   ({ fact: { amiFamily } }: CohortMember<Fact>): boolean =>
-    !['AL2', 'AL2023', 'Bottlerocket'].includes(amiFamily) || !isAmiDefaultKnown(amiFamily, fieldOf(path))
+    !isFamilyOfEks(amiFamily) || !isAmiDefaultKnown(amiFamily, fieldOf(path))
 
 const ofKubelet = writtenSettings({ ...configurationDefaults })
 

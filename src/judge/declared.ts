@@ -38,7 +38,7 @@ export function declarationOf(node: DeclaredNode, context: ClusterContext): Decl
 }
 
 /** The nodegroup as EKS describes it. */
-export const nodegroupOf = (name: string, { nodegroups }: ClusterContext): RawObject | null =>
+const nodegroupOf = (name: string, { nodegroups }: ClusterContext): RawObject | null =>
   nodegroups?.find(({ nodegroupName }) => nodegroupName === name) ?? null
 
 /**

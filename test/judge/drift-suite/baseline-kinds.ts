@@ -18,6 +18,13 @@ const ofPolicy: DriftKind[] = [
     wish({ amiFamily: 'AL2023' }, early),
   ),
   kind(
+    'AL2023',
+    'a baseline that the few meet',
+    offBaseline(nodeName(0), nodeName(1)),
+    () => fleet(managed({ image: image('AL2023', 33), nodes: [...times(2, { running: imageGc(95, 90) }), { running: early }] })),
+    wish({}, early),
+  ),
+  kind(
     'AL2',
     'a baseline of the family',
     offBaseline(),

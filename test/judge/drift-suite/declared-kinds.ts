@@ -91,6 +91,24 @@ const neverArrived: DriftKind[] = [
   ),
 ]
 
+const fewHaveIt: DriftKind[] = [
+  kind('AL2023', 'a NodeConfig that runs on the few', { ...likelyLost, nodes: [nodeName(0), nodeName(1)] }, () =>
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        declares: [nodeConfig(early)],
+        nodes: [...times(2, { running: imageGc(95, 90) }), { running: early }],
+      }),
+    ),
+  ),
+  kind(
+    'Bottlerocket',
+    'a tie, in which one half has what was declared',
+    { ...likelyLost, nodes: [nodeName(0)], beside: ['peer-drift'] },
+    () => fleet(managed({ image: image('Bottlerocket', 33), declares: [settings(early)], nodes: [{}, { running: early }] })),
+  ),
+]
+
 const overriddenByItself: DriftKind[] = [
   kind('AL2023', 'a NodeConfig whose flags say something else', { ...lostToFlags(), confidence: 'certain' }, () =>
     fleet(
@@ -266,4 +284,11 @@ const olderVersions: DriftKind[] = [
   ),
 ]
 
-export const declaredKinds: DriftKind[] = [...neverArrived, ...overriddenByItself, ...neverRead, ...misspeltThere, ...olderVersions]
+export const declaredKinds: DriftKind[] = [
+  ...neverArrived,
+  ...fewHaveIt,
+  ...overriddenByItself,
+  ...neverRead,
+  ...misspeltThere,
+  ...olderVersions,
+]

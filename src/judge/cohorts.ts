@@ -1,5 +1,6 @@
 /** Runs a rule that compares the nodes of a cohort, when all have been seen. */
 import type { Policy } from '#model/policy.ts'
+import { type ClusterContext, ClusterFacts } from './cluster-facts.ts'
 import { FactsOfNodes, type Member } from './facts-of-nodes.ts'
 import { fromYields, type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, Failing, NodeSubject, Undecided } from './rule.ts'
@@ -30,7 +31,8 @@ export class Cohorts {
     else this.#cohorts.set(key, [member])
   }
 
-  *outcomes(policy: Policy): Iterable<MemberOutcome> {
+  /** @param contextOf what a cluster says of itself; nothing unless told */
+  *outcomes(policy: Policy, contextOf: (cluster: string) => ClusterContext = () => new ClusterFacts()): Iterable<MemberOutcome> {
     const judgesAlone = this.#rule.judgesAlone?.(policy) ?? false
     for (const key of [...this.#cohorts.keys()].toSorted(byText)) {
       const members = this.#cohorts.get(key) ?? []
@@ -40,15 +42,15 @@ export class Cohorts {
       for (const { subject, settled } of members)
         if (settled) yield { subject, outcome: judgesAlone ? settled : alone(settled, members.length) }
       if (comparable.length === 1 && !judgesAlone) yield { subject: comparable[0]!.subject, outcome: withoutPeer(members.length) }
-      else if (comparable.length > 0) yield* this.#compared(comparable, policy)
+      else if (comparable.length > 0) yield* this.#compared(comparable, policy, contextOf(comparable[0]!.subject.cluster))
     }
   }
 
-  *#compared(members: Member[], policy: Policy): Iterable<MemberOutcome> {
+  *#compared(members: Member[], policy: Policy, context: ClusterContext): Iterable<MemberOutcome> {
     const yieldsOf = new Map<string, (Failing | Undecided)[]>()
     try {
       const facts = members.map(member => ({ node: member.subject.identity.name, fact: this.#facts.get(member) }))
-      for (const { nodes, ...yielded } of this.#rule.judge(facts, policy))
+      for (const { nodes, ...yielded } of this.#rule.judge(facts, policy, context))
         for (const node of nodes) {
           const said = 'failing' in yielded ? yielded.failing : yielded
           const before = yieldsOf.get(node)

@@ -1,7 +1,7 @@
 /** What one source of settings tells the kubelet, and what of that its image never reads. */
 import { hasBottlerocketSetting } from '#facts/eks/bottlerocket-settings.ts'
 import { isTranslatedForBottlerocket } from '#facts/eks/karpenter.ts'
-import { meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
+import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { formatDuration } from '#model/duration.ts'
@@ -41,6 +41,8 @@ export interface Declaration {
   settings: DeclaredSetting[]
   /** What of it is not known. */
   undecided: string[]
+  /** A script is part of it, of which only the settings are known that it names. */
+  hasScript: boolean
   /** The node was made from an older template version or node class, of which nothing is known. */
   older?: Older
 }
@@ -70,6 +72,7 @@ export function ofSource({ config, flags, source }: RawObject, where: string, no
   const unclear = all.filter(({ path, value }) => !isWrittenOut(path, value))
   return {
     settings: all.filter(setting => !unclear.includes(setting)),
+    hasScript: from === 'script',
     undecided: unclear.map(({ path }) => `what ${path} in ${where} comes to is not known`),
   }
 }
@@ -82,7 +85,8 @@ function fromConfig(config: RawObject, { where, by, source }: Origin, { kubeletV
   const features = featuresOf(kubeletVersion)
   return Object.entries(config).flatMap(([key, value]) => {
     if (key === 'kind' || key === 'apiVersion' || value === null || !/^[A-Za-z]\w*$/.test(key)) return []
-    const { field, ignored } = meaningOfKey(key, features)
+    // nodeadm hands a NodeConfig on as a drop-in.
+    const { field, ignored } = meaningOfKey(key, features, source === 'nodeadm' ? dropInForm(features) : 'file')
     const lostBy = unreadBy(amiFamily, source, by) ?? ignoredWords(key, field, ignored) ?? withoutSetting(amiFamily, source, key)
     const setting = (path: string, entry: unknown): DeclaredSetting => ({
       path,

@@ -1,4 +1,5 @@
 /** What a node is meant to run with: what its launch template, its EC2NodeClass or its NodePool tells the kubelet. */
+import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { ClusterContext } from './cluster-facts.ts'
 import { type Declaration, type DeclaredNode, type DeclaredSetting, type Older, objectOf, ofSource, textOf } from './declared-source.ts'
@@ -37,10 +38,40 @@ export function declarationOf(node: DeclaredNode, context: ClusterContext): Decl
 }
 
 /** The nodegroup as EKS describes it. */
-export const nodegroupOf = (name: string, { nodegroups }: ClusterContext): RawObject | null =>
+const nodegroupOf = (name: string, { nodegroups }: ClusterContext): RawObject | null =>
   nodegroups?.find(({ nodegroupName }) => nodegroupName === name) ?? null
 
-const none: Declaration = { settings: [], undecided: [] }
+/**
+ * Whether the node's image is one that EKS publishes. Karpenter finds those by alias; by id, name or tags it may be anybody's. Its v1beta1 took
+ * the family's own where no term was given.
+ */
+function isImageOfEks(node: DeclaredNode, context: ClusterContext): boolean {
+  if (node.owner === 'managed-nodegroup') {
+    const nodegroup = nodegroupOf(node.group, context)
+    return nodegroup !== null && nodegroup.amiType !== 'CUSTOM'
+  }
+  const name = node.owner === 'karpenter' ? classNameOf(node, context) : null
+  const nodeClass = context.objects(classResource)?.find(({ metadata }) => name !== null && objectOf(metadata).name === name)
+  const { amiFamily, amiSelectorTerms } = objectOf(nodeClass?.spec)
+  const terms = Array.isArray(amiSelectorTerms) ? amiSelectorTerms.map(objectOf) : []
+  return nodeClass !== undefined && amiFamily !== 'Custom' && terms.every(({ alias }) => textOf(alias) !== null)
+}
+
+/** All that is declared for a node on an image of EKS, so that in every other field the image's own value is known. Null: it is not. */
+export function wholeDeclaration(node: DeclaredNode, context: ClusterContext): Declaration | null {
+  if (!isFamilyOfEks(node.amiFamily) || !isImageOfEks(node, context)) return null
+  const declaration = declarationOf(node, context)
+  if (typeof declaration === 'string' || declaration.older !== undefined || declaration.hasScript) return null
+  return declaration.undecided.length === 0 ? declaration : null
+}
+
+/** The value that was declared last of a field, a flag's before all others. Undefined: none. */
+export const declaredValue = ({ settings }: Declaration, path: string): DeclaredSetting | undefined => {
+  const own = settings.filter(setting => setting.path === path && setting.before === undefined)
+  return own.findLast(({ by }) => by === 'flag') ?? own.at(-1)
+}
+
+const none: Declaration = { settings: [], undecided: [], hasScript: false }
 
 function ofNodegroup(node: DeclaredNode, context: ClusterContext): Declaration | string {
   if (context.nodegroups === null) return context.why('nodegroups')
@@ -110,7 +141,9 @@ function sinceOlder(declared: Declaration, named: Template, node: DeclaredNode, 
   const lostBy = `the node was made from version ${bounded(String(node.template.version), 20)} of ${named.name}, and its nodegroup names version ${named.version} now`
   if (typeof before === 'string') return { ...withReason(declared, lostBy), older: { lostBy, version: String(named.version), hash: null } }
   const isSaid = (settings: DeclaredSetting[], { path, value }: DeclaredSetting) =>
-    settings.some(other => other.path === path && meaningOf(path, other.value) === meaningOf(path, value))
+    settings.some(
+      other => other.path === path && meaningOf(path, other.value, node.kubeletVersion) === meaningOf(path, value, node.kubeletVersion),
+    )
   const changed = declared.settings.map(setting =>
     isSaid(before.settings, setting) ? setting : { ...setting, lostBy: setting.lostBy ?? lostBy },
   )
@@ -123,11 +156,18 @@ function sinceOlder(declared: Declaration, named: Template, node: DeclaredNode, 
 
 const whereOf = ({ name, version }: Template): string => `launch template ${name} version ${version}`
 
+function templateOfPool({ group }: DeclaredNode, context: ClusterContext): RawObject {
+  const pool = objectOf(context.objects(poolResource)?.find(({ metadata }) => objectOf(metadata).name === group))
+  return objectOf(objectOf(objectOf(pool.spec).template).spec)
+}
+
+const classNameOf = (node: DeclaredNode, context: ClusterContext): string | null =>
+  node.nodeClass.name ?? textOf(objectOf(templateOfPool(node, context).nodeClassRef).name)
+
 function ofKarpenter(node: DeclaredNode, context: ClusterContext): Declaration | string {
   const pools = context.objects(poolResource)
-  const pool = objectOf(pools?.find(({ metadata }) => objectOf(metadata).name === node.group))
-  const template = objectOf(objectOf(objectOf(pool.spec).template).spec)
-  const name = node.nodeClass.name ?? textOf(objectOf(template.nodeClassRef).name)
+  const template = templateOfPool(node, context)
+  const name = classNameOf(node, context)
   // Upstream: karpenter's v1beta1 has the kubelet's settings in the pool.
   const ofPool = isRawObject(template.kubelet) ? [ofSource({ config: template.kubelet }, `NodePool ${bounded(node.group, 63)}`, node)] : []
   const classes = context.objects(classResource)
@@ -157,6 +197,7 @@ function ofNodeClass({ metadata, spec }: RawObject, name: string, node: Declared
   return {
     settings: withReason(declared, older?.lostBy ?? null).settings,
     ...(older && { older }),
+    hasScript: declared.hasScript,
     undecided: isKnown ? declared.undecided : [...declared.undecided, `what the user data of ${where} tells the kubelet is not known`],
   }
 }
@@ -178,4 +219,5 @@ function changedClass(annotations: RawObject, where: string, { nodeClass: { hash
 const together = (declarations: readonly Declaration[]): Declaration => ({
   settings: declarations.flatMap(({ settings }) => settings),
   undecided: declarations.flatMap(({ undecided }) => undecided),
+  hasScript: declarations.some(({ hasScript }) => hasScript),
 })

@@ -16,7 +16,7 @@ import {
 } from '#model/delta.ts'
 import type { Confidence, NodeSample } from '#model/finding.ts'
 import { severityRank } from './outcome.ts'
-import { type Knowledge, keyOf, knowledgeOf, listed } from './run-knowledge.ts'
+import { isDrift, type Knowledge, keyOf, knowledgeOf, listed, type Nodes } from './run-knowledge.ts'
 import { fargateReason } from './subject.ts'
 import { byText, counted } from './text.ts'
 
@@ -85,7 +85,7 @@ const findingsOf = ({ document: { findings, waived } }: ComparedRun) =>
   new Map([...findings, ...waived].map(finding => [finding.id, finding]))
 
 function verdictOn({ before, after }: Pair, then: Knowledge, today: Knowledge): Verdict {
-  if (after === undefined) return before === undefined ? { change: 'unchanged', why: [] } : vanished(before, today)
+  if (after === undefined) return before === undefined ? { change: 'unchanged', why: [] } : vanished(before, then, today)
   if (before === undefined) return appeared(after, then)
   if (after.waived && before.waived) return { change: 'unchanged', why: [] }
   const { change, why, isInDoubt } = compared(before, after, then, today)
@@ -102,7 +102,7 @@ const waiverEnd = ({ evidence }: ComparedFinding, { until }: NonNullable<Compare
   return trace ? `the waiver ${trace.value}` : `the waiver, until ${until}, is no longer in the policy`
 }
 
-function vanished(finding: ComparedFinding, today: Knowledge): Verdict {
+function vanished(finding: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
   const { passing, absent, notFailing, failing, undecided, open } = today.statesOf(finding)
   const waived = finding.waived ? ['it was waived: the waiver can go'] : []
   const left = absent.count > 0 ? [`gone: ${listed(absent)}`] : []
@@ -110,10 +110,21 @@ function vanished(finding: ComparedFinding, today: Knowledge): Verdict {
     const mended = passing.count > 0 ? [`no longer on ${listed(passing)}`] : []
     return { change: 'cannotTell', why: [...today.doubts(finding, { undecided, open }), ...mended, ...left] }
   }
+  const retold = retoldDrift(finding, passing, then, today)
+  if (retold !== null) return { change: 'moved', why: [...waived, retold, ...left] }
   if (passing.count > 0) return { change: 'fixed', why: [...waived, ...left] }
   if (failing.count > 0) return { change: 'moved', why: [`${listed(failing)} now fail as part of another subject`] }
   if (notFailing.count > 0) return { change: 'fixedOrGone', why: waived }
   return { change: 'gone', why: [...waived, ...today.successors(finding)] }
+}
+
+/** Where most nodes drift, or what was declared becomes known, another rule tells of the same nodes. Null: none does. */
+function retoldDrift(finding: ComparedFinding, ended: Nodes['passing'], then: Knowledge, today: Knowledge): string | null {
+  if (!isDrift(finding)) return null
+  const before = then.otherDrift(finding, ended.names)
+  const rules = today.otherDrift(finding, ended.names).filter(rule => !before.includes(rule))
+  if (rules.length === 0) return null
+  return `no longer on ${listed(ended)}, where ${rules.toSorted(byText).join(', ')} ${rules.length === 1 ? 'tells' : 'tell'} of drift now`
 }
 
 function appeared(finding: ComparedFinding, then: Knowledge): Verdict {
@@ -179,7 +190,7 @@ function spreadOf(before: ComparedFinding, after: ComparedFinding, then: Knowled
     now.passing.count > 0 ? `started on ${listed(now.passing)}` : '',
     now.absent.count > 0 ? `came with it: ${listed(now.absent)}` : '',
     now.notFailing.count > 0 ? `started on, or came with it: ${listed(now.notFailing)}` : '',
-    ended.count > 0 ? `ended on ${listed(ended)}` : '',
+    ended.count > 0 ? (retoldDrift(before, ended, then, today) ?? `ended on ${listed(ended)}`) : '',
     left > 0 ? `gone: ${listed(earlier.absent)}` : '',
     earlier.notFailing.count > 0 ? `ended on, or gone: ${listed(earlier.notFailing)}` : '',
     ...(now.undecided.count > 0 ? then.doubts(after, now) : []),

@@ -2,6 +2,8 @@
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { gateState } from '#facts/kubelet/feature-gates.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
 import { parseDuration } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
@@ -98,8 +100,9 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
   return found
 }
 
-/** Equal for values of one path that mean the same, as FieldValue has it. */
-export const meaningOf = (path: string, value: unknown): string => canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path)
+/** Equal for values of one path that mean the same, as FieldValue has it. @param kubeletVersion what feature gates are by themselves */
+export const meaningOf = (path: string, value: unknown, kubeletVersion: string | null): string =>
+  canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path, kubeletVersion)
 
 export const isCompared = (path: string): boolean => comparisonOf(path) !== undefined
 
@@ -138,30 +141,44 @@ function comparedValues(configuration: KubeletConfiguration, identity: Image): R
   }
   const values: Record<string, FieldValue> = {}
   for (const [field, { kind }] of Object.entries(compared) as [Field, Comparison][]) {
-    if (isMap(kind)) addMap(values, field, kind, asMap(configuration[field]), asMap(defaults[field]))
-    else {
+    if (isMap(kind)) {
+      const map = asMap(configuration[field])
+      const version = kind === 'gates' && switchesMany.some(gate => map[gate] === true) ? null : identity.kubeletVersion
+      addMap(values, { field, kind, version }, map, asMap(defaults[field]))
+    } else {
       // The kubelet fills what is absent from its own defaults, whatever the image would have written.
-      values[field] = fieldValue(kind, configuration[field] ?? configurationDefaults[field], defaults[field], field)
+      const value = configuration[field] ?? configurationDefaults[field]
+      values[field] = fieldValue({ field, kind, version: identity.kubeletVersion }, field, value, defaults[field])
     }
   }
   return values
 }
 
+/** Where one of these is on, others are no longer what they are by themselves. */
+const switchesMany = ['AllAlpha', 'AllBeta']
+
+interface ComparedField {
+  field: Field
+  kind: Kind
+  version: string | null
+}
+
 function addMap(
   values: Record<string, FieldValue>,
-  field: Field,
-  kind: Kind,
+  compared: ComparedField,
   map: Record<string, unknown>,
   defaults: Record<string, unknown>,
 ): void {
-  for (const key of new Set([...Object.keys(map), ...Object.keys(defaults)]))
-    values[`${field}.${bounded(key, 100)}`] = fieldValue(kind, map[key], defaults[key], field)
+  for (const key of new Set([...Object.keys(map), ...Object.keys(defaults)])) {
+    const path = `${compared.field}.${bounded(key, 100)}`
+    values[path] = fieldValue(compared, path, map[key], defaults[key])
+  }
 }
 
-function fieldValue(kind: Kind, value: unknown, preset: unknown, field: Field): FieldValue {
+function fieldValue({ field, kind, version }: ComparedField, path: string, value: unknown, preset: unknown): FieldValue {
   const isSizeDependent = dependsOnSize(field)
-  const canonical = canonicalValue(kind, value, field)
-  const canonicalPreset = canonicalValue(kind, preset, field)
+  const canonical = canonicalValue(kind, value, path, version)
+  const canonicalPreset = canonicalValue(kind, preset, path, version)
   return {
     canonical,
     shown: shownSetting(value),
@@ -176,7 +193,8 @@ const shownValue = (value: unknown) =>
 /** Longer texts are no number that anybody set. */
 const longestNumber = 100
 
-function canonicalValue(kind: Kind, value: unknown, path: string): string {
+/** Empty: as if nobody had set it. */
+function canonicalValue(kind: Kind, value: unknown, path: string, kubeletVersion: string | null): string {
   if (value === undefined || value === null || value === '') return ''
   if (Array.isArray(value)) return JSON.stringify([...new Set(value.map(String))].toSorted(byText))
   // Upstream: SetDefaults_KubeletConfiguration: any negative number is -1, no limit.
@@ -185,11 +203,27 @@ function canonicalValue(kind: Kind, value: unknown, path: string): string {
   if (text.length > longestNumber) return bounded(text)
   try {
     if (kind === 'duration' || kind === 'durations') return String(parseDuration(text))
-    return kind === 'quantity' || kind === 'quantities' ? canonicalAmount(text) : text
+    if (kind === 'gates') return isGateDefault(path, value, kubeletVersion) ? '' : text
+    if (kind === 'quantities') return isNothing(path, text) ? '' : canonicalAmount(text)
+    return kind === 'quantity' ? canonicalAmount(text) : text
   } catch {
     // What the kubelet would not read either is compared as it is written.
     return text
   }
+}
+
+function isGateDefault(path: string, value: unknown, kubeletVersion: string | null): boolean {
+  const state = kubeletVersion === null ? null : gateState(path.slice(path.indexOf('.') + 1), featuresOf(kubeletVersion))
+  return state !== null && state.isOn === value
+}
+
+/**
+ * A reservation or a minimum reclaim of nothing, a threshold that is never met, or that the kubelet drops: as good as none.
+ * Upstream: pkg/kubelet/eviction/helpers.go parseThresholdStatement. @throws QuantityError
+ */
+function isNothing(path: string, text: string): boolean {
+  const amount = canonicalAmount(text)
+  return amount === '0' || amount === '0%' || (text === '100%' && /^eviction(Hard|Soft)\./.test(path))
 }
 
 /** A percentage, or a quantity without what its form adds. @throws QuantityError */

@@ -156,8 +156,10 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
 
   function close(takenAt: string): JudgementResult {
     const day = utcDay(takenAt)
-    for (const [rule, members] of cohorts) for (const { subject, outcome } of members.outcomes(policy)) count(rule, subject, outcome)
-    const contextOf = (cluster: string, node: string) => clusterState(cluster).facts.of(node)
+    const factsOf = (cluster: string) => clusterState(cluster).facts
+    for (const [rule, members] of cohorts)
+      for (const { subject, outcome } of members.outcomes(policy, factsOf)) count(rule, subject, outcome)
+    const contextOf = (cluster: string, node: string) => factsOf(cluster).of(node)
     for (const [rule, members] of contexts)
       for (const { subject, outcome } of members.outcomes(contextOf, policy)) count(rule, subject, outcome)
     for (const [cluster, reason] of emptyReasons) if (clusterState(cluster).coverage.nodes === 0) leaveOut(cluster, null, reason)

@@ -58,7 +58,7 @@ export function configOf(values: readonly { path: string; value: unknown }[], ru
 const objectOf = (value: unknown): RawObject => (isRawObject(value) ? value : {})
 
 function mapThatRuns(field: string, running: Running): RawObject {
-  const own = Object.entries(running).filter(([path, { canonical }]) => path !== field && fieldOf(path) === field && canonical !== '')
+  const own = Object.entries(running).filter(([path, { shown }]) => path !== field && fieldOf(path) === field && shown !== 'none')
   const asWritten = (shown: string) => (field === 'featureGates' ? shown === 'true' : shown)
   return Object.fromEntries(own.map(([path, { shown }]) => [path.slice(field.length + 1), asWritten(shown)]))
 }

@@ -1,5 +1,5 @@
 /** The layers that a setting of the kubelet goes through, and the one that lost it: what was declared, the files on disk, flags, what runs. */
-import { amiDefaults, isNewInAmi } from '#facts/eks/ami-defaults.ts'
+import { amiDefaults, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import type { Confidence } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
@@ -61,8 +61,8 @@ export function lossOfDeclared(setting: DeclaredSetting, start: StartFact | null
   const confidence = start === null ? 'likely' : 'certain'
   const lost = (layer: Layer, why: string): Loss => ({ path, layer, value, where, by: 'declared', why, confidence })
   if (start === null) return lost('declared', lostBy ?? 'where it was lost is not known, as the files were not read')
-  const meaning = meaningOf(path, value)
-  const isIt = (other: unknown) => other !== undefined && meaningOf(path, other) === meaning
+  const meaning = meaningOf(path, value, kubeletVersion)
+  const isIt = (other: unknown) => other !== undefined && meaningOf(path, other, kubeletVersion) === meaning
   const said = saidOf(start, path)
   const last = said.at(-1)
   if (isIt(start.comesTo[path])) return lost('configz', 'the files and flags come to it, and the kubelet was not restarted since')
@@ -129,7 +129,8 @@ const isLeftover = ({ path }: UnreadFile): boolean => /(~|\.(bak|backup|old|orig
 
 /** What stands on the disk, does not run, and does not come from the image itself. */
 export function lossesOnDisk(start: StartFact, running: Running, { amiFamily, kubeletVersion }: Image): Loss[] {
-  const isRunning = (path: string, value: unknown) => isCompared(path) && meaningOf(path, value) === runs(running, path)
+  const means = (path: string, value: unknown) => meaningOf(path, value, kubeletVersion)
+  const isRunning = (path: string, value: unknown) => isCompared(path) && means(path, value) === runs(running, path)
   const ofImage = imageValues(amiFamily, kubeletVersion)
   const isPreset = (path: string, value: unknown) => ofImage === null || ofImage.isPreset(path, value)
   const losses: Loss[] = []
@@ -138,11 +139,11 @@ export function lossesOnDisk(start: StartFact, running: Running, { amiFamily, ku
       losses.push({ path, layer, value, where, by, why, confidence: 'certain' })
   }
   for (const [path, said] of Object.entries(start.said)) {
-    const final = meaningOf(path, start.comesTo[path])
-    const beforeFlags = meaningOf(path, start.withoutFlags[path])
+    const final = means(path, start.comesTo[path])
+    const beforeFlags = means(path, start.withoutFlags[path])
     for (const entry of said) {
       const { by, where, value } = entry
-      const meaning = meaningOf(path, value)
+      const meaning = means(path, value)
       if (by === 'flag' || meaning === final || (by === 'file' && isPreset(path, value))) continue
       const layer = meaning === beforeFlags ? 'flags' : 'disk'
       add(layer, { path, value }, by, where, `${where} has it, and ${overrider(entry, said)} takes its place`)
@@ -169,11 +170,11 @@ interface ImageValues {
 
 /** Null: of another image nothing is known. */
 function imageValues(family: AmiFamily, kubeletVersion: string | null): ImageValues | null {
-  if (family !== 'AL2' && family !== 'AL2023' && family !== 'Bottlerocket') return null
+  if (!isFamilyOfEks(family)) return null
   const ofKubelet = writtenSettings({ ...configurationDefaults })
   const ofAmi = writtenSettings({ ...amiDefaults(family, kubeletVersion) })
   const isIn = (known: Record<string, unknown>, path: string, value: unknown) =>
-    known[path] !== undefined && meaningOf(path, known[path]) === meaningOf(path, value)
+    known[path] !== undefined && meaningOf(path, known[path], kubeletVersion) === meaningOf(path, value, kubeletVersion)
   const writes = (path: string, value: unknown) =>
     isIn(ofAmi, path, value) || dependsOnSize(path) || fieldOf(path) === 'featureGates' || isNewInAmi(path)
   const isPreset = (path: string, value: unknown) => writes(path, value) || isIn(ofKubelet, path, value)

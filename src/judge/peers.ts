@@ -1,12 +1,30 @@
 /** What most peers have in a field, and who has something else. */
+import { releaseOf } from '#facts/eks/release.ts'
 import type { Evidence } from '#model/finding.ts'
+import { declaredNode } from './declared.ts'
 import { absentValue, type FieldValue } from './drift.ts'
-import type { CohortMember } from './rule.ts'
+import type { CohortMember, NodeSubject } from './rule.ts'
 import { bounded, byText, counted } from './text.ts'
+
+/**
+ * Equal for nodes of a group that are meant to be alike. Another image or minor has other defaults: that is version-skew-drift. Made from another
+ * template or node class a node was told otherwise: lost-on-the-way.
+ */
+export function peersOf(subject: NodeSubject): string {
+  const { template, nodeClass } = declaredNode(subject)
+  const release = releaseOf(subject.node, subject.identity.kubeletVersion)
+  return JSON.stringify([release, template.version, nodeClass.hash, nodeClass.hashVersion])
+}
 
 export interface PeerSettings {
   instanceType: string | null
   fields: Record<string, FieldValue>
+}
+
+/** What a node is meant to have in a field, as `FieldValue.canonical`, and who says so. */
+export interface Meant {
+  by: 'declared' | 'baseline'
+  canonical: string
 }
 
 export interface Drift {
@@ -15,7 +33,7 @@ export interface Drift {
   /** What the outliers are compared with, and what they have, those of most nodes first. */
   reference: FieldValue
   outlying: NodesOfValue[]
-  /** Whether most peers agree, or the default decides. Without it the reference is as good as what it is compared with. */
+  /** Whether most peers agree, or what is meant or the default decides. Without it the reference is as good as what it is compared with. */
   hasNorm: boolean
 }
 
@@ -27,14 +45,22 @@ export interface NodesOfValue {
 export interface NodeValue {
   node: string
   value: FieldValue
+  meant?: Meant | null
 }
 
 /** The nodes that hold another value than the norm, or where there is none than the reference. Null: all alike. */
-export const driftOf = (path: string, members: CohortMember<PeerSettings>[], qualifier: string): Drift | null =>
+export const driftOf = <Fact extends PeerSettings>(
+  path: string,
+  members: readonly CohortMember<Fact>[],
+  qualifier: string,
+  meantOf: (fact: Fact, path: string) => Meant | null,
+): Drift | null =>
   driftOfValues(
     `configz ${path}${qualifier}`,
-    members.map(({ node, fact }) => ({ node, value: fact.fields[path] ?? absentValue(path) })),
+    members.map(({ node, fact }) => ({ node, value: settingOfPeer(fact, path), meant: meantOf(fact, path) })),
   )
+
+export const settingOfPeer = ({ fields }: PeerSettings, path: string): FieldValue => fields[path] ?? absentValue(path)
 
 /** @param wanted the norm where the policy says it, whatever most peers have */
 export function driftOfValues(what: string, values: readonly NodeValue[], wanted: FieldValue | null = null): Drift | null {
@@ -53,10 +79,19 @@ export function driftOfValues(what: string, values: readonly NodeValue[], wanted
   if (groups.size < 2) return null
   const ranked = [...groups.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.value.canonical, b.value.canonical))
   const tied = ranked.filter(({ nodes }) => nodes.length === ranked[0]?.nodes.length)
-  const norm = (wanted && groups.get(wanted.canonical)) ?? normOf(tied)
+  const meant = tied.length > 1 ? meantAmong(tied, values) : null
+  // Whoever has another value than all of these are meant to is named elsewhere.
+  if (meant === 'none') return null
+  const norm = (wanted && groups.get(wanted.canonical)) ?? meant?.group ?? normOf(tied)
   const reference = norm ?? referenceOf(tied)
-  const outlying = ranked.filter(group => group !== reference)
-  const standing = wanted ? '(the policy)' : norm ? '(the norm)' : '(no value has a majority: compared with this one)'
+  const sound = new Set(values.flatMap(({ node, value, meant }) => (meant?.canonical === value.canonical ? [node] : [])))
+  const outlying = ranked
+    .filter(group => group !== reference)
+    .map(({ value, nodes }) => ({ value, nodes: nodes.filter(node => !sound.has(node)) }))
+    .filter(({ nodes }) => nodes.length > 0)
+  if (outlying.length === 0) return null
+  const ofNorm = meant ? (meant.by === 'declared' ? '(declared)' : '(the baseline)') : '(the norm)'
+  const standing = wanted ? '(the policy)' : norm ? ofNorm : '(no value has a majority: compared with this one)'
   const held = reference.nodes.length === 0 ? '' : ` on ${counted(reference.nodes.length, 'node')}`
   return {
     hasNorm: norm !== null,
@@ -68,6 +103,17 @@ export function driftOfValues(what: string, values: readonly NodeValue[], wanted
       value: [`${reference.value.shown}${held} ${standing}`, ...outlying.map(described)].join('; '),
     },
   }
+}
+
+/** Of values that are tied the one that nodes are meant to have; `none`: they are meant to have another. */
+function meantAmong(tied: readonly NodesOfValue[], values: readonly NodeValue[]): { group: NodesOfValue; by: Meant['by'] } | 'none' | null {
+  for (const by of ['declared', 'baseline'] as const) {
+    const said = values.flatMap(({ meant }) => (meant?.by === by ? [meant.canonical] : []))
+    const group = tied.find(({ value }) => said.includes(value.canonical))
+    if (group) return { group, by }
+    if (said.length > 0) return 'none'
+  }
+  return null
 }
 
 /** The majority's value; in a tie the default, if it is among the tied. */

@@ -1,10 +1,12 @@
 /** What rules ask of reservations: what is kept for the node's daemons, and what they use. */
+import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { EvictionPrediction } from '#model/prediction.ts'
 import { parseQuantity, type Quantity, quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { canBeMet } from '#model/watched-signals.ts'
+import { meaningOf } from './drift.ts'
 import type { Failing } from './rule.ts'
 import { bounded, exactBytes } from './text.ts'
 
@@ -31,6 +33,24 @@ export function reservedOf(
   })
   if (typeof kube !== 'number' || typeof system !== 'number') return null
   return { kube, system, total: kube + system }
+}
+
+/**
+ * Whether it is what the images reserve for Kubernetes. Their number of pods is not known, which is the instance's and not the one that runs: any
+ * number is as good. Null: the instance's cores are not known.
+ */
+export function isEksReservation(resource: 'cpu' | 'memory', written: string | undefined, cores: number | null): boolean | null {
+  const path = `kubeReserved.${resource}`
+  if (resource === 'cpu') {
+    return cores === null ? null : meaningOf(path, written, null) === meaningOf(path, `${eksReservedCpuMillis(cores)}m`, null)
+  }
+  try {
+    const amount = quantityNumber(parseQuantity(written ?? ''))
+    const pods = (amount / mebibyte - eksReservedMemoryMiB(0)) / (eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0))
+    return Number.isInteger(pods) && pods > 0
+  } catch {
+    return false
+  }
 }
 
 export const unreadableReservation = { unknown: 'configz: a reservation of it is no quantity' }

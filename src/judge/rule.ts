@@ -16,7 +16,7 @@ import type {
 import type { ReadMode, Source } from '#model/read-mode.ts'
 import type { RawObject } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
-import type { NodeContext } from './cluster-facts.ts'
+import type { ClusterContext, NodeContext } from './cluster-facts.ts'
 import type { ContextExample, NodeExample } from './example.ts'
 
 /** One node as the rules see it. Null: not known, and `missing` says why. */
@@ -133,7 +133,7 @@ export interface CohortRule extends RuleHead {
   fact(subject: NodeSubject): unknown
   /** Whether a node without peers can be judged, too: where the policy says what is wanted. Never unless said. */
   judgesAlone?(policy: Policy): boolean
-  judge(members: CohortMember<unknown>[], policy: Policy): Iterable<CohortYield>
+  judge(members: CohortMember<unknown>[], policy: Policy, context: ClusterContext): Iterable<CohortYield>
 }
 
 /** A fact, and on how many nodes of a nodegroup or nodepool it holds. */
@@ -184,7 +184,7 @@ interface CohortRuleDefinition<Needed extends Need, Fact> extends Omit<CohortRul
   /** As above. */
   appliesTo?(subject: NodeSubject): boolean
   fact(subject: Satisfied<Needed>): Fact
-  judge(members: CohortMember<Fact>[], policy: Policy): Iterable<CohortYield>
+  judge(members: CohortMember<Fact>[], policy: Policy, context: ClusterContext): Iterable<CohortYield>
 }
 
 export function cohortRule<Needed extends Need, Fact>(definition: CohortRuleDefinition<Needed, Fact>): CohortRule {
@@ -193,7 +193,7 @@ export function cohortRule<Needed extends Need, Fact>(definition: CohortRuleDefi
     kind: 'cohort',
     appliesTo: subject => definition.appliesTo?.(subject) ?? true,
     fact: subject => definition.fact(subject as Satisfied<Needed>),
-    judge: (members, policy) => definition.judge(members as CohortMember<Fact>[], policy),
+    judge: (members, policy, context) => definition.judge(members as CohortMember<Fact>[], policy, context),
   }
 }
 

@@ -14,6 +14,8 @@ export interface Knowledge {
   doubts(finding: ComparedFinding, nodes: Pick<Nodes, 'undecided' | 'open'>): string[]
   /** What the nodes do that came in the place of a finding's. */
   successors(finding: ComparedFinding): string[]
+  /** Which other rules tell of drift on some of these nodes. */
+  otherDrift(finding: ComparedFinding, names: readonly string[]): string[]
   undecidedCount(finding: ComparedFinding): number
   nodeCount(cluster: string): number
   isPresent(cluster: string, node: string): boolean
@@ -118,6 +120,10 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
     isPresent: (cluster, node) => present.has(keyOf(cluster, node)),
     isPartial,
     nodeCount,
+    otherDrift({ rule, cluster }, names) {
+      const others = [...findings, ...waived].filter(other => other.cluster === cluster && other.rule !== rule && isDrift(other))
+      return [...new Set(others.filter(({ nodes: { sample } }) => sample.some(name => names.includes(name))).map(other => other.rule))]
+    },
     undecidedCount: ({ rule, cluster, subject }) =>
       unknowns
         .filter(unknown => subjectKey(unknown) === subjectKey({ rule, cluster, subject }))
@@ -137,6 +143,9 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
     },
   }
 }
+
+/** The findings that name a layer. */
+export const isDrift = ({ evidence }: Pick<ComparedFinding, 'evidence'>): boolean => evidence.some(({ what }) => what === 'layer')
 
 const noNodes = (): Nodes[State] => ({ count: 0, names: [] })
 const noStates = (): Nodes => ({

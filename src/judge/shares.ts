@@ -1,4 +1,4 @@
-/** What most nodes of a group have in common, counted once for all of them. */
+/** What most nodes of a group, or of a part of it, have in common, counted once for all of them. */
 import type { FactOfGroup } from './rule.ts'
 
 interface Shares {
@@ -6,20 +6,35 @@ interface Shares {
   of: Map<string, number>
 }
 
-const counted = new WeakMap<readonly FactOfGroup<unknown>[], Shares>()
+/** By the group's part. */
+const counted = new WeakMap<readonly FactOfGroup<unknown>[], Map<string, Shares>>()
 
-/** @param keysOf what a fact has, each once; the same for all calls with one group */
-export function isOnMost<Fact>(group: readonly FactOfGroup<Fact>[], key: string, keysOf: (fact: Fact) => Iterable<string>): boolean {
-  const shares = counted.get(group) ?? sharesOf(group, keysOf)
-  counted.set(group, shares)
-  return 2 * (shares.of.get(key) ?? 0) > shares.nodes
+/** What a fact has, each once, and the part of the group that it belongs to. */
+export interface Shared {
+  part: string
+  keys: Iterable<string>
 }
 
-function sharesOf<Fact>(group: readonly FactOfGroup<Fact>[], keysOf: (fact: Fact) => Iterable<string>): Shares {
-  const shares: Shares = { nodes: 0, of: new Map() }
+/** @param sharedOf the same for all calls with one group */
+export function isOnMost<Fact>(
+  group: readonly FactOfGroup<Fact>[],
+  { part, key }: { part: string; key: string },
+  sharedOf: (fact: Fact) => Shared,
+): boolean {
+  const parts = counted.get(group) ?? sharesOf(group, sharedOf)
+  counted.set(group, parts)
+  const shares = parts.get(part)
+  return shares !== undefined && 2 * (shares.of.get(key) ?? 0) > shares.nodes
+}
+
+function sharesOf<Fact>(group: readonly FactOfGroup<Fact>[], sharedOf: (fact: Fact) => Shared): Map<string, Shares> {
+  const parts = new Map<string, Shares>()
   for (const { fact, nodes } of group) {
+    const { part, keys } = sharedOf(fact)
+    const shares = parts.get(part) ?? { nodes: 0, of: new Map() }
+    parts.set(part, shares)
     shares.nodes += nodes
-    for (const key of keysOf(fact)) shares.of.set(key, (shares.of.get(key) ?? 0) + nodes)
+    for (const key of keys) shares.of.set(key, (shares.of.get(key) ?? 0) + nodes)
   }
-  return shares
+  return parts
 }

@@ -39,9 +39,19 @@ export interface Threshold {
 
 /**
  * What gave a threshold its value. `configured`: someone, it is not known where; `no file`: without a configuration file there are no defaults;
+ * `earlier files`: files as they were when the kubelet started, for now they come to something else;
  * `kubelet`: the kubelet itself, by another threshold (allocatable memory by memory, containerfs by the filesystem it lies on).
  */
-export type ThresholdSource = 'upstream default' | 'AMI default' | 'file' | 'drop-in' | 'flag' | 'configured' | 'no file' | 'kubelet'
+export type ThresholdSource =
+  | 'upstream default'
+  | 'AMI default'
+  | 'file'
+  | 'drop-in'
+  | 'flag'
+  | 'configured'
+  | 'no file'
+  | 'earlier files'
+  | 'kubelet'
 
 export interface ThresholdOrigin {
   source: ThresholdSource

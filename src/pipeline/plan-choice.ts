@@ -104,7 +104,12 @@ interface Wish {
  * agreement.
  * @param running KubeletConfiguration as it runs; empty where that is not known
  */
-export function settle(fixes: readonly ChosenFix[], changes: readonly ConfigurationChange[], running: RawObject): Settled {
+export function settle(
+  fixes: readonly ChosenFix[],
+  changes: readonly ConfigurationChange[],
+  running: RawObject,
+  kubeletVersion: string | null,
+): Settled {
   const wishes = new Map<string, Wish>()
   const overruled = new Set<ChosenFix>()
   for (const { path, value } of changes) {
@@ -118,14 +123,14 @@ export function settle(fixes: readonly ChosenFix[], changes: readonly Configurat
     for (const [leaf, value] of leavesOf(withGentlestImageGc(fix.config, configs, fix.family))) {
       const other = wishes.get(leaf)
       if (other === undefined) wishes.set(leaf, { value, by: fix })
-      else if (meaningOf(leaf, other.value) === meaningOf(leaf, value)) continue
+      else if (meaningOf(leaf, other.value, kubeletVersion) === meaningOf(leaf, value, kubeletVersion)) continue
       else if (other.by === null) overruled.add(fix)
-      else if (isNews(leaf, value, running) && isNews(leaf, other.value, running))
+      else if (isNews(leaf, value, running, kubeletVersion) && isNews(leaf, other.value, running, kubeletVersion))
         return { patch: {}, findings: [other.by.id, fix.id].sort(), conflict: contradiction(leaf, { value, by: fix }, other) }
-      else if (isNews(leaf, value, running)) wishes.set(leaf, { value, by: fix })
+      else if (isNews(leaf, value, running, kubeletVersion)) wishes.set(leaf, { value, by: fix })
     }
   }
-  const news = [...wishes].filter(([leaf, { value }]) => isNews(leaf, value, running))
+  const news = [...wishes].filter(([leaf, { value }]) => isNews(leaf, value, running, kubeletVersion))
   const findings = fixes.filter(fix => !overruled.has(fix)).map(({ id }) => id)
   return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
 }
@@ -148,11 +153,11 @@ const splitPath = (leaf: string): [field: string, key: string | null] => {
   return at < 0 ? [leaf, null] : [leaf.slice(0, at), leaf.slice(at + 1)]
 }
 
-function isNews(leaf: string, value: unknown, running: RawObject): boolean {
+function isNews(leaf: string, value: unknown, running: RawObject, kubeletVersion: string | null): boolean {
   const [field, key] = splitPath(leaf)
   const whole = running[field]
   const present = key === null ? whole : isRawObject(whole) ? whole[key] : undefined
-  return meaningOf(leaf, value) !== meaningOf(leaf, present)
+  return meaningOf(leaf, value, kubeletVersion) !== meaningOf(leaf, present, kubeletVersion)
 }
 
 function patchOf(leaves: readonly (readonly [string, Wish])[]): RawObject {

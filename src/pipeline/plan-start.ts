@@ -100,7 +100,7 @@ function differences(nextStart: NextStartPrediction | null, wanted: KubeletConfi
   const expected = fieldValues(wanted, identity)
   const isEdited = (path: string) => Boolean(wanted.reservedSystemCPUs) && /^(kube|system)Reserved\.cpu$/.test(path)
   return [...new Set([...Object.keys(expected), ...Object.keys(start.comesTo)])]
-    .filter(path => !isEdited(path) && meaningOf(path, start.comesTo[path]) !== runs(expected, path))
+    .filter(path => !isEdited(path) && meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(expected, path))
     .sort(byText)
 }
 

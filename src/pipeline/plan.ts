@@ -68,7 +68,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     const own = ownFixes(meant, () => nodeSubject(record, replay(record, fleet.head.takenAt)), policy)
     if (own.length === 0 && request.changes.length === 0) continue
     const running = runningOf(record)
-    const { patch, findings, conflict } = settle(own, request.changes, running ?? {})
+    const { patch, findings, conflict } = settle(own, request.changes, running ?? {}, identity.kubeletVersion)
     if (conflict === null && Object.keys(patch).length === 0) {
       builder.takeUnchanged()
       continue

@@ -6,7 +6,11 @@ const pathLimit = 120
 
 /** `drop-in /etc/…`; what only its value tells is `likely …`. */
 export function originText({ source, certainty, path }: ThresholdOrigin): string {
-  const words: Partial<Record<ThresholdSource, string>> = { 'no file': 'no configuration file', kubelet: 'the kubelet itself' }
+  const words: Partial<Record<ThresholdSource, string>> = {
+    'no file': 'no configuration file',
+    'earlier files': 'not from its files, which were changed since the start',
+    kubelet: 'the kubelet itself',
+  }
   const where = path === null ? '' : `${source === 'AMI default' ? ' in' : ''} ${foldedLine(path, pathLimit)}`
   return `${certainty === 'likely' ? 'likely ' : ''}${words[source] ?? source}${where}`
 }
@@ -19,6 +23,7 @@ export function loserText({ source, certainty, path }: ThresholdOrigin): string 
     flag: 'by the flag --eviction-hard',
     configured: 'by the configured evictionHard',
     'no file': 'as there is no configuration file',
+    'earlier files': 'though its files have it, which were changed since the start',
   }
   const where = path === null ? '' : `${source === 'AMI default' ? ', in' : ''} ${foldedLine(path, pathLimit)}`
   return `${losers[source] ?? `by the ${source}`}${where}${certainty === 'likely' ? ' (likely)' : ''}`

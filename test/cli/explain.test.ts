@@ -22,7 +22,7 @@ describe('an explanation', () => {
     ['critical-pod-among-first-victims', ['criticalPods']],
     ['image-gc-due', []],
     ['truncated-image-list', []],
-    ['peer-drift', []],
+    ['peer-drift', ['baseline']],
   ])('of %s names the policy keys %j', (id, keys) => {
     expect(explained(id).policy.map(({ key }) => key)).toEqual(keys)
   })

@@ -90,6 +90,44 @@ function run(given: Given): ComparedRun {
   }
 }
 
+const layer = [{ what: 'layer', value: 'peers' }]
+
+/** Drift that rule `r` told of, and of which rule `s` tells on these nodes. */
+function withDrift(given: Given, ofOther: string): ComparedRun {
+  const told = run({ ...given, evidence: layer })
+  const other = sampleFinding('medium', {
+    id: findingId('s', cluster, workers),
+    rule: 's',
+    cluster,
+    subject: workers,
+    evidence: layer,
+    nodes: { count: split(ofOther).length, sample: split(ofOther) },
+  })
+  return ofOther === '' ? told : { ...told, document: { ...told.document, findings: [...told.document.findings, other] } }
+}
+
+describe('drift that another rule tells of now', () => {
+  const verdict = (old: ComparedRun, now: ComparedRun) => {
+    const { findings } = compareRuns(old, now)
+    return changes.flatMap(change =>
+      findings[change].filter(({ id }) => id === findingId('r', cluster, workers)).map(({ why }) => [change, ...why]),
+    )
+  }
+  const nodes = 'a b c'
+
+  it('has not ended on a node, nor was it fixed', () => {
+    const old = withDrift({ nodes, fails: 'a' }, '')
+    const moved = 'no longer on a, where s tells of drift now'
+    expect(verdict(old, withDrift({ nodes, fails: 'c' }, 'a b'))).toEqual([['moved', 'started on c', moved]])
+    expect(verdict(old, withDrift({ nodes }, 'a b c'))).toEqual([['moved', moved]])
+  })
+
+  it('has where the other rule told of it before, or tells of another node', () => {
+    expect(verdict(withDrift({ nodes, fails: 'a' }, 'a'), withDrift({ nodes }, 'a'))).toEqual([['fixed']])
+    expect(verdict(withDrift({ nodes, fails: 'a' }, ''), withDrift({ nodes }, 'b'))).toEqual([['fixed']])
+  })
+})
+
 /** What became of the one finding there is. */
 function changeOf(old: Given, now: Given) {
   const delta = compareRuns(run(old), run(now))

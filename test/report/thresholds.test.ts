@@ -189,6 +189,7 @@ describe('none', () => {
     ['lost by evictionHard of the AMI, in /etc/kubernetes/kubelet/config.json', { ...ofFile, source: 'AMI default' }],
     ['lost by evictionHard of the file /etc/kubernetes/kubelet/config.json', ofFile],
     ['lost by the drop-in /etc/d/90-x.conf (likely)', { source: 'drop-in', certainty: 'likely', path: '/etc/d/90-x.conf' }],
+    ['lost though its files have it, which were changed since the start', { source: 'earlier files', certainty: 'certain', path: null }],
     ['lost by the flag --eviction-hard', { source: 'flag', certainty: 'certain', path: null }],
     ['lost as there is no configuration file', { source: 'no file', certainty: 'certain', path: null }],
   ])('says by what it was %s', (said, by) => {

@@ -26,6 +26,9 @@ export function amiDefaults(family: AmiFamily, kubeletVersion: string | null): K
   return family === 'Bottlerocket' ? bottlerocket : {}
 }
 
+/** Whether EKS publishes its images for managed nodegroups, and what they write is known. */
+export const isFamilyOfEks = (family: AmiFamily): boolean => family === 'AL2' || family === 'AL2023' || family === 'Bottlerocket'
+
 /** Fields that bootstrap.sh of AL2 writes into the kubelet's file each time it runs, over what was there: only a flag outlives it. */
 export const al2BootstrapFields: ReadonlySet<string> = new Set([
   'cgroupDriver',

@@ -49,13 +49,25 @@ export interface KeyMeaning {
   ignored: 'misspelt' | 'case' | 'minor' | 'unknown' | null
 }
 
-export function meaningOfKey(key: string, features: KubeletFeatures): KeyMeaning {
+/** Upstream: mergeKubeletConfigurations; before 1.29 each drop-in is read as the main file is. */
+export function dropInForm(features: KubeletFeatures): ConfigurationForm {
+  if (!features.has('dropInMergePatch')) return 'file'
+  return features.has('dropInsDefaultedAgain') ? 'versioned' : 'internal'
+}
+
+/** In a merged form another case of a name acts where it is printed, and so decoded, after the name that the kubelet itself prints. */
+export function meaningOfKey(key: string, features: KubeletFeatures, form: ConfigurationForm = 'file'): KeyMeaning {
   const fields = fieldsOf('KubeletConfiguration')
   const facts = Object.hasOwn(fields, key) ? fields[key] : undefined
   if (facts !== undefined) return { field: key, ignored: isKnownField(facts, features) ? null : 'minor' }
   const field = nearestName(key, Object.keys(fields))
   if (field === null) return { field, ignored: 'unknown' }
-  return { field, ignored: field.toLowerCase() === key.toLowerCase() ? 'case' : 'misspelt' }
+  if (field.toLowerCase() !== key.toLowerCase()) return { field, ignored: 'misspelt' }
+  if (form === 'file') return { field, ignored: 'case' }
+  const printed = form === 'internal' ? goFieldName(field, 'KubeletConfiguration') : field
+  if (key < printed) return { field, ignored: 'case' }
+  const meant = fields[field]
+  return { field, ignored: meant !== undefined && isKnownField(meant, features) ? null : 'minor' }
 }
 
 /** What stands behind a leading `*`, `[]` or `map[string]`; null where the type has none. */

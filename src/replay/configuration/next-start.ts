@@ -111,7 +111,7 @@ function start(files: KubeletFiles, kubelet: Kubelet): NextStartPrediction {
       errors: errorsOf(configuration, kubelet),
       imageGCHighThresholdPercent: configuration.imageGCHighThresholdPercent,
       imageGCLowThresholdPercent: configuration.imageGCLowThresholdPercent,
-      settings: startSettings(files, flags, { withoutFlags, configuration, kubeletVersion }),
+      settings: startSettings(files, flags, { withoutFlags, configuration, kubelet }),
     }
   } catch (error) {
     if (!(error instanceof LoadError)) throw error

@@ -1,21 +1,22 @@
 /**
  * What the kubelet's files and flags come to, field by field, and which of them says what.
  *
- * Follows       cmd/kubelet/app/server.go  NewKubeletCommand, loadConfigFile
- * Kept exactly  fields as this minor loads and merges them; keys that decoding drops in silence
+ * Follows       cmd/kubelet/app/server.go  NewKubeletCommand, loadConfigFile, mergeKubeletConfigurations
+ * Kept exactly  fields as this minor loads and merges them; keys that decoding drops in silence; in drop-ins since 1.29 names in another case
  * Left out      fields within fields, but for the keys of maps; keys that are given twice, which a parsed file does not show
  */
 import { configurationFlags } from '#facts/kubelet/configuration-flags.ts'
-import { meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
+import { dropInForm, meaningOfKey } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { FlagSettings } from '#facts/kubelet/flag-settings.ts'
 import { formatDuration } from '#model/duration.ts'
 import { isReadField, type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
 import type { IgnoredSetting, SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import type { LoadedConfiguration } from './configuration-file.ts'
+import type { LoadedConfiguration, LoadOptions } from './configuration-file.ts'
 import { configzOf } from './configz.ts'
-import { isRead, type KubeletFile, type KubeletFiles } from './kubelet-files.ts'
+import { type ConfigurationFile, isRead, type KubeletFile, type KubeletFiles } from './kubelet-files.ts'
+import { configurationFromFiles } from './start-configuration.ts'
 
 /** Of a map, or of a file's keys: what is beyond is nobody's configuration. */
 const most = 100
@@ -30,23 +31,29 @@ export function startSettings(
   {
     withoutFlags,
     configuration,
-    kubeletVersion,
-  }: Record<'withoutFlags' | 'configuration', LoadedConfiguration> & { kubeletVersion: string | null },
+    kubelet,
+  }: Record<'withoutFlags' | 'configuration', LoadedConfiguration> & { kubelet: Pick<LoadOptions, 'kubeletVersion' | 'operatingSystem'> },
 ): StartSettings {
-  const features = featuresOf(kubeletVersion)
+  const features = featuresOf(kubelet.kubeletVersion)
   const dropIns = features.has('dropIns') ? files.dropIns : []
   const read = [files.main, ...dropIns].flatMap(file => (file !== null && isRead(file) ? [file] : []))
   const said: Record<string, SaidSetting[]> = {}
-  for (const { path, role, content } of read) {
-    const by = role === 'config' ? 'file' : 'drop-in'
-    for (const [setting, value] of entriesOf(content, features)) add(said, setting, { by, where: path, value })
+  const say = ({ path, role }: KubeletFile, entries: [path: string, value: unknown][]) => {
+    for (const [setting, value] of entries) add(said, setting, { by: role === 'config' ? 'file' : 'drop-in', where: path, value })
   }
+  for (const file of read) say(file, entriesOf(file.content, features))
+  const comesTo = (field: string, without: KubeletFiles) =>
+    JSON.stringify(configzOf(configurationFromFiles(without, kubelet), features)[field] ?? null)
+  const other = read.filter(({ role }) => role !== 'config').flatMap(file => otherCases(file, { files, features, comesTo }))
+  for (const { file, field, value } of other) say(file, entriesOf({ [field]: value }, features))
   addFlags(said, flags, features)
   return {
     configuration: readConfiguration(configuration, features),
     withoutFlags: readConfiguration(withoutFlags, features),
     said,
-    ignored: read.flatMap(({ path, content }) => ignoredIn(path, content, features)),
+    ignored: read
+      .flatMap(({ path, content }) => ignoredIn(path, content, features))
+      .filter(({ file, key }) => !other.some(one => one.file.path === file && one.key === key)),
     unread: [
       ...files.passedOver.map(({ file, why }) => unreadFile(file, why, features)),
       ...(features.has('dropIns') ? [] : files.dropIns.map(file => unreadFile(file, 'minor', features))),
@@ -80,6 +87,32 @@ function entriesOf(content: RawObject, features: KubeletFeatures): [path: string
 }
 
 const flagOf = new Map(Object.entries(configurationFlags).map(([flag, { field }]) => [field, `--${flag}`]))
+
+interface OtherCase {
+  file: KubeletFile
+  key: string
+  field: string
+  value: unknown
+}
+
+interface Merged {
+  files: KubeletFiles
+  features: KubeletFeatures
+  comesTo(field: string, files: KubeletFiles): string
+}
+
+/** Names in another case that act: those that are decoded last, and others where the files come to something else without them. */
+function otherCases(file: ConfigurationFile, { files, features, comesTo }: Merged): OtherCase[] {
+  const form = dropInForm(features)
+  if (form === 'file') return []
+  return ignoredIn(file.path, file.content, features).flatMap(({ key, field, why }) => {
+    if (why !== 'case' || field === null) return []
+    const content = Object.fromEntries(Object.entries(file.content).filter(([name]) => name !== key))
+    const without = { ...files, dropIns: files.dropIns.map(one => (one === file ? { ...file, content } : one)) }
+    const acts = meaningOfKey(key, features, form).ignored === null || comesTo(field, without) !== comesTo(field, files)
+    return acts ? [{ file, key, field, value: file.content[key] }] : []
+  })
+}
 
 /** A map's flag takes away what the files said, but for feature gates. */
 function addFlags(said: Record<string, SaidSetting[]>, { fields }: FlagSettings, features: KubeletFeatures): void {

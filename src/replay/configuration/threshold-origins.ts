@@ -3,7 +3,8 @@
  *
  * Follows       cmd/kubelet/app/server.go NewKubeletCommand: main file, drop-ins, flags. The files are loaded step by step, as the kubelet would:
  *               the last step that names a signal, or changes its value, is where it comes from
- * Kept exactly  a threshold is explained by the files only where they come to the value that runs; else, and without files, by its value
+ * Kept exactly  a threshold is explained by the files only where they come to the value that runs; else they were changed since the start.
+ *               Without files it is explained by its value
  */
 
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
@@ -51,8 +52,9 @@ export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins
   const origins = (map: ThresholdMap): Origins =>
     Object.fromEntries(
       Object.entries(configuration[map] ?? {}).map(([signal, value]) => {
-        const step = explained?.[map][signal]
-        return [signal, step?.value === value ? step.origin : byValue(map, signal, value)]
+        if (explained === null) return [signal, byValue(map, signal, value)]
+        const step = explained[map][signal]
+        return [signal, step?.value === value ? step.origin : explained.changed]
       }),
     )
   const running = configuration.evictionHard ?? {}
@@ -63,7 +65,7 @@ export function thresholdOrigins(input: ThresholdOriginsInput): ThresholdOrigins
     evictionSoft: origins('evictionSoft'),
     lost: Object.entries(evictionHardDefaults(kubeletVersion, operatingSystem))
       .filter(([signal]) => !Object.hasOwn(running, signal))
-      .map(([signal, value]) => ({ signal, value, by })),
+      .map(([signal, value]) => ({ signal, value, by: explained?.evictionHard[signal] ? explained.changed : by })),
   }
 }
 
@@ -107,6 +109,8 @@ function originsByValue(input: ThresholdOriginsInput) {
 }
 
 interface Explained extends Record<ThresholdMap, Record<string, { value: string; origin: ThresholdOrigin }>> {
+  /** Of what they do not come to. */
+  changed: ThresholdOrigin
   /** What set evictionHard, where anything did. */
   lostBy: ThresholdOrigin | null
 }
@@ -117,8 +121,9 @@ function explainedByFiles(input: ThresholdOriginsInput): Explained | null {
   const flags = flagSettings(files.commandLine)
   const isDecided = files.main === null ? isWithoutFile(files) : isRead(files.main)
   if (!isDecided || !files.dropIns.every(isRead) || flags.error !== null) return null
-  const explained: Explained = { evictionHard: {}, evictionSoft: {}, lostBy: null }
   const certainty = files.unread === '' && files.commandLine.length > 0 && input.isOnDisk !== true ? 'certain' : 'likely'
+  const changed: ThresholdOrigin = { source: 'earlier files', certainty, path: null }
+  const explained: Explained = { evictionHard: {}, evictionSoft: {}, changed, lostBy: null }
   try {
     for (const step of steps(files, input, certainty)) explainStep(explained, step)
   } catch (error) {
@@ -164,6 +169,8 @@ function explainStep(explained: Explained, step: Step): void {
   const { before, after, content } = step
   for (const map of thresholdMaps) {
     const named = objectAt(content, map)
+    const left = Object.entries(explained[map]).filter(([signal]) => Object.hasOwn(after[map] ?? {}, signal))
+    explained[map] = Object.fromEntries(left)
     for (const [signal, value] of Object.entries(after[map] ?? {})) {
       const isNamed = named !== null && Object.hasOwn(named, signal)
       if (isNamed || before?.[map]?.[signal] !== value)

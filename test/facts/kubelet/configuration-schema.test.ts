@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { meaningOfKey, nearestName } from '#facts/kubelet/configuration-schema.ts'
+import { dropInForm, meaningOfKey, nearestName } from '#facts/kubelet/configuration-schema.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 
 describe('nearestName', () => {
@@ -34,5 +34,19 @@ describe('meaningOfKey', () => {
     ['constructor', 'v1.34.0', { field: null, ignored: 'unknown' }],
   ])('%s to %s', (key, version, meaning) => {
     expect(meaningOfKey(key, featuresOf(version))).toEqual(meaning)
+  })
+
+  it.each([
+    ['maxpods', 'v1.28.0', 'case'],
+    ['maxpods', 'v1.29.0', null],
+    ['MaxPods', 'v1.31.0', null],
+    ['MAXPODS', 'v1.31.0', 'case'],
+    ['maxpods', 'v1.32.0', null],
+    ['MaxPods', 'v1.32.0', 'case'],
+    ['maxPodss', 'v1.34.0', 'misspelt'],
+    ['mergedefaultEvictionSettings', 'v1.31.0', 'minor'],
+  ])('%s in a drop-in of %s: %s', (key, version, ignored) => {
+    const features = featuresOf(version)
+    expect(meaningOfKey(key, features, dropInForm(features)).ignored).toBe(ignored)
   })
 })

@@ -1,6 +1,6 @@
 /** Nodes that are all alike, and unlike what the policy wishes, or unlike their image where nobody asked for anything. */
 import type { Baseline } from '#model/policy.ts'
-import { early, imageGc, kind, nodeConfig } from './declare.ts'
+import { early, imageGc, kind, nodeConfig, settings } from './declare.ts'
 import { fleet, hybrid, image, karpenter, managed, selfManaged, times } from './fleet.ts'
 import { type SuiteFamily, type SuiteMinor, trio } from './image.ts'
 import { type DriftKind, offBaseline, offImage } from './kind.ts'
@@ -16,6 +16,13 @@ const ofPolicy: DriftKind[] = [
     offBaseline(),
     () => fleet(managed({ image: image('AL2023', 34), nodes: times(3) })),
     wish({ amiFamily: 'AL2023' }, early),
+  ),
+  kind(
+    'AL2023',
+    'a baseline that the few meet',
+    offBaseline(nodeName(0), nodeName(1)),
+    () => fleet(managed({ image: image('AL2023', 33), nodes: [...times(2, { running: imageGc(95, 90) }), { running: early }] })),
+    wish({}, early),
   ),
   kind(
     'AL2',
@@ -125,6 +132,48 @@ const ofImage: DriftKind[] = [
   ),
   kind('AL2023', 'every node, with the files that say so', offImage(), () =>
     fleet(managed({ image: image('AL2023', 34), nodes: times(2, { running: early, files: { main: early } }) })),
+  ),
+  kind('AL2023', 'every node of a launch template that tells the kubelet nothing', offImage(), () =>
+    fleet(managed({ image: image('AL2023', 34), declares: null, nodes: times(3, { running: imageGc(95, 90) }) })),
+  ),
+  kind('AL2023', 'every node of a launch template that tells the kubelet nothing, with the files that say so', offImage(), () =>
+    fleet(
+      managed({
+        image: image('AL2023', 33),
+        declares: null,
+        nodes: times(2, { running: imageGc(95, 90), files: { main: imageGc(95, 90) } }),
+      }),
+    ),
+  ),
+  kind('AL2023', 'every node of an EC2NodeClass that declares nothing', offImage(), () =>
+    fleet(karpenter({ image: image('AL2023', 34), nodes: times(3, { running: imageGc(95, 80) }) })),
+  ),
+  kind('AL2023', 'every node, in a field that its NodeConfig does not name', offImage(), () =>
+    fleet(
+      managed({
+        image: image('AL2023', 35),
+        declares: [nodeConfig(early)],
+        nodes: times(2, { running: { ...early, containerLogMaxSize: '50Mi' } }),
+      }),
+    ),
+  ),
+  kind('AL2023', 'every node, in a key of a map that its NodeConfig does not name', offImage(), () =>
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        declares: [nodeConfig({ evictionHard: { 'imagefs.available': '15%' } })],
+        nodes: times(2, { running: { evictionHard: { ...trio, 'imagefs.available': '15%', 'nodefs.available': '20%' } } }),
+      }),
+    ),
+  ),
+  kind('Bottlerocket', 'every node, in a key beside those of an eviction-hard', offImage(), () =>
+    fleet(
+      managed({
+        image: image('Bottlerocket', 34),
+        declares: [settings({ evictionHard: { 'memory.available': '5%' } })],
+        nodes: times(2, { running: { evictionHard: { 'memory.available': '5%', 'nodefs.available': '40%' } } }),
+      }),
+    ),
   ),
   kind('AL2', 'the only node of a nodegroup', offImage(), () =>
     fleet(managed({ image: image('AL2', 31), nodes: [{ running: { imageMinimumGCAge: '1h0m0s' } }] })),

@@ -103,6 +103,20 @@ const declared: DriftKind[] = [
   clean('AL2', 'jq in user data', () =>
     managed({ image: image('AL2', 31), declares: [script(early)], nodes: times(2, { running: early, files: { main: early } }) }),
   ),
+  clean('AL2', 'a script, which may do more than anybody reads in it', () =>
+    managed({
+      image: image('AL2', 29),
+      declares: [script(early)],
+      nodes: times(2, { running: { ...early, containerLogMaxSize: '50Mi' } }),
+    }),
+  ),
+  clean('Bottlerocket', 'an eviction-hard of one key, which takes the place of the defaults', () =>
+    managed({
+      image: image('Bottlerocket', 34),
+      declares: [settings({ evictionHard: { 'memory.available': '5%' } })],
+      nodes: times(2, { running: { evictionHard: { 'memory.available': '5%' } } }),
+    }),
+  ),
   clean('Bottlerocket', 'settings of the user data', () =>
     managed({
       image: image('Bottlerocket', 33),
@@ -134,6 +148,13 @@ const declared: DriftKind[] = [
       image: image('AL2023', 35),
       declares: [nodeConfig({ imageMinimumGCAge: '300s' })],
       nodes: times(2, { running: { imageMinimumGCAge: '5m0s' }, files: { dropIns: { '40-nodeadm.conf': { imageMinimumGCAge: '300s' } } } }),
+    }),
+  ),
+  clean('AL2023', 'a NodeConfig with a field in another case, which runs all the same', () =>
+    managed({
+      image: image('AL2023', 35),
+      declares: [nodeConfig({ imageGcHighThresholdPercent: 75 })],
+      nodes: times(2, { running: { imageGCHighThresholdPercent: 75 } }),
     }),
   ),
   clean('AL2023', 'defaults that were made explicit', () =>
@@ -265,6 +286,26 @@ const alike: DriftKind[] = [
       nodes: times(2, { running: imageGc(60, 50) }),
     }),
   ]),
+  clean('AL2023', 'thresholds, reservations and gates that say nothing, on one node', () =>
+    managed({
+      image: image('AL2023', 34),
+      nodes: [
+        ...bare,
+        {
+          running: {
+            evictionHard: { ...trio, 'imagefs.available': '0%' },
+            evictionMinimumReclaim: { 'nodefs.available': '0' },
+            systemReserved: { memory: '0' },
+            featureGates: {
+              RotateKubeletServerCertificate: true,
+              DynamicResourceAllocation: true,
+              MutableCSINodeAllocatableCount: true,
+            },
+          },
+        },
+      ],
+    }),
+  ),
   clean('AL2023', 'the only node of its group', () =>
     eksctl({ image: image('AL2023', 34), nodes: [{ running: { ...early, maxPods: 50 } }] }),
   ),

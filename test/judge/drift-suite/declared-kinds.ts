@@ -2,7 +2,7 @@
 import { bootstrap, early, earlyFlags, imageGc, kind, nodeConfig, script, settings } from './declare.ts'
 import { fleet, image, karpenter, managed, times } from './fleet.ts'
 import { trio } from './image.ts'
-import { type DriftKind, likelyLost, lostInDeclaration } from './kind.ts'
+import { type DriftKind, likelyLost, lostInDeclaration, lostToFlags } from './kind.ts'
 import { nodeName } from './node.ts'
 
 const nowhere = times(2, { files: {} })
@@ -88,6 +88,58 @@ const neverArrived: DriftKind[] = [
   ),
   kind('Bottlerocket', 'a setting that the rendered file does not have', lostInDeclaration(), () =>
     fleet(managed({ image: image('Bottlerocket', 34), declares: [settings({ imageMinimumGCAge: '10m' })], nodes: nowhere })),
+  ),
+]
+
+const fewHaveIt: DriftKind[] = [
+  kind('AL2023', 'a NodeConfig that runs on the few', { ...likelyLost, nodes: [nodeName(0), nodeName(1)] }, () =>
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        declares: [nodeConfig(early)],
+        nodes: [...times(2, { running: imageGc(95, 90) }), { running: early }],
+      }),
+    ),
+  ),
+  kind(
+    'Bottlerocket',
+    'a tie, in which one half has what was declared',
+    { ...likelyLost, nodes: [nodeName(0)], beside: ['peer-drift'] },
+    () => fleet(managed({ image: image('Bottlerocket', 33), declares: [settings(early)], nodes: [{}, { running: early }] })),
+  ),
+]
+
+const overriddenByItself: DriftKind[] = [
+  kind('AL2023', 'a NodeConfig whose flags say something else', { ...lostToFlags(), confidence: 'certain' }, () =>
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        declares: [nodeConfig(imageGc(70, 60), '--image-gc-high-threshold=75')],
+        nodes: times(2, { running: imageGc(75, 60) }),
+      }),
+    ),
+  ),
+  kind(
+    'AL2',
+    'jq in user data, and other values among the extra arguments of bootstrap.sh',
+    { ...lostToFlags(), confidence: 'certain' },
+    () =>
+      fleet(
+        managed({
+          image: image('AL2', 31),
+          declares: [script({ imageGCHighThresholdPercent: 70 }), bootstrap('--image-gc-high-threshold=75', '--image-gc-low-threshold=65')],
+          nodes: times(2, { running: imageGc(75, 65) }),
+        }),
+      ),
+  ),
+  kind('AL2023', 'a key of a map, of which a flag of the same template says another', { ...lostToFlags(), confidence: 'certain' }, () =>
+    fleet(
+      managed({
+        image: image('AL2023', 33),
+        declares: [nodeConfig(imagefs, '--eviction-hard=memory.available<200Mi')],
+        nodes: times(2, { running: { evictionHard: { 'memory.available': '200Mi' } } }),
+      }),
+    ),
   ),
 ]
 
@@ -232,4 +284,11 @@ const olderVersions: DriftKind[] = [
   ),
 ]
 
-export const declaredKinds: DriftKind[] = [...neverArrived, ...neverRead, ...misspeltThere, ...olderVersions]
+export const declaredKinds: DriftKind[] = [
+  ...neverArrived,
+  ...fewHaveIt,
+  ...overriddenByItself,
+  ...neverRead,
+  ...misspeltThere,
+  ...olderVersions,
+]

@@ -4,7 +4,7 @@ import { eksctl, fleet, hybrid, image, karpenter, managed, selfManaged, times } 
 import type { Files } from './host.ts'
 import { trio } from './image.ts'
 import { type DriftKind, lostOnDisk, lostToFlags } from './kind.ts'
-import type { Member } from './node.ts'
+import { type Member, nodeName } from './node.ts'
 
 const with2 = (files: Files, running: Member['running'] = {}) => times(2, { files, running })
 const imagefs = (threshold: string | null) => ({ evictionHard: { 'imagefs.available': threshold } })
@@ -151,6 +151,29 @@ const dropped: DriftKind[] = [
   ),
 ]
 
+const mostAreSound: DriftKind[] = [
+  kind(
+    'AL2023',
+    'three nodes of seven, each in another place',
+    { ...lostOnDisk(nodeName(0), nodeName(1), nodeName(2)), layers: ['declared', 'disk', 'flags'], beside: ['peer-drift'] },
+    () => {
+      const own = { '40-nodeadm.conf': imageGc(75, 60) }
+      return fleet(
+        managed({
+          image: image('AL2023', 34),
+          declares: [nodeConfig(imageGc(75, 60))],
+          nodes: [
+            { running: imageGc(90, 60), files: { dropIns: { ...own, '90-x.conf': { imageGCHighThresholdPercent: 90 } } } },
+            { running: imageGc(88, 60), files: { dropIns: own, flags: ['--image-gc-high-threshold=88'] } },
+            { files: {} },
+            ...times(4, { running: imageGc(75, 60), files: { dropIns: own } }),
+          ],
+        }),
+      )
+    },
+  ),
+]
+
 const flagged: DriftKind[] = [
   kind('AL2', 'user data under the flags of a hand edit', lostToFlags(), () =>
     fleet(managed({ image: image('AL2', 31), declares: [script(early)], nodes: with2({ main: early, flags: lateFlags }) })),
@@ -212,4 +235,4 @@ const flagged: DriftKind[] = [
   ),
 ]
 
-export const diskKinds: DriftKind[] = [...overridden, ...dropped, ...flagged]
+export const diskKinds: DriftKind[] = [...overridden, ...mostAreSound, ...dropped, ...flagged]

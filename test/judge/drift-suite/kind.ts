@@ -15,6 +15,8 @@ export interface Expectation {
   layers: Layer[]
   /** Absent: every node of the fleet. */
   nodes?: string[]
+  /** Rules that may fire on the same nodes. */
+  beside?: DriftRule[]
   /** Absent: the rule's own affair. */
   confidence?: Confidence
 }

@@ -33,6 +33,8 @@ const fields: [field: string, family: SuiteFamily, minor: SuiteMinor, running: R
   ['serializeImagePulls', 'AL2', 29, { serializeImagePulls: true }],
 ]
 
+const sizes: Member[] = [{ instanceType: 'm5.large' }, { instanceType: 'm5.xlarge' }, { instanceType: 't3.medium' }]
+
 const edited: DriftKind[] = [
   ...fields.map(([field, family, minor, running]) =>
     kind(family, `${field} of one node of five, 1.${minor}`, outlier(fourth), () =>
@@ -85,6 +87,22 @@ const edited: DriftKind[] = [
           { running: { kubeReserved: reservedFor('m5.xlarge') } },
         ],
       }),
+    ),
+  ),
+  ...(['AL2023', 'Bottlerocket'] as const).map(family =>
+    kind(family, 'a reservation of a size that is by no formula', outlier(nodeName(3)), () =>
+      fleet(
+        karpenter({
+          image: image(family, 33),
+          nodes: [
+            ...sizes,
+            {
+              instanceType: 'c6i.4xlarge',
+              running: { kubeReserved: { ...reservedFor('c6i.4xlarge'), memory: '12Gi' }, systemReserved: { memory: '4Gi' } },
+            },
+          ],
+        }),
+      ),
     ),
   ),
   kind('AL2023', 'one node of a group in which others did not answer', outlier(nodeName(1)), () =>

@@ -68,6 +68,31 @@ const others: DriftKind[] = [
       }),
     ),
   ),
+  kind('AL2023', 'evictionhard in a drop-in of 1.34, where the case of a name does not matter', notRestarted(), () =>
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        nodes: times(2, { files: inDropIn({ evictionhard: { 'imagefs.available': '15%' } }) }),
+      }),
+    ),
+  ),
+  kind('AL2023', 'a NodeConfig with a field in another case, which nodeadm wrote to a drop-in of 1.31', notRestarted(), () =>
+    fleet(
+      managed({
+        image: image('AL2023', 31),
+        declares: [nodeConfig({ imagegchighthresholdpercent: 90 })],
+        nodes: times(2, { files: { dropIns: { '40-nodeadm.conf': { imagegchighthresholdpercent: 90 } } } }),
+      }),
+    ),
+  ),
+  kind('AL2023', "a key of the image's own file that does not run yet", notRestarted(), () =>
+    fleet(
+      managed({
+        image: image('AL2023', 34),
+        nodes: times(2, { running: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' } }, files: {} }),
+      }),
+    ),
+  ),
   kind('AL2023', 'a drop-in that is gone again', notRestarted(), () =>
     fleet(eksctl({ image: image('AL2023', 35), nodes: times(2, { running: { containerLogMaxFiles: 3 }, files: { hasConfigDir: true } }) })),
   ),

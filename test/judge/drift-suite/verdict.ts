@@ -42,11 +42,12 @@ export function verdictOf({ expect, records }: DriftKind, findings: readonly Fin
   const own = findings.filter(({ rule }) => rule === expect?.rule)
   const fired = own.flatMap(({ nodes }) => nodes.sample)
   const wanted = expect?.nodes ?? (expect ? nodesOf(records()) : [])
-  const layers = [...new Set(own.flatMap(({ evidence }) => evidence.filter(({ what }) => what === 'layer').map(({ value }) => value)))]
+  const rules: string[] = expect ? [expect.rule, ...(expect.beside ?? [])] : []
+  const layers = [...new Set(own.flatMap(({ evidence }) => evidence.filter(({ what }) => /^layer\b/.test(what)).map(({ value }) => value)))]
   return {
     isFound: wanted.every(node => fired.includes(node)),
     falsePositives: findings.flatMap(({ rule, nodes }) =>
-      nodes.sample.filter(node => rule !== expect?.rule || !wanted.includes(node)).map(node => `${rule} on ${node}`),
+      nodes.sample.filter(node => !rules.includes(rule) || !wanted.includes(node)).map(node => `${rule} on ${node}`),
     ),
     layers: layers.sort(),
     hasRightLayers: String(layers) === String([...(expect?.layers ?? [])].sort()),

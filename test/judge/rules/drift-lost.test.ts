@@ -107,6 +107,17 @@ describe('a declared setting', () => {
     expect(failing(declares(settings), running(85), example).consequence).toMatch(why)
   })
 
+  it('that a flag of the same template takes the place of is lost for certain, without files', () => {
+    const both = declares(says(high(70), 'nodeadm', ['--image-gc-high-threshold=75']))
+    const { confidence, consequence, evidence } = failing(both, running(75))
+    expect(confidence).toBe('certain')
+    expect(consequence).toContain('the flag of the same launch template takes its place')
+    expect(evidence).not.toContainEqual(expect.objectContaining({ what: 'disk' }))
+    expect(layers(both, running(75))).toEqual(['flags'])
+    // Neither runs: then nobody knows.
+    expect(layers(both, running(85))).toEqual(['declared'])
+  })
+
   it('that nobody can know is open where all others run', () => {
     expect(judged(declares(says({ maxPods: 'max_pods - 3' })), running(85))).toMatchObject({ state: 'unknown', reason: /maxPods/ })
     expect(state(declares(says({ ...high(70), enforceNodeAllocatable: [], containerLogMaxSize: '' })), running(70))).toBe('unknown')
@@ -212,9 +223,13 @@ describe('what is not known', () => {
     expect(state({ identity: { owner: 'auto-mode' } })).toBe('notApplicable')
   })
 
-  it('is nothing where a nodegroup has no launch template, or one that tells the kubelet nothing', () => {
-    expect(state({ nodegroups: [nodegroup({ launchTemplate: undefined })] })).toBe('pass')
-    expect(state({ nodegroups: [nodegroup()], launchTemplates: version(4, null) })).toBe('pass')
+  it.each<[string, ContextExample]>([
+    ['a nodegroup has no launch template', { nodegroups: [nodegroup({ launchTemplate: undefined })] }],
+    ['its launch template tells the kubelet nothing', { nodegroups: [nodegroup()], launchTemplates: version(4, null) }],
+  ])('is what stands on the disk, where %s', (_, nothing) => {
+    const reason = expect.stringMatching(/nothing is declared.*files on the node's disk were not read/)
+    expect(judged(nothing)).toMatchObject({ state: 'unknown', reason })
+    expect(state(nothing, running(85), disk(85))).toBe('pass')
   })
 })
 

@@ -10,7 +10,7 @@ import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
 import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
 import { versionSkewDrift } from '#judge/rules/drift/version-skew-drift.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import { type Baseline, defaultPolicy } from '#model/policy.ts'
+import { type Baseline, defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
 import { buildNode, type NodeOptions, takenAt } from '#test/node-builder.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
@@ -25,8 +25,8 @@ const withImage = (osImage: string, labels: Record<string, string> = {}, annotat
   }
 }
 
-function judged(rules: Rule[], nodes: NodeOptions[], cluster: RawObject = {}) {
-  const judgement = openJudgement(rules, defaultPolicy)
+function judged(rules: Rule[], nodes: NodeOptions[], cluster: RawObject = {}, policy: Partial<Policy> = {}) {
+  const judgement = openJudgement(rules, { ...defaultPolicy, ...policy })
   judgement.takeCluster({ kind: 'Cluster', cluster: 'prod', errors: [], ...cluster })
   nodes.forEach((options, index) => {
     const { record, prediction } = buildNode({ name: `node-${index}`, ...options })
@@ -157,6 +157,21 @@ describe('baseline-drift against the AMI', () => {
     expect(judge(high(95), more)).toBe('pass')
   })
 
+  it.each<[string, RawObject, string]>([
+    ['an alias', { amiSelectorTerms: [{ alias: 'al2023@latest' }] }, 'fail'],
+    ['no terms, as of old', {}, 'fail'],
+    ['an id', { amiSelectorTerms: [{ alias: 'al2023@latest' }, { id: 'ami-1' }] }, 'pass'],
+    ['the family Custom', { amiFamily: 'Custom' }, 'pass'],
+    ['user data that nobody read', { userData: null }, 'pass'],
+    ['the field', { kubelet: high(95) }, 'pass'],
+    ['another field', { kubelet: { maxPods: 20 } }, 'fail'],
+  ])('knows what the image of an EC2NodeClass comes to by %s', (_, spec, state) => {
+    const nodeClass = { metadata: { name: 'general' }, spec: { amiFamily: 'AL2023', ...spec } }
+    const labels = { 'karpenter.k8s.aws/ec2nodeclass': 'general' }
+    const more = { identity: { owner: 'karpenter' as const }, node: { ...good.node, metadata: { labels } } }
+    expect(judge(high(95), { ...more, objects: { 'ec2nodeclasses.karpenter.k8s.aws': [nodeClass] } })).toBe(state)
+  })
+
   it('leaves to peer-drift what only some nodes of the group have', () => {
     const cluster = nodegroup({})
     const sound: KubeletConfiguration = { ...good.configuration }
@@ -166,6 +181,9 @@ describe('baseline-drift against the AMI', () => {
     expect(fired([alike, alike, odd])).toEqual([['peer-drift', 1]])
     expect(fired([odd, odd, odd])).toEqual([['baseline-drift', 3]])
     expect(fired([alike, odd])).toEqual([['peer-drift', 1]])
+    // Alone of its minor it has no peer.
+    const old = { configuration: { ...sound, shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' } }
+    expect(fired([{ ...old, identity: { kubeletVersion: 'v1.33.5' } }, odd])).toEqual([['baseline-drift', 1]])
   })
 })
 
@@ -193,7 +211,20 @@ describe('version-skew-drift', () => {
       newer,
     )
     expect(finding?.severity).toBe('low')
-    expect(finding?.consequence).toContain('settings differ')
+    expect(finding?.consequence).toMatch(/ differ\b/)
+  })
+
+  it('does not blame a release for what somebody edited', () => {
+    const shutdown = { shutdownGracePeriod: '2m30s', shutdownGracePeriodCriticalPods: '30s' }
+    const configuration = { ...baselineDrift.examples.good.configuration, shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' }
+    const old = { configuration, identity: { kubeletVersion: 'v1.33.5' } }
+    const text = (more: KubeletConfiguration) => skew({ configuration: { ...configuration, ...more } }, old)[0]?.consequence
+    expect(text(shutdown)).toMatch(/So these settings differ: shutdownGracePeriod, shutdownGracePeriodCriticalPods\.$/)
+    expect(text(high(95))).toMatch(/imageGCHighThresholdPercent differs, too, but not by the release/)
+    expect(text(high(95))).not.toContain('So these settings')
+    expect(text({ ...shutdown, ...high(95) })).toMatch(
+      /So these settings differ: .*CriticalPods\. imageGCHighThresholdPercent differs, too/,
+    )
   })
 
   it('of minors is low, and of Karpenter info', () => {
@@ -219,6 +250,100 @@ describe('peer-drift', () => {
     const configz = { kubeletconfig: { containerLogMaxFiles: 3 } }
     expect(peers({}, {}, { ...other, record: { ...other.record, configz } })).toEqual([])
     expect(peers({}, {}, edited)).toEqual(['node-2'])
+  })
+})
+
+describe('peer-drift beside what is declared, or written in the policy', () => {
+  const launchTemplate = { id: 'lt-1', name: 'web', version: '4' }
+  const declares = (kubelet: RawObject | null) => ({
+    nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD', launchTemplate }],
+    launchTemplates: [{ launchTemplateId: 'lt-1', launchTemplateName: 'web', versionNumber: 4, kubelet }],
+  })
+  const gc = (high: number, low = 60) => ({
+    configuration: { ...baselineDrift.examples.good.configuration, imageGCHighThresholdPercent: high, imageGCLowThresholdPercent: low },
+  })
+  const seventy = declares({ config: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }, flags: [], source: 'nodeadm' })
+  const wish: Baseline[] = [{ match: {}, configuration: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 } }]
+  const drifts = [lostOnTheWay, baselineDrift, peerDrift]
+  const fired = (nodes: NodeOptions[], cluster: RawObject, baseline: Baseline[] = []) =>
+    judged(drifts, nodes, cluster, { baseline }).map(({ rule, nodes }) => [rule, ...nodes.sample].join(' '))
+
+  it.each<[string, NodeOptions[], RawObject, Baseline[], string[]]>([
+    ['is silent of the few that run what was declared', [gc(95), gc(95), gc(70)], seventy, [], ['lost-on-the-way node-0 node-1']],
+    ['or what the baseline says', [gc(95), gc(95), gc(70)], {}, wish, ['baseline-drift node-0 node-1']],
+    ['lets the declaration decide a tie', [gc(85, 60), gc(70)], seventy, [], ['lost-on-the-way node-0', 'peer-drift node-0']],
+    ['lets the baseline decide a tie', [gc(85, 60), gc(70)], {}, wish, ['baseline-drift node-0', 'peer-drift node-0']],
+    ['and is silent of a tie in which nobody has it', [gc(95), gc(90)], seventy, [], ['lost-on-the-way node-0 node-1']],
+    [
+      'names the few that are as their image comes',
+      [gc(95, 80), gc(95, 80), gc(85, 80)],
+      declares(null),
+      [],
+      ['baseline-drift node-0 node-1', 'peer-drift node-2'],
+    ],
+  ])('%s', (_, nodes, cluster, baseline, expected) => {
+    expect(fired(nodes, cluster, baseline)).toEqual(expected)
+  })
+
+  it('says no more than is so', () => {
+    const text = (nodes: NodeOptions[], cluster: RawObject) => judged([peerDrift], nodes, cluster)[0]?.consequence
+    const brings = "a replacement brings back the group's own setting"
+    expect(text([gc(85, 80), gc(85, 80), gc(95, 80)], declares(null))).toContain(brings)
+    expect(text([gc(70), gc(70), gc(95)], seventy)).toContain(brings)
+    expect(text([gc(85, 80), gc(85, 80), gc(95, 80)], {})).not.toContain(brings)
+    const asImage = text([gc(95, 80), gc(95, 80), gc(85, 80)], declares(null))
+    expect(asImage).not.toContain(brings)
+    expect(asImage).toContain('In imageGCHighThresholdPercent it is as its image comes.')
+    const each = text(
+      ['containerLogMaxFiles', 'registryBurst', 'podPidsLimit'].map(field => ({ configuration: { [field]: 77 } })),
+      {},
+    )
+    expect(each).toMatch(/^Each of the 3 nodes /)
+  })
+})
+
+describe('peer-drift of reservations between sizes', () => {
+  const sizes = { 'm5.large': '2', 'm5.xlarge': '4', 'm5.2xlarge': '8' }
+  const node = (
+    instanceType: keyof typeof sizes,
+    kubeReserved: Record<string, string>,
+    systemReserved: Record<string, string> = {},
+  ): NodeOptions => {
+    const base = buildNode({ identity: { instanceType }, configuration: { kubeReserved, systemReserved } }).record
+    const status = { ...base.node.status, capacity: { cpu: sizes[instanceType], memory: `${Number(sizes[instanceType]) * 4}Gi` } }
+    return { record: { node: { ...base.node, status }, configz: base.configz } }
+  }
+  const found = (...nodes: NodeOptions[]) =>
+    judged([peerDrift], nodes).map(({ confidence, nodes, evidence }) => [
+      confidence,
+      ...nodes.sample,
+      ...evidence.slice(1).map(({ what }) => what.replace('configz ', '')),
+    ])
+  const small = node('m5.large', { cpu: '70m', memory: '574Mi' })
+  const middle = node('m5.xlarge', { cpu: '80m', memory: '893Mi' })
+
+  it.each<[string, NodeOptions, string[][]]>([
+    ['by the formula', node('m5.2xlarge', { cpu: '90m', memory: '893Mi' }), []],
+    [
+      'much more',
+      node('m5.2xlarge', { cpu: '2000m', memory: '12Gi' }),
+      [['likely', 'node-2', 'kubeReserved.cpu (m5.2xlarge)', 'kubeReserved.memory (m5.2xlarge)']],
+    ],
+    [
+      'for the system',
+      node('m5.2xlarge', { cpu: '90m', memory: '893Mi' }, { memory: '4Gi' }),
+      [['likely', 'node-2', 'systemReserved.memory (m5.2xlarge)']],
+    ],
+  ])('%s', (_, third, expected) => {
+    expect(found(small, middle, third)).toEqual(expected)
+  })
+
+  it('is silent where the group has its own measure', () => {
+    const fixed = { cpu: '500m', memory: '1Gi' }
+    expect(found(node('m5.large', fixed), node('m5.xlarge', fixed), node('m5.2xlarge', fixed))).toEqual([])
+    const system = (type: keyof typeof sizes, memory: string) => node(type, {}, { memory })
+    expect(found(system('m5.large', '500Mi'), system('m5.large', '500Mi'), system('m5.xlarge', '1000Mi'))).toEqual([])
+    expect(found(system('m5.large', '500Mi'), system('m5.large', '500Mi'), system('m5.xlarge', '3Gi'))).toHaveLength(1)
   })
 })
 

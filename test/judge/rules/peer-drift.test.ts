@@ -34,6 +34,13 @@ describe('equal settings, however written', () => {
     [{ containerLogMaxFiles: 5, evictionMaxPodGracePeriod: 0 }, {}],
     [{ nodeStatusMaxImages: 50 }, {}],
     [{ podPidsLimit: -1 }, { podPidsLimit: -5 }],
+    [{ evictionHard: { ...trio, 'imagefs.available': '0%' } }, { evictionHard: trio }],
+    [{ evictionHard: { ...trio, 'imagefs.available': '0' } }, { evictionHard: trio }],
+    [{ evictionHard: { ...trio, 'imagefs.available': '0.0%' } }, { evictionHard: { ...trio, 'imagefs.available': '100%' } }],
+    [{ evictionMinimumReclaim: { 'nodefs.available': '0' } }, {}],
+    [{ systemReserved: { memory: '0Mi' } }, {}],
+    [{ featureGates: { RotateKubeletServerCertificate: true } }, {}],
+    [{ featureGates: { NodeSwap: true, AllAlpha: false } }, { featureGates: {} }],
   ])('%j and %j', (a, b) => {
     expect(outliers(a, b, b)).toEqual([])
   })
@@ -44,7 +51,10 @@ describe('settings that differ', () => {
     ['imageGCHighThresholdPercent', { imageGCHighThresholdPercent: 80 }, { imageGCHighThresholdPercent: 95 }],
     ['imageMinimumGCAge', {}, { imageMinimumGCAge: '3m0s' }],
     ['evictionHard.nodefs.available', { evictionHard: trio }, { evictionHard: { ...trio, 'nodefs.available': '15%' } }],
-    ['evictionHard.imagefs.available', { evictionHard: trio }, { evictionHard: { ...trio, 'imagefs.available': '0%' } }],
+    ['evictionHard.imagefs.available', { evictionHard: trio }, { evictionHard: { ...trio, 'imagefs.available': '15%' } }],
+    ['evictionHard.nodefs.available', { evictionHard: trio }, { evictionHard: { ...trio, 'nodefs.available': '0%' } }],
+    ['evictionMinimumReclaim.nodefs.available', {}, { evictionMinimumReclaim: { 'nodefs.available': '100%' } }],
+    ['featureGates.RotateKubeletServerCertificate', {}, { featureGates: { RotateKubeletServerCertificate: false } }],
     [
       'evictionHard.nodefs.inodesFree',
       { evictionHard: trio },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { StartSettings } from '#model/prediction.ts'
+import type { RawObject } from '#model/record.ts'
 import { predictNextStart } from '#replay/configuration/next-start.ts'
 
 const kind = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' }
@@ -75,6 +76,39 @@ describe('keys that the kubelet drops in silence', () => {
 
   it('are not its kind, nor comments', () => {
     expect(settingsOf([main({ _comment: 'ours', '//': 'x' })]).ignored).toEqual([])
+  })
+})
+
+describe('names of fields in another case', () => {
+  const field = 'imageGCHighThresholdPercent'
+  const small = 'imageGcHighThresholdPercent'
+  const capital = 'ImageGCHighThresholdPercent'
+
+  it.each<[string, string, RawObject, number, boolean]>([
+    ['1.28 reads drop-ins as it reads the main file', 'v1.28.9', { [small]: 70 }, 85, false],
+    ['1.29 minds no case', 'v1.29.9', { [small]: 70 }, 70, true],
+    ['1.31 has Go names itself', 'v1.31.9', { [capital]: 70 }, 70, true],
+    ['1.34 minds no case', 'v1.34.4', { [small]: 70 }, 70, true],
+    ['of two names the one that sorts last wins', 'v1.34.4', { [field]: 60, [small]: 70 }, 70, true],
+    ['in 1.34 the true name stands after a capital', 'v1.34.4', { [capital]: 70 }, 85, false],
+  ])('%s', (_, version, content, comesTo, isSaid) => {
+    const settings = settingsOf([main({}), dropIn('90.conf', content)], line(folder), version)
+    expect(settings.configuration.imageGCHighThresholdPercent).toBe(comesTo)
+    expect(settings.ignored.length).toBe(isSaid ? 0 : 1)
+    expect(where(settings, field)?.at(-1)).toEqual(isSaid ? ['drop-in', `${path}.d/90.conf`, 70] : undefined)
+  })
+
+  it('act with a capital, too, where nobody names the field', () => {
+    const soft = { EvictionSoft: { 'memory.available': '1Gi' }, evictionSoftGracePeriod: { 'memory.available': '1m' } }
+    expect(settingsOf([main({}), dropIn('90.conf', soft)], line(folder)).ignored).toEqual([])
+    const named = dropIn('95.conf', { evictionSoft: { 'memory.available': '2Gi' } })
+    expect(settingsOf([main({}), dropIn('90.conf', soft), named], line(folder)).ignored).toMatchObject([{ why: 'case' }])
+  })
+
+  it('are said after all true names, whatever the file', () => {
+    const settings = settingsOf([main({}), dropIn('40.conf', { [small]: 70 }), dropIn('90.conf', { [field]: 60 })], line(folder))
+    expect(where(settings, field)?.map(([, , value]) => value)).toEqual([60, 70])
+    expect(settings.configuration.imageGCHighThresholdPercent).toBe(70)
   })
 })
 

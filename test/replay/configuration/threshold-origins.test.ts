@@ -167,8 +167,21 @@ describe('with the files', () => {
 describe('files that do not explain what runs', () => {
   const files = [main({ evictionHard: { 'nodefs.available': '5%' } })]
 
-  it('leave a threshold to its value where they were changed since', () => {
-    expect(sources(told(files, { 'nodefs.available': '7%' }).evictionHard)).toEqual({ 'nodefs.available': 'certain configured' })
+  it('were changed since the start where a threshold has another value, or is not in them', () => {
+    expect(sources(told(files, { 'nodefs.available': '7%' }).evictionHard)).toEqual({ 'nodefs.available': 'certain earlier files' })
+    expect(sources(told(files, { 'memory.available': '1Gi' }).evictionHard)).toEqual({ 'memory.available': 'certain earlier files' })
+    const host = { kubelet: { files } }
+    const configuration = { evictionHard: { 'nodefs.available': '7%' } }
+    expect(sources(origins({ configuration, host }).evictionHard)).toEqual({ 'nodefs.available': 'likely earlier files' })
+  })
+
+  it('have not lost a default that they come to', () => {
+    const { 'nodefs.inodesFree': gone, ...runs } = ami
+    const { lost } = told([main({ evictionHard: ami })], runs, { amiFamily: 'AL2023' })
+    const byOf = (signal: string) => lost.find(one => one.signal === signal)?.by
+    expect(gone).toBe('5%')
+    expect(byOf('nodefs.inodesFree')).toEqual({ source: 'earlier files', certainty: 'certain', path: null })
+    expect(byOf('imagefs.available')).toMatchObject({ source: 'AMI default', path: '/k.json' })
   })
 
   it.each([

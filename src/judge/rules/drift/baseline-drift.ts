@@ -1,26 +1,32 @@
 import { amiDefaults, isAmiDefaultKnown, isNewInAmi } from '#facts/eks/ami-defaults.ts'
-import { eksReservedCpuMillis, eksReservedMemoryMiB } from '#facts/eks/reserved-resources.ts'
+import { eksReservedCpuMillis } from '#facts/eks/reserved-resources.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
 import type { NodeContext } from '#judge/cluster-facts.ts'
-import { nodegroupOf } from '#judge/declared.ts'
+import { declaredNode, wholeDeclaration } from '#judge/declared.ts'
+import type { Declaration, DeclaredNode } from '#judge/declared-source.ts'
 import { dependsOnSize, type FieldValue, fieldOf, fieldValues, isCompared, meaningOf, shownSetting, writtenSettings } from '#judge/drift.ts'
 import { configOf } from '#judge/layer-evidence.ts'
-import { runs, shownRunning } from '#judge/layers.ts'
-import { contextRule, type FactOfGroup } from '#judge/rule.ts'
+import { runs, shownRunning, startFact } from '#judge/layers.ts'
+import { peersOf } from '#judge/peers.ts'
+import { baselineOf } from '#judge/policy-baseline.ts'
+import { isEksReservation } from '#judge/reservations.ts'
+import { contextRule, type FactOfGroup, type NodeSubject } from '#judge/rule.ts'
 import { isOnMost } from '#judge/shares.ts'
 import { bounded, counted } from '#judge/text.ts'
-import { matchesGlob } from '#model/glob.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { Baseline, Policy } from '#model/policy.ts'
-import { parseQuantity, quantityNumber } from '#model/quantity.ts'
-import { isRawObject } from '#model/record.ts'
+import type { Baseline } from '#model/policy.ts'
 
 type Fact = Pick<NodeIdentity, 'owner' | 'amiFamily' | 'instanceType' | 'kubeletVersion' | 'operatingSystem'> & {
   cluster: string
   group: string
   cores: number | null
   running: Record<string, FieldValue>
+  node: DeclaredNode
+  peers: string
+  /** In which its files come to something else than runs: changed-not-restarted. */
+  pending: string[]
 }
 
 interface Deviation {
@@ -49,7 +55,7 @@ export const baselineDrift = contextRule({
   needs: ['configuration'],
   docs: {
     title: 'Nodes run with other kubelet settings than they are meant to',
-    why: "The policy's baseline says what nodes are meant to run with. Where none is written, and a nodegroup of EKS declares nothing, its nodes run with what their AMI writes: anything else was changed on the nodes, and is lost when they are replaced.",
+    why: "The policy's baseline says what nodes are meant to run with. Where none is written, nodes on images of EKS run with what their launch template or node class declares, and in all else with what their AMI writes: anything else was changed on the nodes, and is lost when they are replaced.",
     fix: 'Set what the baseline says where the nodes come from (launch template, NodeConfig, EC2NodeClass), or write down in policy.baseline what is meant.',
     sources: [
       'awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go',
@@ -62,9 +68,11 @@ export const baselineDrift = contextRule({
     good: { configuration: { ...sound, imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 }, node, nodegroups },
   },
 
-  fact: ({ cluster, identity, configuration, node }): Fact => {
+  fact: (subject): Fact => {
+    const { cluster, identity, configuration, node } = subject
     const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
     const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
+    const running = fieldValues(configuration, identity)
     return {
       owner,
       amiFamily,
@@ -74,34 +82,23 @@ export const baselineDrift = contextRule({
       cluster,
       group: group.name,
       cores: Number.isSafeInteger(cores) && cores > 0 ? cores : null,
-      running: fieldValues(configuration, identity),
+      running,
+      node: declaredNode(subject),
+      peers: peersOf(subject),
+      pending: pendingPaths(subject, running),
     }
   },
 
   *judge(fact, context, policy, group) {
     const baseline = baselineOf(fact, policy)
     if (baseline !== null) yield* fromBaseline(fact, baseline)
-    else if (isUndeclared(fact, context)) yield* fromImage(fact, group)
+    else yield* fromImage(fact, context, group)
   },
 })
 
-/** Of several that match a later one's fields win, of maps by key. Null: none matches. */
-function baselineOf({ cluster, group, amiFamily, instanceType }: Fact, { baseline }: Policy): Baseline['configuration'] | null {
-  const actual = { cluster, group, amiFamily, instanceType: instanceType ?? '' }
-  const keys = ['cluster', 'group', 'amiFamily', 'instanceType'] as const
-  const matching = baseline.filter(({ match }) => keys.every(key => match[key] === undefined || matchesGlob(match[key], actual[key])))
-  if (matching.length === 0) return null
-  const merged: Record<string, unknown> = {}
-  for (const [field, value] of matching.flatMap(({ configuration }) => Object.entries(configuration))) {
-    const before = merged[field]
-    merged[field] = isRawObject(before) && isRawObject(value) ? { ...before, ...value } : value
-  }
-  return merged
-}
-
-function* fromBaseline({ running }: Fact, baseline: Baseline['configuration']) {
+function* fromBaseline({ running, kubeletVersion }: Fact, baseline: Baseline['configuration']) {
   const deviations = Object.entries(writtenSettings(baseline))
-    .filter(([path, value]) => meaningOf(path, value) !== runs(running, path))
+    .filter(([path, value]) => meaningOf(path, value, kubeletVersion) !== runs(running, path))
     .map(([path, value]): Deviation => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
     yield { ...failing('baseline', deviations, running), fix: { config: configOf(deviations, running) } }
@@ -110,58 +107,72 @@ function* fromBaseline({ running }: Fact, baseline: Baseline['configuration']) {
   if (open.length > 0) yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
 }
 
-const familiesOfEks = ['AL2', 'AL2023', 'Bottlerocket']
-
-/** A nodegroup without a launch template gets an image and user data of EKS's own. */
-function isUndeclared({ owner, amiFamily, group }: Fact, context: NodeContext): boolean {
-  const nodegroup = nodegroupOf(group, context)
-  return (
-    owner === 'managed-nodegroup' &&
-    familiesOfEks.includes(amiFamily) &&
-    nodegroup !== null &&
-    !isRawObject(nodegroup.launchTemplate) &&
-    nodegroup.amiType !== 'CUSTOM'
-  )
+/** Fields in which the files that the kubelet would read come to something else than runs. */
+function pendingPaths(subject: Pick<NodeSubject, 'nextStart' | 'identity'>, running: Record<string, FieldValue>): string[] {
+  const start = startFact(subject)
+  const { nextStart, identity } = subject
+  if (start === null || nextStart?.errors.length !== 0 || nextStart.settings?.isCommandLineKnown !== true) return []
+  const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])]
+  return paths.filter(path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path))
 }
 
-/** What most nodes of the group have is no edit of one of them, which peer-drift says. */
-function* fromImage(fact: Fact, group: readonly FactOfGroup<Fact>[]) {
-  const deviations = imageDeviations(fact).filter(({ path }) =>
-    isOnMost(group, path, other => imageDeviations(other).map(deviation => deviation.path)),
+/** What most of its peers have is no edit of one of them, which peer-drift says. */
+function* fromImage(fact: Fact, context: NodeContext, group: readonly FactOfGroup<Fact>[]) {
+  const { peers } = fact
+  const deviations = imageDeviations(fact, context).filter(({ path }) =>
+    isOnMost(group, { part: peers, key: path }, other => ({
+      part: other.peers,
+      keys: imageDeviations(other, context).map(deviation => deviation.path),
+    })),
   )
   if (deviations.length > 0) yield failing('ami', deviations, fact.running)
 }
 
-function imageDeviations(fact: Fact): Deviation[] {
-  const { running, amiFamily, kubeletVersion, operatingSystem } = fact
-  const other = Object.entries(running)
-    .filter(([path, value]) => !value.isDefault && !dependsOnSize(path) && isAmiDefaultKnown(amiFamily, fieldOf(path)))
-    .filter(
-      ([path, { canonical }]) => !(isNewInAmi(path) && canonical === meaningOf(path, writtenSettings({ ...configurationDefaults })[path])),
-    )
-    .map(([path]) => path)
-  const presets =
-    other.length === 0
-      ? {}
-      : writtenSettings({
-          ...configurationDefaults,
-          evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
-          ...amiDefaults(amiFamily, kubeletVersion),
-        })
-  const plain = other.map((path): Deviation => ({ path, expected: shownSetting(presets[path]), value: undefined }))
-  return [...plain, ...reservationDeviations(fact)]
+function imageDeviations(fact: Fact, context: NodeContext): Deviation[] {
+  const declaration = wholeDeclaration(fact.node, context)
+  if (declaration === null) return []
+  const { running, amiFamily, kubeletVersion, operatingSystem, pending } = fact
+  const presets = writtenSettings({
+    ...configurationDefaults,
+    evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
+    ...amiDefaults(amiFamily, kubeletVersion),
+  })
+  const ofKubelet = writtenSettings({ ...configurationDefaults })
+  const plain = Object.keys(running).flatMap((path): Deviation[] => {
+    if (dependsOnSize(path) || !isAmiDefaultKnown(amiFamily, fieldOf(path))) return []
+    const beside = besideDeclared(path, declaration, fact)
+    if (beside === null) return []
+    const expected = beside === 'image' ? presets[path] : undefined
+    const isIt = (value: unknown) => meaningOf(path, value, kubeletVersion) === runs(running, path)
+    return isIt(expected) || (isNewInAmi(path) && isIt(ofKubelet[path]))
+      ? []
+      : [{ path, expected: shownSetting(expected), value: undefined }]
+  })
+  const isNamed = (field: string) => declaration.settings.some(({ path }) => fieldOf(path) === field)
+  const reserved = reservationDeviations(fact).filter(({ path }) => !isNamed(fieldOf(path)))
+  return [...plain, ...reserved].filter(({ path }) => !pending.includes(path))
 }
 
-const mebibyte = 1024 ** 2
+/**
+ * Whose value a field takes that nobody declared: the image's; of a map that was declared without that key none, where it takes the place of the
+ * image's own. Null: it was declared, or nobody knows.
+ */
+function besideDeclared(path: string, { settings }: Declaration, { amiFamily, kubeletVersion }: Fact): 'image' | 'none' | null {
+  const field = fieldOf(path)
+  const own = settings.filter(setting => fieldOf(setting.path) === field)
+  if (field === 'evictionHard' && settings.some(setting => setting.path === 'mergeDefaultEvictionSettings')) return null
+  if (own.length === 0) return 'image'
+  if (own.some(setting => setting.path === path || setting.lostBy !== null || setting.by === 'flag')) return null
+  if (amiFamily === 'Bottlerocket') return 'none'
+  // A drop-in of nodeadm's, merged by key.
+  return amiFamily === 'AL2023' && featuresOf(kubeletVersion).has('dropInMergePatch') ? 'image' : null
+}
 
-/** By the formulas of the images. Their number of pods is not known, which is the instance's and not the one that runs: any number is as good. */
 function reservationDeviations({ running, cores }: Fact): Deviation[] {
-  const memory = bytesOf(running['kubeReserved.memory'])
-  const pods = memory === null ? -1 : (memory / mebibyte - eksReservedMemoryMiB(0)) / (eksReservedMemoryMiB(1) - eksReservedMemoryMiB(0))
   const cpu = cores === null ? null : `${eksReservedCpuMillis(cores)}m`
   const system = Object.keys(running).filter(path => fieldOf(path) === 'systemReserved' && runs(running, path) !== '')
   return [
-    ...(Number.isInteger(pods) && pods > 0
+    ...(isEksReservation('memory', running['kubeReserved.memory']?.shown, cores) === true
       ? []
       : [{ path: 'kubeReserved.memory', expected: '255Mi and 11Mi for each pod', value: undefined }]),
     ...(cpu === null || isRunning(running, 'kubeReserved.cpu', cpu) ? [] : [{ path: 'kubeReserved.cpu', expected: cpu, value: undefined }]),
@@ -172,18 +183,10 @@ function reservationDeviations({ running, cores }: Fact): Deviation[] {
   ]
 }
 
-const isRunning = (running: Record<string, FieldValue>, path: string, value: string) => runs(running, path) === meaningOf(path, value)
-
-function bytesOf(value: FieldValue | undefined): number | null {
-  try {
-    return quantityNumber(parseQuantity(value?.shown ?? ''))
-  } catch {
-    return null
-  }
-}
+const isRunning = (running: Record<string, FieldValue>, path: string, value: string) => runs(running, path) === meaningOf(path, value, null)
 
 function failing(layer: 'baseline' | 'ami', deviations: Deviation[], running: Record<string, FieldValue>) {
-  const meant = layer === 'baseline' ? 'the baseline of the policy says' : 'its AMI writes, though nothing is declared for it'
+  const meant = layer === 'baseline' ? 'the baseline of the policy says' : 'its AMI writes, though nothing that is declared says so'
   const words = deviations.slice(0, 6).map(({ path, expected }) => `${path} ${shownRunning(running, path)} instead of ${expected}`)
   const rest = deviations.length - words.length
   return {

@@ -54,7 +54,7 @@ export const changedNotRestarted = nodeRule({
     }
     const running = fieldValues(configuration, identity)
     const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])].toSorted(byText)
-    const changed = paths.filter(path => meaningOf(path, start.comesTo[path]) !== runs(running, path))
+    const changed = paths.filter(path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path))
     if (changed.length === 0) {
       if (doubts.nextStart !== undefined) yield { unknown: doubts.nextStart }
       return

@@ -1,10 +1,11 @@
 import { releaseOf } from '#facts/eks/release.ts'
 import { declarationOf, declaredNode } from '#judge/declared.ts'
 import type { Declaration, DeclaredNode, DeclaredSetting } from '#judge/declared-source.ts'
-import { dependsOnSize, type FieldValue, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
+import { dependsOnSize, type FieldValue, fieldOf, fieldValues, isCompared, meaningOf } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { configOf, layerEvidence, told, wayEvidence } from '#judge/layer-evidence.ts'
 import { type Loss, lossesOnDisk, lossOfDeclared, runs, type StartFact, startFact } from '#judge/layers.ts'
+import { peersOf } from '#judge/peers.ts'
 import { contextRule, type FactOfGroup } from '#judge/rule.ts'
 import { isOnMost } from '#judge/shares.ts'
 import { counted } from '#judge/text.ts'
@@ -13,6 +14,7 @@ interface Fact {
   node: DeclaredNode
   running: Record<string, FieldValue>
   release: string
+  peers: string
   /** A text: why it is not known. */
   start: StartFact | string
   /** What of the files was not read. */
@@ -56,6 +58,7 @@ export const lostOnTheWay = contextRule({
     node: declaredNode(subject),
     running: fieldValues(subject.configuration, subject.identity),
     release: JSON.stringify(releaseOf(subject.node, subject.identity.kubeletVersion)),
+    peers: peersOf(subject),
     start: startFact(subject) ?? subject.missing.nextStart ?? "the files on the node's disk do not load",
     doubt: subject.doubts.nextStart ?? null,
   }),
@@ -65,6 +68,7 @@ export const lostOnTheWay = contextRule({
     const declaration = declarationOf(node, context)
     const files = typeof start === 'string' ? null : start
     const isKnown = typeof declaration !== 'string'
+    const means = (path: string, value: unknown) => meaningOf(path, value, node.kubeletVersion)
     if (!isKnown && files === null) {
       yield { unknown: `${declaration}; ${start}` }
       return
@@ -72,23 +76,27 @@ export const lostOnTheWay = contextRule({
     const declared = isKnown ? [...lossesOfDeclared(declaration, fact), ...lossesOfOlder(declaration, fact, group)] : []
     const onDisk = files === null ? [] : lossesOnDisk(files, running, node)
     const isDeclared = ({ path, value }: Loss) =>
-      declared.some(loss => loss.path === path && meaningOf(path, loss.value) === meaningOf(path, value))
+      declared.some(loss => loss.path === path && means(path, loss.value) === means(path, value))
     const losses = [...declared, ...onDisk.filter(loss => !isDeclared(loss))].filter(
-      // What only does not run yet is changed-not-restarted, and what runs on most nodes of the group was changed on this one: peer-drift.
-      loss => loss.layer !== 'configz' && (isExplained(loss, declaration) || !runsOnMost(loss, group)),
+      // What only does not run yet is changed-not-restarted. What runs on most nodes of the group was changed on this one, which peer-drift says;
+      // where it was lost is said here if it is known.
+      loss =>
+        loss.layer !== 'configz' &&
+        (isExplained(loss, declaration) || (doubt === null && loss.by === 'declared' && isSure(loss)) || !runsOnMost(loss, fact, group)),
     )
     if (losses.length === 0) {
       if (!isKnown && doubt !== null) yield { unknown: `${declaration}; ${doubt}` }
       for (const unknown of isKnown ? declaration.undecided : []) yield { unknown }
+      if (isKnown && declaration.settings.length === 0 && files === null) yield { unknown: `nothing is declared for it; ${start}` }
       return
     }
-    const isCertain = doubt === null && losses.some(({ confidence }) => confidence === 'certain')
+    const isCertain = doubt === null && losses.some(isSure)
     yield {
       confidence: isCertain ? 'certain' : 'likely',
       consequence: `${counted(new Set(losses.map(({ path }) => path)).size, 'setting')} did not arrive. ${told(losses, running)}`,
       evidence: [
         ...layerEvidence(losses),
-        ...(files === null ? [{ what: 'disk', value: `the files were not read: ${start}` }] : []),
+        ...(files === null && !losses.every(isSure) ? [{ what: 'disk', value: `the files were not read: ${start}` }] : []),
         ...(files !== null && doubt !== null ? [{ what: 'disk', value: doubt }] : []),
         ...wayEvidence(losses, files, running),
       ],
@@ -99,13 +107,40 @@ export const lostOnTheWay = contextRule({
 
 function lossesOfDeclared({ settings }: Declaration, { node, running, start }: Fact): Loss[] {
   const files = typeof start === 'string' ? null : start
-  return settings.filter(setting => isLost(setting, running)).map(setting => lossOfDeclared(setting, files, node))
+  const lost = settings.filter(setting => isLost(setting, running, node))
+  return lost.map(
+    setting => (files === null ? lossToOwnFlag(setting, settings, running, node) : null) ?? lossOfDeclared(setting, files, node),
+  )
 }
 
-function isLost({ path, value, before }: DeclaredSetting, running: Record<string, FieldValue>): boolean {
-  if (!isCompared(path)) return true
-  return before === undefined ? meaningOf(path, value) !== runs(running, path) : meaningOf(path, before) === runs(running, path)
+/** What gave way to a flag that was declared with it needs no file to tell. A map's flag takes the place of the whole map. */
+function lossToOwnFlag(
+  { path, value, before, where, by, lostBy }: DeclaredSetting,
+  settings: readonly DeclaredSetting[],
+  running: Record<string, FieldValue>,
+  { kubeletVersion }: DeclaredNode,
+): Loss | null {
+  if (by === 'flag' || lostBy !== null || before !== undefined) return null
+  const field = fieldOf(path)
+  const flags = settings.filter(
+    flag =>
+      flag.by === 'flag' && flag.lostBy === null && (flag.path === path || (field !== 'featureGates' && fieldOf(flag.path) === field)),
+  )
+  const said = flags.findLast(flag => flag.path === path)?.value
+  const [flag] = flags
+  if (flag === undefined || meaningOf(path, said, kubeletVersion) !== runs(running, path)) return null
+  const source = flag.where.startsWith('launch template') ? 'launch template' : 'user data'
+  const why = `the flag of the same ${source} takes its place`
+  return { path, layer: 'flags', value, where, by: 'declared', why, confidence: 'certain' }
 }
+
+function isLost({ path, value, before }: DeclaredSetting, running: Record<string, FieldValue>, { kubeletVersion }: DeclaredNode): boolean {
+  if (!isCompared(path)) return true
+  const isRunning = meaningOf(path, before ?? value, kubeletVersion) === runs(running, path)
+  return before === undefined ? !isRunning : isRunning
+}
+
+const isSure = ({ confidence }: Loss): boolean => confidence === 'certain'
 
 /** Whether it is known why this very node does not have it. */
 const isExplained = ({ path, where, by }: Loss, declaration: Declaration | string): boolean =>
@@ -114,10 +149,11 @@ const isExplained = ({ path, where, by }: Loss, declaration: Declaration | strin
   (declaration.older !== undefined ||
     declaration.settings.some(setting => setting.path === path && setting.where === where && setting.lostBy !== null))
 
-const runsOnMost = ({ path, value }: Loss, group: readonly FactOfGroup<Fact>[]): boolean =>
-  isOnMost(group, `${path} ${meaningOf(path, value)}`, fact =>
-    Object.entries(fact.running).map(([own, { canonical }]) => `${own} ${canonical}`),
-  )
+const runsOnMost = ({ path, value }: Loss, { peers, node }: Fact, group: readonly FactOfGroup<Fact>[]): boolean =>
+  isOnMost(group, { part: peers, key: `${path} ${meaningOf(path, value, node.kubeletVersion)}` }, other => ({
+    part: other.peers,
+    keys: Object.entries(other.running).map(([own, { canonical }]) => `${own} ${canonical}`),
+  }))
 
 /** Of what an older template version or node class said nothing is known: the nodes made from the new one show what it comes to. */
 function lossesOfOlder({ settings, older }: Declaration, { running, release }: Fact, group: readonly FactOfGroup<Fact>[]): Loss[] {

@@ -1,10 +1,23 @@
-import { releaseOf } from '#facts/eks/release.ts'
-import { declaredNode } from '#judge/declared.ts'
-import { dependsOnSize, fieldValues } from '#judge/drift.ts'
+import { isFamilyOfEks } from '#facts/eks/ami-defaults.ts'
+import type { ClusterContext } from '#judge/cluster-facts.ts'
+import { declarationOf, declaredNode, declaredValue, wholeDeclaration } from '#judge/declared.ts'
+import type { Declaration, DeclaredNode } from '#judge/declared-source.ts'
+import { dependsOnSize, fieldOf, fieldValues, meaningOf, writtenSettings } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
-import { driftOf, type PeerSettings } from '#judge/peers.ts'
-import { cohortRule } from '#judge/rule.ts'
+import { type Drift, driftOf, type Meant, type NodesOfValue, peersOf } from '#judge/peers.ts'
+import { baselineOf } from '#judge/policy-baseline.ts'
+import { type CohortMember, cohortRule } from '#judge/rule.ts'
+import { type SizedSettings, sizeDrifts } from '#judge/size-drift.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
+import type { Evidence } from '#model/finding.ts'
+import type { Policy } from '#model/policy.ts'
+import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+
+interface Fact extends SizedSettings {
+  cluster: string
+  group: string
+  node: DeclaredNode
+}
 
 const node = (high: number): NodeExample => ({ configuration: { imageGCHighThresholdPercent: high } })
 
@@ -15,49 +28,152 @@ export const peerDrift = cohortRule({
   needs: ['configuration'],
   docs: {
     title: 'Nodes differ from their peers in GC, eviction, log or reservation settings',
-    why: 'Nodes of one nodegroup are meant to be alike. One that was edited by hand, or has missed a change, meets pressure at another point than its peers, and its setting is lost when it is replaced.',
+    why: 'Nodes of one nodegroup are meant to be alike. One that was edited by hand, or has missed a change, meets pressure at another point than its peers. Most of them are the norm, unless what was declared or the baseline of the policy says that the few are right.',
     fix: "Put the setting where the group's nodes come from (launch template, NodeConfig, EC2NodeClass), and replace the nodes that differ.",
     sources: ['cmd/kubelet/app/server.go initConfigz', 'pkg/kubelet/apis/config/v1beta1/defaults.go SetDefaults_KubeletConfiguration'],
   },
   examples: { bad: [node(80), node(80), node(95)], good: [node(80), node(80), node(80)] },
 
-  // Another image or minor has other defaults: that is version-skew-drift. Made from another template or node class a node was told otherwise: lost-on-the-way.
-  cohort(subject) {
-    const { template, nodeClass } = declaredNode(subject)
-    return JSON.stringify([
-      releaseOf(subject.node, subject.identity.kubeletVersion),
-      template.version,
-      nodeClass.hash,
-      nodeClass.hashVersion,
-    ])
+  cohort: peersOf,
+
+  fact: ({ cluster, configuration, identity, node, ...subject }): Fact => {
+    const { amiFamily, instanceType, group } = identity
+    const { cpu, memory } = node.status?.capacity ?? {}
+    return {
+      cluster,
+      group: group.name,
+      amiFamily,
+      instanceType,
+      cores: amountOf(cpu),
+      memoryGiB: amountOf(memory, gibibyte),
+      node: declaredNode({ ...subject, identity, node }),
+      fields: fieldValues(configuration, identity),
+    }
   },
 
-  fact: ({ configuration, identity }): PeerSettings => ({
-    instanceType: identity.instanceType,
-    fields: fieldValues(configuration, identity),
-  }),
-
-  *judge(members) {
+  *judge(members, policy, context) {
+    const meaning = new Meaning(policy, context)
+    const meantOf = (fact: Fact, path: string) => meaning.of(fact, path)
     const paths = [...new Set(members.flatMap(({ fact }) => Object.keys(fact.fields)))].toSorted(byText)
-    const drifts = paths.flatMap(path =>
-      dependsOnSize(path)
-        ? [...Map.groupBy(members, ({ fact }) => fact.instanceType)].flatMap(
-            ([type, equals]) => driftOf(path, equals, ` (${bounded(type ?? 'instance type not known', 40)})`) ?? [],
-          )
-        : (driftOf(path, members, '') ?? []),
-    )
-    if (drifts.length === 0) return
-    const nodes = [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted(byText)
-    const tied = drifts.filter(({ hasNorm }) => !hasNorm).map(({ evidence }) => evidence.what.replace('configz ', ''))
-    const doubt =
-      tied.length === 0 ? '' : ` Of ${tied.toSorted(byText).join(', ')} no value has a majority: which of the nodes is the odd one is open.`
-    yield {
-      nodes,
-      failing: {
-        confidence: tied.length === 0 ? 'certain' : 'possible',
-        consequence: `${nodes.length} of ${counted(members.length, 'node')} of one image and kubelet minor run with other settings than their peers: they collect, evict, rotate or reserve at other points, and a replacement brings back the group's own setting.${doubt}`,
-        evidence: [{ what: 'layer', value: 'peers' }, ...drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what))],
-      },
+    const drifts = paths.flatMap((path): PathDrift[] => {
+      const ofPath = (equals: readonly CohortMember<Fact>[], qualifier: string): PathDrift[] => {
+        const drift = driftOf(path, equals, qualifier, meantOf)
+        const [first] = equals
+        return drift === null || first === undefined ? [] : [{ ...drift, path, fact: first.fact }]
+      }
+      if (!dependsOnSize(path)) return ofPath(members, '')
+      return [...Map.groupBy(members, ({ fact }) => fact.instanceType)].flatMap(([type, equals]) =>
+        ofPath(equals, ` (${bounded(type ?? 'instance type not known', 40)})`),
+      )
+    })
+    const sized = sizeDrifts(members, meantOf)
+    const nodes = outliersOf(drifts)
+    const isNamed = ({ outliers }: { outliers: string[] }) => outliers.some(node => nodes.includes(node))
+    const ofOne = `of one image and kubelet minor`
+    if (nodes.length > 0) {
+      const tied = drifts.filter(({ hasNorm }) => !hasNorm).map(({ evidence }) => evidence.what.replace('configz ', ''))
+      const who =
+        nodes.length === members.length
+          ? `Each of the ${nodes.length} nodes ${ofOne} runs with other settings than most of the others`
+          : `${nodes.length} of ${counted(members.length, 'node')} ${ofOne} run with other settings than their peers`
+      const isRestored = drifts.every(drift => meaning.isRestored(drift))
+      const restored = isRestored ? ", and a replacement brings back the group's own setting" : ''
+      yield {
+        nodes,
+        failing: {
+          confidence: tied.length === 0 ? 'certain' : 'possible',
+          consequence: `${who}: they collect, evict, rotate or reserve at other points${restored}.${asImageWords(drifts, nodes.length)}${tieWords(tied)}`,
+          evidence: evidenceOf([...drifts, ...sized.filter(isNamed)]),
+        },
+      }
+    }
+    const rest = sized.filter(drift => !isNamed(drift))
+    if (rest.length > 0) {
+      const sizes = outliersOf(rest)
+      yield {
+        nodes: sizes,
+        failing: {
+          confidence: 'likely',
+          consequence: `${sizes.length} of ${counted(members.length, 'node')} ${ofOne} reserve otherwise than the other sizes of their group: ${rest.map(({ words }) => words).join('; ')}.`,
+          evidence: evidenceOf(rest),
+        },
+      }
     }
   },
 })
+
+const gibibyte = 1024 ** 3
+
+/** Rounded, for instances of one type differ in a few kilobytes. Null: not known. */
+function amountOf(text: string | undefined, unit = 1): number | null {
+  try {
+    const amount = Math.round(quantityNumber(parseQuantity(text ?? '')) / unit)
+    return amount > 0 ? amount : null
+  } catch {
+    return null
+  }
+}
+
+interface PathDrift extends Drift {
+  path: string
+  /** Of one of those that were compared. */
+  fact: Fact
+}
+
+const outliersOf = (drifts: readonly { outliers: string[] }[]): string[] =>
+  [...new Set(drifts.flatMap(({ outliers }) => outliers))].toSorted(byText)
+
+const evidenceOf = (drifts: readonly Pick<Drift, 'evidence'>[]): Evidence[] => [
+  { what: 'layer', value: 'peers' },
+  ...drifts.map(({ evidence }) => evidence).toSorted((a, b) => byText(a.what, b.what)),
+]
+
+function asImageWords(drifts: readonly PathDrift[], nodes: number): string {
+  const paths = drifts
+    .filter(({ fact, reference, outlying }) => isFamilyOfEks(fact.amiFamily) && !reference.isDefault && outlying.some(isDefault))
+    .map(({ path }) => path)
+  return paths.length === 0 ? '' : ` In ${paths.join(', ')} ${nodes === 1 ? 'it is as its image comes' : 'some are as their image comes'}.`
+}
+
+const isDefault = ({ value }: NodesOfValue): boolean => value.isDefault
+
+const tieWords = (tied: readonly string[]): string =>
+  tied.length === 0 ? '' : ` Of ${tied.toSorted(byText).join(', ')} no value has a majority: which of the nodes is the odd one is open.`
+
+/** What nodes are meant to run with: what was declared, else what the baseline of the policy says. */
+class Meaning {
+  readonly #policy: Policy
+  readonly #context: ClusterContext
+  readonly #known = new Map<Fact, { declaration: Declaration | string; baseline: Record<string, unknown> }>()
+
+  constructor(policy: Policy, context: ClusterContext) {
+    this.#policy = policy
+    this.#context = context
+  }
+
+  of(fact: Fact, path: string): Meant | null {
+    const { declaration, baseline } = this.#ofNode(fact)
+    const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
+    const meant = (by: Meant['by'], value: unknown) => ({ by, canonical: meaningOf(path, value, fact.node.kubeletVersion) })
+    if (declared !== undefined) return meant('declared', declared.value)
+    return Object.hasOwn(baseline, path) ? meant('baseline', baseline[path]) : null
+  }
+
+  /** Whether a node that is made anew has what the others have: it is declared, or nobody declares it and it comes with the image. */
+  isRestored({ fact, path, reference }: PathDrift): boolean {
+    const { declaration } = this.#ofNode(fact)
+    const declared = typeof declaration === 'string' ? undefined : declaredValue(declaration, path)
+    if (declared !== undefined) return declared.lostBy === null && this.of(fact, path)?.canonical === reference.canonical
+    const whole = reference.isDefault ? wholeDeclaration(fact.node, this.#context) : null
+    return whole !== null && !whole.settings.some(setting => fieldOf(setting.path) === fieldOf(path))
+  }
+
+  #ofNode(fact: Fact) {
+    const known = this.#known.get(fact)
+    if (known) return known
+    const declaration = declarationOf(fact.node, this.#context)
+    const found = { declaration, baseline: writtenSettings(baselineOf(fact, this.#policy) ?? {}) }
+    this.#known.set(fact, found)
+    return found
+  }
+}

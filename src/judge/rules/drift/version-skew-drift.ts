@@ -1,14 +1,18 @@
+import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
-import { type FieldValue, fieldValues } from '#judge/drift.ts'
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { absentValue, type FieldValue, fieldOf, fieldValues, meaningOf, writtenSettings } from '#judge/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
+import type { AmiFamily } from '#model/node-identity.ts'
 
 interface Fact {
   release: Release
   /** Of the fields that do not depend on the size of the instance. Null: not read. */
   fields: Record<string, FieldValue> | null
+  amiFamily: AmiFamily
   rollsOver: boolean
 }
 
@@ -38,6 +42,7 @@ export const versionSkewDrift = cohortRule({
   fact: (subject): Fact => ({
     release: releaseOf(subject.node, subject.identity.kubeletVersion),
     fields: subject.configuration && fieldValues(subject.configuration, subject.identity),
+    amiFamily: subject.identity.amiFamily,
     rollsOver: subject.identity.owner === 'karpenter',
   }),
 
@@ -49,15 +54,11 @@ export const versionSkewDrift = cohortRule({
     const differing = differingSettings(releases)
     const isMinor = !isOneMinor(releases.map(({ release }) => release))
     const isAgeKnown = others.every(({ release }) => byAge(release, kept.release) < 0)
-    const settings =
-      differing.length === 0
-        ? 'Their GC, eviction, log and reservation settings are alike.'
-        : `So these settings differ: ${differing.map(({ path }) => path).join(', ')}.`
     yield {
       nodes: skewed.map(({ node }) => node).toSorted(byText),
       failing: {
         severity: members.some(({ fact }) => fact.rollsOver) || (differing.length === 0 && !isMinor) ? 'info' : 'low',
-        consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${shown(kept.release)}, as after an update that stopped half-way. ${settings}`,
+        consequence: `${skewed.length} of ${counted(members.length, 'node')} run ${isAgeKnown ? 'an older' : 'another'} ${isMinor ? 'kubelet minor' : 'AMI release'} than ${shown(kept.release)}, as after an update that stopped half-way. ${settingsWords(differing)}`,
         evidence: [
           { what: 'layer', value: 'peers' },
           ...releases.map(({ release, members: on }) => ({ what: shown(release), value: namesOf(on) })),
@@ -67,6 +68,17 @@ export const versionSkewDrift = cohortRule({
     }
   },
 })
+
+function settingsWords(differing: readonly Differing[]): string {
+  if (differing.length === 0) return 'Their GC, eviction, log and reservation settings are alike.'
+  const [brought, others] = [true, false].map(isBrought => differing.filter(one => one.isBrought === isBrought).map(({ path }) => path))
+  return [
+    ...(brought?.length ? [`So these settings differ: ${brought.join(', ')}.`] : []),
+    ...(others?.length
+      ? [`${others.join(', ')} ${others.length === 1 ? 'differs' : 'differ'}, too, but not by the release: it was declared or edited so.`]
+      : []),
+  ].join(' ')
+}
 
 interface OfRelease {
   release: Release
@@ -91,8 +103,28 @@ function namesOf(members: CohortMember<Fact>[]): string {
   return `${counted(names.length, 'node')} (${bounded(names[0] ?? '', 63)}${names.length > 1 ? ', ...' : ''})`
 }
 
+interface Differing {
+  path: string
+  /** Each release has it by itself. */
+  isBrought: boolean
+  evidence: Evidence
+}
+
+/** Whether nobody knows what the image of a node comes to by itself. */
+const mayBring =
+  (path: string) =>
+  ({ fact: { amiFamily } }: CohortMember<Fact>): boolean =>
+    !isFamilyOfEks(amiFamily) || !isAmiDefaultKnown(amiFamily, fieldOf(path))
+
+const ofKubelet = writtenSettings({ ...configurationDefaults })
+
+const isOwn =
+  (path: string) =>
+  ({ value }: { value: Value }): boolean =>
+    value.isDefault || (isNewInAmi(path) && value.canonical === meaningOf(path, ofKubelet[path], null))
+
 /** What all nodes of a release have alike, and another release has otherwise: what differs within one is peer-drift. */
-function differingSettings(releases: readonly OfRelease[]): { path: string; evidence: Evidence }[] {
+function differingSettings(releases: readonly OfRelease[]): Differing[] {
   const paths = new Set(releases.flatMap(({ members }) => members.flatMap(({ fact }) => Object.keys(fact.fields ?? {}))))
   return [...paths].toSorted(byText).flatMap(path => {
     const values = releases.flatMap(({ release, members }) => {
@@ -103,14 +135,17 @@ function differingSettings(releases: readonly OfRelease[]): { path: string; evid
     return [
       {
         path,
+        isBrought: releases.some(({ members }) => members.some(mayBring(path))) || values.every(isOwn(path)),
         evidence: { what: `configz ${path}`, value: values.map(({ release, value }) => `${value.shown} (${shown(release)})`).join('; ') },
       },
     ]
   })
 }
 
-function commonest(path: string, members: CohortMember<Fact>[]): Pick<FieldValue, 'canonical' | 'shown'> | null {
-  const values = members.flatMap(({ fact }) => (fact.fields === null ? [] : [fact.fields[path] ?? { canonical: '', shown: 'none' }]))
+type Value = Pick<FieldValue, 'canonical' | 'shown' | 'isDefault'>
+
+function commonest(path: string, members: CohortMember<Fact>[]): Value | null {
+  const values = members.flatMap(({ fact }) => (fact.fields === null ? [] : [fact.fields[path] ?? absentValue(path)]))
   const ranked = [...Map.groupBy(values, ({ canonical }) => canonical).values()].toSorted((a, b) => b.length - a.length)
   return ranked[0]?.[0] ?? null
 }

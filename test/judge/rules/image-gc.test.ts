@@ -195,9 +195,12 @@ describe('image-gc-due', () => {
   })
   const due = { triggered: true, bytesToFree: 8 * gibibyte }
 
-  it('passes where nothing can go: unreachable-gc-low-threshold says that', () => {
+  it('deletes nothing where nothing can go, and leaves what follows to unreachable-gc-low-threshold', () => {
     const imageGC = { ...due, deletions: [], reachesLow: false, freedBytes: 0, error: 'too little' }
-    expect(state(imageGcDue, { imageGC })).toBe('pass')
+    const { title, consequence } = failingOf(imageGcDue, { imageGC })
+    expect(title).toContain('no image may go')
+    expect(consequence).toContain('deletes none')
+    expect(consequence).not.toContain('freed')
     expect(outcomeFor(unreachableGcLowThreshold, { imageGC }).state).toBe('fail')
   })
 

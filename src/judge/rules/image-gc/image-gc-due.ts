@@ -1,5 +1,5 @@
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { nodeRule } from '#judge/rule.ts'
+import { type Failing, nodeRule } from '#judge/rule.ts'
 import { bounded, byText, bytes, counted, exactBytes } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'
 import type { ImageDeletion, ImageGcPrediction } from '#model/prediction.ts'
@@ -32,13 +32,11 @@ export const imageGcDue = nodeRule({
     if (triggered === null || (!triggered && imageGC.error !== null))
       yield { unknown: imageGC.error ?? whyUnobserved(subject, 'the image filesystem') }
     const { deletions } = imageGC
-    // Where nothing can go unreachable-gc-low-threshold says it.
-    if (!triggered || deletions?.length === 0) return
+    if (!triggered) return
     const going = deletions?.toSorted(byRank) ?? []
     const available = filesystems.imagefs?.availableBytes
     yield {
-      confidence: going.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'likely',
-      consequence: `Within ${gcMinutes} min the kubelet ${deletions === null ? 'deletes unused images, which they are is not known,' : told(going)}${freed(imageGC)}. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,
+      ...(deletions?.length === 0 ? nothingGoes(imageGC) : next(going, imageGC)),
       evidence: [
         ...(usagePercent === null ? [] : [{ what: 'image filesystem used', value: `${usagePercent} %` }]),
         { what: 'configz imageGCHighThresholdPercent', value: String(highThresholdPercent) },
@@ -74,6 +72,20 @@ function told(going: readonly ImageDeletion[]): string {
   const others = going.length - named.length
   return `${surely.length > 0 ? 'deletes' : 'may delete'} ${counted(named.length, 'image')}, ${list},${others > 0 ? ` may delete ${others} more,` : ''}`
 }
+
+function next(going: readonly ImageDeletion[], imageGC: ImageGcPrediction): Pick<Failing, 'confidence' | 'consequence'> {
+  const what = imageGC.deletions === null ? 'deletes unused images, which they are is not known,' : told(going)
+  return {
+    confidence: going.some(({ certainty }) => certainty === 'certain') ? 'certain' : 'likely',
+    consequence: `Within ${gcMinutes} min the kubelet ${what}${freed(imageGC)}. It counts compressed sizes, the disk has unpacked ones: it deletes more than the disk needs, and may still report that it freed too little.`,
+  }
+}
+
+/** What follows of it is unreachable-gc-low-threshold's. */
+const nothingGoes = ({ bytesToFree }: ImageGcPrediction): Pick<Failing, 'title' | 'consequence'> => ({
+  title: 'Image garbage collection is due, and no image may go',
+  consequence: `Within ${gcMinutes} min the kubelet looks for unused images${bytesToFree === null ? '' : ` of ${bytes(bytesToFree)}`} and deletes none: by replay every image that is known is in use, pinned or too young.`,
+})
 
 function freed({ bytesToFree, freedBytes }: ImageGcPrediction): string {
   if (bytesToFree === null) return ' until it has counted enough'

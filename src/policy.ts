@@ -1,7 +1,7 @@
 /** highwater.yaml → Policy: every key has a default, and all mistakes are named at once, with their place in the file. */
-import { LineCounter, parseDocument } from 'yaml'
+import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import * as z from 'zod'
-import { severities } from '#model/finding.ts'
+import { severities, subjectKinds } from '#model/finding.ts'
 import { isConfigurationField } from '#model/kubelet-settings.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -125,13 +125,13 @@ const policySchema = (ruleIds: readonly string[]) =>
             match: z
               .strictObject({
                 cluster: z.string().optional(),
-                kind: z.string().optional(),
+                kind: z.enum(subjectKinds).optional(),
                 namespace: z.string().optional(),
                 name: z.string().optional(),
               })
               .default({}),
             until: day.describe('the last day on which it holds (UTC)'),
-            reason: z.string().min(1),
+            reason: z.string().regex(/\S/, 'a reason in words'),
           }),
         )
         .default([]),
@@ -169,6 +169,12 @@ export function parsePolicy(text: string, file: string, ruleIds: readonly string
   }
   if (document.errors.length > 0)
     throw new OperatorError(document.errors.map(error => `${place(error.pos[0])}: ${error.message}`).join('\n'))
+  const strange = [...prototypeKeys(document.contents, [])]
+  if (strange.length > 0) {
+    throw new OperatorError(
+      strange.map(({ key, path }) => `${place(key.range?.[0] ?? 0)}: ${path.join('.')}: Unrecognized key: "${prototypeKey}"`).join('\n'),
+    )
+  }
   const parsed = policySchema(ruleIds).safeParse(plain(document, file) ?? {})
   if (parsed.success) return parsed.data
   const mistakes = parsed.error.issues.map(issue => {
@@ -178,6 +184,20 @@ export function parsePolicy(text: string, file: string, ruleIds: readonly string
     return `${at}: ${issue.path.join('.') || 'the file'}: ${issue.message}`
   })
   throw new OperatorError(mistakes.join('\n'))
+}
+
+const prototypeKey = '__proto__'
+
+/** A key that objects have of their own: whoever reads the file would drop it without a word. */
+function* prototypeKeys(value: unknown, path: readonly (string | number)[]): Iterable<{ key: Node; path: readonly (string | number)[] }> {
+  if (isSeq(value)) for (const [index, item] of value.items.entries()) yield* prototypeKeys(item, [...path, index])
+  if (!isMap(value)) return
+  for (const { key, value: inner } of value.items) {
+    const name = isScalar(key) ? String(key.value) : ''
+    const inside = [...path, name]
+    if (name === prototypeKey && isNode(key)) yield { key, path: inside }
+    yield* prototypeKeys(inner, inside)
+  }
 }
 
 /** @throws OperatorError for aliases that multiply without end */

@@ -69,6 +69,22 @@ logRotation:
     )
   })
 
+  const waiver = 'waivers: [{ rule: peer-drift, until: 2026-12-31, reason: REASON, match: { kind: KIND } }]'
+  it.each([
+    [waiver.replace('REASON', '"  "').replace('KIND', 'Nodegroup'), /^team\.yaml:1:58: waivers\.0\.reason: .*in words/],
+    [waiver.replace('REASON', 'x').replace('KIND', 'nodegroup'), /^team\.yaml:1:76: waivers\.0\.match\.kind: .*"Nodegroup"/],
+    ['severities: { __proto__: low }', /^team\.yaml:1:15: severities\.__proto__: /],
+    ['severities: { peer-drift: low, "__proto__": { info: low } }', /^team\.yaml:1:32: severities\.__proto__: /],
+    ['pace:\n  __proto__: { clusters: 2 }\n', /^team\.yaml:2:3: pace\.__proto__: /],
+    [
+      'baseline:\n  - configuration:\n      evictionHard: { __proto__: 5% }\n',
+      /^team\.yaml:3:23: baseline\.0\.configuration\.evictionHard\.__proto__: /,
+    ],
+    ['__proto__: {}', /^team\.yaml:1:1: __proto__: /],
+  ])('refuses slips that would do nothing, without a word: %s', (text, message) => {
+    expect(() => parsePolicy(text, 'team.yaml', ruleIds)).toThrow(message)
+  })
+
   it('says where the YAML itself is broken', () => {
     expect(() => parsePolicy('clusters: [prod', 'team.yaml', ruleIds)).toThrow(/^team\.yaml:1:\d+: /)
   })

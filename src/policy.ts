@@ -2,7 +2,6 @@
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { severities, subjectKinds } from '#model/finding.ts'
-import { isConfigurationField } from '#model/kubelet-settings.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { addressPattern, defaultPolicy, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
@@ -12,8 +11,14 @@ const address = z.string().regex(addressPattern, 'an e-mail address')
 const timeoutMs = z.int().min(100).max(600_000)
 const day = z.iso.date('a day as YYYY-MM-DD')
 
-/** @param ruleIds  those that there are: a slip in one would otherwise waive nothing, without a word */
-const policySchema = (ruleIds: readonly string[]) =>
+/** What a policy may speak of: a slip would otherwise do nothing, without a word. */
+interface PolicyTerms {
+  ruleIds: readonly string[]
+  /** What is wrong with a KubeletConfiguration field's value, by the place from the field down. */
+  valueMistakes(field: string, value: unknown): Iterable<{ path: string[]; wanted: string }>
+}
+
+const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
   z
     .strictObject({
       accounts: z
@@ -101,8 +106,16 @@ const policySchema = (ruleIds: readonly string[]) =>
               })
               .default({}),
             configuration: z
-              .record(z.string().refine(isConfigurationField, 'a KubeletConfiguration field'), z.unknown())
-              .describe('KubeletConfiguration fields that the node is meant to run with, of maps only the keys that matter'),
+              .record(z.string(), z.unknown())
+              .superRefine((fields, context) => {
+                for (const [field, value] of Object.entries(fields)) {
+                  for (const { path, wanted } of valueMistakes(field, value))
+                    context.addIssue({ code: 'custom', path, message: `expected ${wanted}` })
+                }
+              })
+              .describe(
+                'KubeletConfiguration fields that the node is meant to run with, of maps only the keys that matter; null: what the image, or else the kubelet, takes where nobody sets it; in a map: no such key',
+              ),
           }),
         )
         .default(defaultPolicy.baseline)
@@ -157,10 +170,9 @@ const policySchema = (ruleIds: readonly string[]) =>
 /**
  * @param text  YAML (or JSON, which is YAML)
  * @param file  its name, for the messages
- * @param ruleIds  the rules that there are
  * @throws OperatorError
  */
-export function parsePolicy(text: string, file: string, ruleIds: readonly string[]): Policy {
+export function parsePolicy(text: string, file: string, terms: PolicyTerms): Policy {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { lineCounter, prettyErrors: false })
   const place = (offset: number) => {
@@ -175,7 +187,7 @@ export function parsePolicy(text: string, file: string, ruleIds: readonly string
       strange.map(({ key, path }) => `${place(key.range?.[0] ?? 0)}: ${path.join('.')}: Unrecognized key: "${prototypeKey}"`).join('\n'),
     )
   }
-  const parsed = policySchema(ruleIds).safeParse(plain(document, file) ?? {})
+  const parsed = policySchema(terms).safeParse(plain(document, file) ?? {})
   if (parsed.success) return parsed.data
   const mistakes = parsed.error.issues.map(issue => {
     const node = document.getIn(issue.path, true)
@@ -210,4 +222,4 @@ function plain(document: ReturnType<typeof parseDocument>, file: string): unknow
 }
 
 /** The JSON Schema of highwater.yaml, for editors. */
-export const policyJsonSchema = (ruleIds: readonly string[]) => z.toJSONSchema(policySchema(ruleIds), { io: 'input' })
+export const policyJsonSchema = (terms: PolicyTerms) => z.toJSONSchema(policySchema(terms), { io: 'input' })

@@ -99,15 +99,25 @@ function baselineOf({ cluster, group, amiFamily, instanceType }: Fact, { baselin
   return merged
 }
 
-function* fromBaseline({ running }: Fact, baseline: Baseline['configuration']) {
-  const deviations = Object.entries(writtenSettings(baseline))
+function* fromBaseline(fact: Fact, baseline: Baseline['configuration']) {
+  const { running } = fact
+  const deviations = Object.entries(wantedBy(baseline, fact))
     .filter(([path, value]) => meaningOf(path, value) !== runs(running, path))
     .map(([path, value]): Deviation => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
     yield { ...failing('baseline', deviations, running), fix: { config: configOf(deviations, running) } }
   }
-  const open = Object.keys(baseline).filter(field => !isCompared(field))
+  const open = Object.keys(baseline).filter(field => !isCompared(field) || (baseline[field] === null && dependsOnSize(field)))
   if (open.length > 0) yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
+}
+
+/** By path. A field that is null stands for its default, in a map a key that is null for none. */
+function wantedBy(baseline: Baseline['configuration'], fact: Fact): Record<string, unknown> {
+  const fields = Object.entries(baseline).filter(([, value]) => value !== null)
+  const unset = Object.keys(baseline).filter(field => baseline[field] === null && !dependsOnSize(field))
+  const presets = unset.length === 0 ? {} : presetsOf(fact)
+  const paths = [...Object.keys(presets), ...Object.keys(fact.running)].filter(path => unset.includes(fieldOf(path)))
+  return { ...writtenSettings(Object.fromEntries(fields)), ...Object.fromEntries(paths.map(path => [path, presets[path]])) }
 }
 
 const familiesOfEks = ['AL2', 'AL2023', 'Bottlerocket']
@@ -133,24 +143,25 @@ function* fromImage(fact: Fact, group: readonly FactOfGroup<Fact>[]) {
 }
 
 function imageDeviations(fact: Fact): Deviation[] {
-  const { running, amiFamily, kubeletVersion, operatingSystem } = fact
+  const { running, amiFamily } = fact
   const other = Object.entries(running)
     .filter(([path, value]) => !value.isDefault && !dependsOnSize(path) && isAmiDefaultKnown(amiFamily, fieldOf(path)))
     .filter(
       ([path, { canonical }]) => !(isNewInAmi(path) && canonical === meaningOf(path, writtenSettings({ ...configurationDefaults })[path])),
     )
     .map(([path]) => path)
-  const presets =
-    other.length === 0
-      ? {}
-      : writtenSettings({
-          ...configurationDefaults,
-          evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
-          ...amiDefaults(amiFamily, kubeletVersion),
-        })
+  const presets = other.length === 0 ? {} : presetsOf(fact)
   const plain = other.map((path): Deviation => ({ path, expected: shownSetting(presets[path]), value: undefined }))
   return [...plain, ...reservationDeviations(fact)]
 }
+
+/** What the image, or else the kubelet, takes where nobody sets it, by path. */
+const presetsOf = ({ amiFamily, kubeletVersion, operatingSystem }: Fact): Record<string, unknown> =>
+  writtenSettings({
+    ...configurationDefaults,
+    evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
+    ...amiDefaults(amiFamily, kubeletVersion),
+  })
 
 const mebibyte = 1024 ** 2
 

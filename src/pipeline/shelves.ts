@@ -8,7 +8,7 @@ export { formats } from '#report/formats/index.ts'
 
 export { type RuleExplanation, rules }
 
-export const ruleIds: readonly string[] = rules.map(({ id }) => id)
+const ruleIds: readonly string[] = rules.map(({ id }) => id)
 
 /** What a policy may speak of. */
 export const policyTerms = { ruleIds, valueMistakes }

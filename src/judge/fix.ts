@@ -4,8 +4,9 @@ import type { RawObject } from '#model/record.ts'
 import { agree, isDeclaring, type Wish, type Wishes } from './agreement.ts'
 import { completed } from './completion.ts'
 import { meaningOf, shownSetting, writtenSettings } from './drift.ts'
-import { durableFixes } from './durable/durable.ts'
+import { durableFixes, type Proposal } from './durable/durable.ts'
 import { durableTargets } from './durable/index.ts'
+import { actingPart } from './obstacles.ts'
 import { bounded } from './text.ts'
 
 /** The fixes of all findings, in the findings themselves. @param all worst first */
@@ -39,8 +40,20 @@ function settle({ finding, wishes }: Wishes): void {
   if (main === undefined) return
   // On EKS Auto Mode nothing could apply a configuration.
   fix.config = main.origin.owner === 'auto-mode' ? {} : main.config
-  fix.durable = durableFixes(durableTargets, finding.subject, wishes)
+  fix.durable = durableFixes(durableTargets, finding.subject, wishes.map(lasting))
   if (Object.keys(fix.config).length > 0) fix.commands = nodes.sample.filter(isDnsName).slice(0, 1).map(showConfigz)
+}
+
+/** What of it is to be written where the nodes come from, and what is to be done beside it. */
+function lasting(wish: Wish): Proposal {
+  const { origin, config, notes = [] } = wish
+  if (origin.owner === 'auto-mode') return { origin, config }
+  const acting = actingPart(wish)
+  return {
+    origin,
+    config: acting.config,
+    notes: Object.keys(config).length === 0 ? notes : [...notes, ...acting.notes],
+  }
 }
 
 /** A fix does not restore what other findings on the same nodes call unsound, and says so. */

@@ -108,6 +108,19 @@ const fixOf = (rule: string, fleet: Fleet) => {
 }
 
 const nodeadm = (config: RawObject, flags: string[] = []) => ({ config, flags, source: 'nodeadm' })
+const filesOf = (...files: RawObject[]) => ({
+  schema: 'highwater.host/1',
+  kubelet: {
+    startedAt: takenAt,
+    commandLine: ['/usr/bin/kubelet', '--config=/etc/kubernetes/kubelet/config.json', '--config-dir=/etc/kubernetes/kubelet/config.json.d'],
+    files: [{ path: '/etc/kubernetes/kubelet/config.json', role: 'config', content: asImageComes }, ...files],
+  },
+})
+const dropIn = (name: string, content: RawObject) => ({
+  path: `/etc/kubernetes/kubelet/config.json.d/${name}`,
+  role: 'drop-in',
+  content: { ...kind, ...content },
+})
 const high = (imageGCHighThresholdPercent: number) => ({ imageGCHighThresholdPercent })
 const band = (start: number, stop: number) => ({ imageGCHighThresholdPercent: start, imageGCLowThresholdPercent: stop })
 
@@ -228,6 +241,54 @@ describe('the fixes on one group', () => {
       expect(config.evictionHard).toEqual(whole)
       expect(written?.evictionHard).toEqual(whole)
     }
+  })
+})
+
+describe('a fix that could not act', () => {
+  const flags = ['--image-gc-high-threshold=88', '--image-gc-low-threshold=80']
+  const running = { configuration: { ...asImageComes, ...band(88, 80) } }
+
+  it('names the flags of the template, and sets nothing', () => {
+    for (const rule of ['lost-on-the-way', 'alert-before-image-gc']) {
+      const { snippet, written } = fixOf(rule, { declared: nodeadm(band(70, 60), flags), nodes: [running] })
+      expect(written).toBeNull()
+      expect(snippet).toContain(
+        'Take imageGCHighThresholdPercent 88, imageGCLowThresholdPercent 80 away from launch template web version 4 flags',
+      )
+      expect(snippet).not.toContain('Set here')
+    }
+  })
+
+  it('says what is to be set once the flag is gone', () => {
+    const { snippet, written } = fixOf('alert-before-image-gc', { declared: nodeadm({}, flags), nodes: [running] })
+    expect(written).toBeNull()
+    expect(snippet).toContain('Set here at the same time: imageGCHighThresholdPercent 80, imageGCLowThresholdPercent 70.')
+  })
+
+  it('names a later drop-in, and no earlier one', () => {
+    const written = (name: string) =>
+      fixOf('alert-before-image-gc', {
+        declared: nodeadm(band(70, 60)),
+        nodes: [{ ...running, host: filesOf(dropIn('40-nodeadm.conf', band(70, 60)), dropIn(name, band(88, 80))) }],
+      })
+    expect(written('90-x.conf')).toMatchObject({ written: null, snippet: expect.stringContaining('config.json.d/90-x.conf') })
+    expect(written('10-x.conf').written).toEqual(band(80, 70))
+  })
+
+  it('says that a NodeConfig does not reach a kubelet without its folder', () => {
+    const host = filesOf(dropIn('40-nodeadm.conf', band(70, 60)))
+    const commandLine = ['/usr/bin/kubelet', '--config=/etc/kubernetes/kubelet/config.json']
+    const nodes = [{ host: { ...host, kubelet: { ...host.kubelet, commandLine } } }]
+    const { snippet, written } = fixOf('lost-on-the-way', { declared: nodeadm(band(70, 60)), nodes })
+    expect(written).toBeNull()
+    expect(snippet).toContain('40-nodeadm.conf is not read: the kubelet is given no --config-dir')
+  })
+
+  it('sets on AL2 by flag what a flag of the template sets', () => {
+    const declared = { config: {}, flags: ['--eviction-hard=memory.available<100Mi'], source: 'bootstrap' }
+    const configuration = { ...asImageComes, evictionHard: { 'memory.available': '100Mi' } }
+    const { written } = fixOf('lost-default-threshold', { declared, nodes: [{ image: 'AL2', configuration }] })
+    expect(written?.evictionHard).toMatchObject(trio)
   })
 })
 

@@ -1,11 +1,13 @@
 /** What becomes of the fixes that rules propose: made whole, agreed on within a group, written for where they last, with a look whether they have arrived. */
 import { kubeletPath } from '#facts/kubelet/endpoints.ts'
+import type { Finding } from '#model/finding.ts'
 import type { RawObject } from '#model/record.ts'
 import { agree, isDeclaring, type Wish, type Wishes } from './agreement.ts'
 import { completed } from './completion.ts'
 import { meaningOf, shownSetting, writtenSettings } from './drift.ts'
 import { durableFixes, type Proposal } from './durable/durable.ts'
 import { durableTargets } from './durable/index.ts'
+import { durableReservations } from './image-reservations.ts'
 import { actingPart } from './obstacles.ts'
 import { bounded } from './text.ts'
 
@@ -34,27 +36,35 @@ function makeWhole(wish: Wish): void {
   wish.notes = [...new Set([...(wish.notes ?? []), ...refused])]
 }
 
-function settle({ finding, wishes }: Wishes): void {
+function settle({ finding, wishes, sizes }: Wishes): void {
   const { fix, nodes } = finding
   const [main] = wishes
   if (main === undefined) return
+  const isPinning = sizes.length > 1 && !isDeclaring(finding)
   // On EKS Auto Mode nothing could apply a configuration.
-  fix.config = main.origin.owner === 'auto-mode' ? {} : main.config
-  fix.durable = durableFixes(durableTargets, finding.subject, wishes.map(lasting))
+  fix.config = main.origin.owner === 'auto-mode' ? {} : isPinning ? withoutReservations(main.config) : main.config
+  fix.durable = durableFixes(
+    durableTargets,
+    finding.subject,
+    wishes.map(wish => lasting(wish, finding, sizes)),
+  )
   if (Object.keys(fix.config).length > 0) fix.commands = nodes.sample.filter(isDnsName).slice(0, 1).map(showConfigz)
 }
 
 /** What of it is to be written where the nodes come from, and what is to be done beside it. */
-function lasting(wish: Wish): Proposal {
+function lasting(wish: Wish, finding: Finding, sizes: readonly string[]): Proposal {
   const { origin, config, notes = [] } = wish
   if (origin.owner === 'auto-mode') return { origin, config }
-  const acting = actingPart(wish)
+  const reserving = durableReservations(wish, isDeclaring(finding), sizes)
+  const acting = actingPart({ ...wish, config: reserving.config })
   return {
     origin,
     config: acting.config,
-    notes: Object.keys(config).length === 0 ? notes : [...notes, ...acting.notes],
+    notes: Object.keys(config).length === 0 ? notes : [...notes, ...reserving.notes, ...acting.notes],
   }
 }
+
+const withoutReservations = ({ kubeReserved: _kube, systemReserved: _system, ...config }: RawObject): RawObject => config
 
 /** A fix does not restore what other findings on the same nodes call unsound, and says so. */
 function tellWhatGaveWay({ finding, wishes }: Wishes, proposed: RawObject): void {

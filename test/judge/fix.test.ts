@@ -292,6 +292,51 @@ describe('a fix that could not act', () => {
   })
 })
 
+describe('reservations', () => {
+  const reserving = (kubeReserved: RawObject, more: RawObject = {}) => ({ configuration: { ...asImageComes, kubeReserved, ...more } })
+  const little = { cpu: '80m', memory: '100Mi', 'ephemeral-storage': '1Gi' }
+
+  it.each(['AL2023', 'AL2', 'Bottlerocket'] as const)('that somebody overrides are taken away, as %s computes them', image => {
+    const { config, snippet, written } = fixOf('reserved-below-eks-formula', { nodes: [{ image, ...reserving(little) }] })
+    expect(config).toEqual({ kubeReserved: { ...little, memory: '893Mi' } })
+    expect(written).toBeNull()
+    expect(snippet).toMatch(/Take kubeReserved memory away from .*computes it for each instance/)
+  })
+
+  it('are taken away from where they are declared', () => {
+    const declared = nodeadm({ kubeReserved: { memory: '100Mi' } })
+    const { snippet } = fixOf('reserved-below-eks-formula', { declared, nodes: [reserving(little)] })
+    expect(snippet).toContain('away from launch template web version 4')
+  })
+
+  it('that no image computes are set: those of more pods than the instance has addresses for', () => {
+    const { written } = fixOf('reserved-below-eks-formula', { nodes: [reserving({ ...little, memory: '893Mi' }, { maxPods: 110 })] })
+    expect(written).toEqual({ kubeReserved: { memory: '1465Mi' } })
+  })
+
+  it('are not set for nodes of several sizes', () => {
+    const nodes = [
+      reserving({ ...little, memory: '893Mi' }, { maxPods: 110 }),
+      { ...reserving({ cpu: '110m', memory: '893Mi' }, { maxPods: 110 }), instanceType: 'm5.4xlarge', cores: '16' },
+      { instanceType: 'm5.2xlarge' },
+    ]
+    const { config, snippet, written } = fixOf('reserved-below-eks-formula', { nodes })
+    expect(config).toEqual({})
+    expect(written).toBeNull()
+    expect(snippet).toContain('3 sizes (m5.2xlarge, m5.4xlarge, m5.xlarge)')
+  })
+
+  it('that the image computes are not pinned beside a declared one', () => {
+    const declared = { config: { kubeReserved: { pid: '100' }, containerLogMaxWorkers: 3 }, flags: [], source: 'bottlerocket' }
+    const { snippet, written } = fixOf('lost-on-the-way', { declared, nodes: [{ image: 'Bottlerocket' }] })
+    expect(written).toEqual({ containerLogMaxWorkers: 3 })
+    expect(snippet).toContain('no key that can be set there: kubeReserved pid')
+    expect(fixOf('lost-on-the-way', { declared: nodeadm({ kubeReserved: { pid: '100' } }) }).written).toEqual({
+      kubeReserved: { pid: '100' },
+    })
+  })
+})
+
 /** As the kubelet of the image gets it: by key, but a table of Bottlerocket's and a flag of AL2's take the place of the whole map. */
 function merged(running: RawObject, written: RawObject, image: Image): RawObject {
   if (image === 'AL2023') return mergePatch(running, written)

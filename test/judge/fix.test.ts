@@ -437,7 +437,7 @@ describe('whatever runs, is declared and is wished', () => {
           }
         }
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     )
   })
 })

@@ -1,8 +1,7 @@
 /** highwater.yaml → Policy: every key has a default, and all mistakes are named at once, with their place in the file. */
-import { LineCounter, parseDocument } from 'yaml'
+import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import * as z from 'zod'
-import { severities } from '#model/finding.ts'
-import { isConfigurationField } from '#model/kubelet-settings.ts'
+import { severities, subjectKinds } from '#model/finding.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { addressPattern, defaultPolicy, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
@@ -14,8 +13,14 @@ const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM ro
 const timeoutMs = z.int().min(100).max(600_000)
 const day = z.iso.date('a day as YYYY-MM-DD')
 
-/** @param ruleIds  those that there are: a slip in one would otherwise waive nothing, without a word */
-const policySchema = (ruleIds: readonly string[]) =>
+/** What a policy may speak of: a slip would otherwise do nothing, without a word. */
+interface PolicyTerms {
+  ruleIds: readonly string[]
+  /** What is wrong with a KubeletConfiguration field's value, by the place from the field down. */
+  valueMistakes(field: string, value: unknown): Iterable<{ path: string[]; wanted: string }>
+}
+
+const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
   z
     .strictObject({
       accounts: z
@@ -138,8 +143,16 @@ const policySchema = (ruleIds: readonly string[]) =>
               })
               .default({}),
             configuration: z
-              .record(z.string().refine(isConfigurationField, 'a KubeletConfiguration field'), z.unknown())
-              .describe('KubeletConfiguration fields that the node is meant to run with, of maps only the keys that matter'),
+              .record(z.string(), z.unknown())
+              .superRefine((fields, context) => {
+                for (const [field, value] of Object.entries(fields)) {
+                  for (const { path, wanted } of valueMistakes(field, value))
+                    context.addIssue({ code: 'custom', path, message: `expected ${wanted}` })
+                }
+              })
+              .describe(
+                'KubeletConfiguration fields that the node is meant to run with, of maps only the keys that matter; null: what the image, or else the kubelet, takes where nobody sets it; in a map: no such key',
+              ),
           }),
         )
         .default(defaultPolicy.baseline)
@@ -162,13 +175,13 @@ const policySchema = (ruleIds: readonly string[]) =>
             match: z
               .strictObject({
                 cluster: z.string().optional(),
-                kind: z.string().optional(),
+                kind: z.enum(subjectKinds).optional(),
                 namespace: z.string().optional(),
                 name: z.string().optional(),
               })
               .default({}),
             until: day.describe('the last day on which it holds (UTC)'),
-            reason: z.string().min(1),
+            reason: z.string().regex(/\S/, 'a reason in words'),
           }),
         )
         .default([]),
@@ -213,10 +226,9 @@ const policySchema = (ruleIds: readonly string[]) =>
 /**
  * @param text  YAML (or JSON, which is YAML)
  * @param file  its name, for the messages
- * @param ruleIds  the rules that there are
  * @throws OperatorError
  */
-export function parsePolicy(text: string, file: string, ruleIds: readonly string[]): Policy {
+export function parsePolicy(text: string, file: string, terms: PolicyTerms): Policy {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { lineCounter, prettyErrors: false })
   const place = (offset: number) => {
@@ -225,7 +237,13 @@ export function parsePolicy(text: string, file: string, ruleIds: readonly string
   }
   if (document.errors.length > 0)
     throw new OperatorError(document.errors.map(error => `${place(error.pos[0])}: ${error.message}`).join('\n'))
-  const parsed = policySchema(ruleIds).safeParse(plain(document, file) ?? {})
+  const strange = [...prototypeKeys(document.contents, [])]
+  if (strange.length > 0) {
+    throw new OperatorError(
+      strange.map(({ key, path }) => `${place(key.range?.[0] ?? 0)}: ${path.join('.')}: Unrecognized key: "${prototypeKey}"`).join('\n'),
+    )
+  }
+  const parsed = policySchema(terms).safeParse(plain(document, file) ?? {})
   if (parsed.success) return parsed.data
   const mistakes = parsed.error.issues.map(issue => {
     const node = document.getIn(issue.path, true)
@@ -234,6 +252,20 @@ export function parsePolicy(text: string, file: string, ruleIds: readonly string
     return `${at}: ${issue.path.join('.') || 'the file'}: ${issue.message}`
   })
   throw new OperatorError(mistakes.join('\n'))
+}
+
+const prototypeKey = '__proto__'
+
+/** A key that objects have of their own: whoever reads the file would drop it without a word. */
+function* prototypeKeys(value: unknown, path: readonly (string | number)[]): Iterable<{ key: Node; path: readonly (string | number)[] }> {
+  if (isSeq(value)) for (const [index, item] of value.items.entries()) yield* prototypeKeys(item, [...path, index])
+  if (!isMap(value)) return
+  for (const { key, value: inner } of value.items) {
+    const name = isScalar(key) ? String(key.value) : ''
+    const inside = [...path, name]
+    if (name === prototypeKey && isNode(key)) yield { key, path: inside }
+    yield* prototypeKeys(inner, inside)
+  }
 }
 
 /** @throws OperatorError for aliases that multiply without end */
@@ -246,4 +278,4 @@ function plain(document: ReturnType<typeof parseDocument>, file: string): unknow
 }
 
 /** The JSON Schema of highwater.yaml, for editors. */
-export const policyJsonSchema = (ruleIds: readonly string[]) => z.toJSONSchema(policySchema(ruleIds), { io: 'input' })
+export const policyJsonSchema = (terms: PolicyTerms) => z.toJSONSchema(policySchema(terms), { io: 'input' })

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
-import { ruleIds } from '#pipeline/shelves.ts'
+import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy, policyJsonSchema } from '#policy.ts'
 
 describe('parsePolicy', () => {
   it.each(['', '# nothing decided yet\n', '{}'])('gives every default for an empty policy: %j', text => {
-    expect(parsePolicy(text, 'highwater.yaml', ruleIds)).toEqual(defaultPolicy)
+    expect(parsePolicy(text, 'highwater.yaml', policyTerms)).toEqual(defaultPolicy)
   })
 
   it('takes YAML with every key', () => {
@@ -33,7 +33,7 @@ logRotation:
   /etc/logrotate.conf: { sha256: ${'a1'.repeat(32)} }
 `,
       'highwater.yaml',
-      ruleIds,
+      policyTerms,
     )
     expect(policy).toMatchObject({
       accounts: [{ externalId: 'our-id', regions: ['eu-west-1', 'us-gov-west-1'] }],
@@ -57,7 +57,7 @@ logRotation:
 
   it('names every mistake with its line', () => {
     const text = 'alertPercent: 800\nwaivers:\n  - rule: peer-drift\n    until: tomorrow\n    reason: ""\nalertPrecent: 70\n'
-    expect(() => parsePolicy(text, 'team.yaml', ruleIds)).toThrow(
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
       expect.objectContaining({
         message: expect.stringMatching(
           /team\.yaml:1:15: alertPercent: .*100[\s\S]*team\.yaml:4:12: waivers\.0\.until: a day[\s\S]*waivers\.0\.reason[\s\S]*alertPrecent/,
@@ -71,18 +71,18 @@ logRotation:
     ['logRotation: { /etc/logrotate.d/app: { sha256: A1 } }', 'a SHA-256 in lower-case hexadecimal'],
     ['logRotation: { /etc/logrotate.d/app: { directives: { Rotate 5: true } } }', 'Rotate 5: Invalid key'],
   ])('refuses %s', (text, reason) => {
-    expect(() => parsePolicy(text, 'team.yaml', ruleIds)).toThrow(new RegExp(`^team\\.yaml:.*logRotation.*${reason}`))
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(new RegExp(`^team\\.yaml:.*logRotation.*${reason}`))
   })
 
   it('refuses rules that there are not: such a waiver would waive nothing, without a word', () => {
     const text = 'severities: { image-gc-duee: info }\nwaivers:\n  - { rule: no-such-rule, until: 2026-12-31, reason: x }\n'
-    expect(() => parsePolicy(text, 'team.yaml', ruleIds)).toThrow(
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
       /severities.*image-gc-duee[\s\S]*team\.yaml:3:\d+: waivers\.0\.rule.*peer-drift/,
     )
   })
 
   it('takes mode kubelet only with somebody whose token kubelets may see', () => {
-    const parsed = (kubelet: string) => () => parsePolicy(`modes: [{ mode: kubelet }]\nkubelet: ${kubelet}\n`, 'team.yaml', ruleIds)
+    const parsed = (kubelet: string) => () => parsePolicy(`modes: [{ mode: kubelet }]\nkubelet: ${kubelet}\n`, 'team.yaml', policyTerms)
     const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
     expect(parsed('{}')).toThrow(/^team\.yaml:1:\d+: modes: .*kubelet\.roleArn, or kubelet\.useOwnToken/)
     expect(parsed(`{ roleArn: '${role}', useOwnToken: true }`)).toThrow(/not both/)
@@ -90,13 +90,58 @@ logRotation:
     expect(parsed('{ useOwnToken: true }')().modes).toEqual([{ match: {}, mode: 'kubelet' }])
   })
 
+  it('names each value of a baseline with which no kubelet would start', () => {
+    const text = `baseline:
+  - configuration: { imageGCHighThresholdPercent: "70", imageGCLowThresholdPercent: [1], maxPods: x, containerLogMaxFiles: -3 }
+  - configuration:
+      featureGates: { Bogus: true, AllAlpha: "yes" }
+      evictionHard: { nope: 3, memory.available: 5% }
+      imageGcHigh: 70
+`
+    const mistakes = [
+      'team.yaml:2:51: baseline.0.configuration.imageGCHighThresholdPercent: expected a whole number',
+      'team.yaml:2:85: baseline.0.configuration.imageGCLowThresholdPercent: expected a whole number',
+      'team.yaml:2:99: baseline.0.configuration.maxPods: expected a whole number',
+      'team.yaml:2:124: baseline.0.configuration.containerLogMaxFiles: expected a number from 2',
+      'team.yaml:4:46: baseline.1.configuration.featureGates.AllAlpha: expected true or false',
+      'team.yaml:5:29: baseline.1.configuration.evictionHard.nope: expected text',
+      'team.yaml:6:20: baseline.1.configuration.imageGcHigh: expected a KubeletConfiguration field',
+    ]
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(mistakes.join('\n')) }),
+    )
+  })
+
+  it('takes null in a baseline for what nobody set', () => {
+    const text = 'baseline: [{ configuration: { maxPods: null, evictionHard: { pid.available: null } } }]'
+    expect(parsePolicy(text, 'team.yaml', policyTerms).baseline).toEqual([
+      { match: {}, configuration: { maxPods: null, evictionHard: { 'pid.available': null } } },
+    ])
+  })
+
+  const waiver = 'waivers: [{ rule: peer-drift, until: 2026-12-31, reason: REASON, match: { kind: KIND } }]'
+  it.each([
+    [waiver.replace('REASON', '"  "').replace('KIND', 'Nodegroup'), /^team\.yaml:1:58: waivers\.0\.reason: .*in words/],
+    [waiver.replace('REASON', 'x').replace('KIND', 'nodegroup'), /^team\.yaml:1:76: waivers\.0\.match\.kind: .*"Nodegroup"/],
+    ['severities: { __proto__: low }', /^team\.yaml:1:15: severities\.__proto__: /],
+    ['severities: { peer-drift: low, "__proto__": { info: low } }', /^team\.yaml:1:32: severities\.__proto__: /],
+    ['pace:\n  __proto__: { clusters: 2 }\n', /^team\.yaml:2:3: pace\.__proto__: /],
+    [
+      'baseline:\n  - configuration:\n      evictionHard: { __proto__: 5% }\n',
+      /^team\.yaml:3:23: baseline\.0\.configuration\.evictionHard\.__proto__: /,
+    ],
+    ['__proto__: {}', /^team\.yaml:1:1: __proto__: /],
+  ])('refuses slips that would do nothing, without a word: %s', (text, message) => {
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(message)
+  })
+
   it('says where the YAML itself is broken', () => {
-    expect(() => parsePolicy('clusters: [prod', 'team.yaml', ruleIds)).toThrow(/^team\.yaml:1:\d+: /)
+    expect(() => parsePolicy('clusters: [prod', 'team.yaml', policyTerms)).toThrow(/^team\.yaml:1:\d+: /)
   })
 })
 
 it('publishes a JSON Schema for editors, which knows every key', async () => {
-  const schema = policyJsonSchema(ruleIds)
+  const schema = policyJsonSchema(policyTerms)
   expect(Object.keys(schema.properties ?? {}).sort()).toEqual(Object.keys(defaultPolicy).sort())
   await expect(`${JSON.stringify(schema, null, 2)}\n`).toMatchFileSnapshot('../docs/highwater.schema.json')
 })

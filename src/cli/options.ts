@@ -7,7 +7,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy, regionPattern } from '#model/policy.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
-import { ruleIds } from '#pipeline/shelves.ts'
+import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy.ts'
 
 export interface SelectionOptions {
@@ -123,7 +123,7 @@ export function policyFile(file: string | undefined): Policy {
   } catch (error) {
     throw new OperatorError(`The policy ${path} cannot be read: ${error instanceof Error ? error.message : error}`)
   }
-  return parsePolicy(text, path, ruleIds)
+  return parsePolicy(text, path, policyTerms)
 }
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { RunAnswer } from '#model/run.ts'
 import packageJson from '#package.json' with { type: 'json' }
 import { runService } from '#pipeline/service.ts'
-import { ruleIds } from '#pipeline/shelves.ts'
+import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy.ts'
 import { parseSettings } from '#settings.ts'
 import { parseAuditEvent } from './event.ts'
@@ -26,7 +26,7 @@ export async function handler(event: unknown, { awsRequestId, getRemainingTimeIn
       remainingMs: getRemainingTimeInMillis(),
       folder: join(tmpdir(), `highwater-${awsRequestId}`),
       now: () => new Date(),
-      parsePolicy: (text, file) => parsePolicy(text, file, ruleIds),
+      parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
     })
     log.ended(answer, request.scheduledTime !== null)
     return answer

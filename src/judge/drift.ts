@@ -100,8 +100,8 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
   return found
 }
 
-/** Equal for values of one path that mean the same, as FieldValue has it. @param kubeletVersion what feature gates are by themselves */
-export const meaningOf = (path: string, value: unknown, kubeletVersion: string | null): string =>
+/** Equal for values of one path that mean the same, as FieldValue has it. @param kubeletVersion what feature gates are by themselves; null: only what is written is compared */
+export const meaningOf = (path: string, value: unknown, kubeletVersion: string | null = null): string =>
   canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path, kubeletVersion)
 
 export const isCompared = (path: string): boolean => comparisonOf(path) !== undefined

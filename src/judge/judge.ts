@@ -7,13 +7,16 @@ import type { NodePrediction } from '#model/prediction.ts'
 import { sources } from '#model/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
 import type { AuditedNode } from '#model/report.ts'
+import type { Wishes } from './agreement.ts'
 import { openAuditedPredictions } from './audited-prediction.ts'
 import { ClusterFacts } from './cluster-facts.ts'
 import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
-import type { Proposal } from './durable/durable.ts'
+import { declarationOf } from './declared.ts'
+import type { Declaration, DeclaredNode } from './declared-source.ts'
 import type { JudgedNode } from './facts-of-nodes.ts'
-import { agreeOnImageGc, makeLasting } from './fix.ts'
+import { settleFixes } from './fix.ts'
+import { FixFacts } from './fix-facts.ts'
 import { gradeOf } from './grade.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
@@ -60,11 +63,9 @@ export interface JudgementOptions {
   allNodes?: boolean
 }
 
-interface JudgedGroup {
+interface JudgedGroup extends Wishes {
   cluster: string
-  finding: Finding
   nodes: string[]
-  proposals: Proposal[]
 }
 
 /** More than these name few of their nodes each. */
@@ -80,6 +81,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   const emptyReasons = new Map<string, string>()
   const auditedPrediction = openAuditedPredictions()
   const cohorts = new Map(rules.filter(rule => rule.kind === 'cohort').map(rule => [rule, new Cohorts(rule)]))
+  const fixFacts = new FixFacts()
   const contexts = new Map(rules.filter(rule => rule.kind === 'context').map(rule => [rule, new Contexts(rule)]))
 
   function clusterState(name: string): ClusterState {
@@ -136,6 +138,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const state = clusterState(cluster)
     state.coverage.nodes++
     state.coverage[coverage]++
+    fixFacts.take(subject)
     if (coverage === 'notRead' || isFargate) leaveOut(cluster, identity.name, isFargate ? fargateReason : reasonOf(unread))
     for (const rule of rules) {
       if (isFargate) count(rule, subject, { state: 'notApplicable' })
@@ -170,8 +173,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       tally => waiver(tally) !== null,
     )
     const all = groups.flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
-    agreeOnImageGc(all.map(({ finding }) => finding))
-    for (const { finding, proposals } of all) makeLasting(finding, proposals)
+    settleFixes(all)
     // Hundreds of nodegroups must still fit a report.
     if (!allNodes && all.length > manyFindings)
       for (const { finding } of all) finding.nodes.sample = finding.nodes.sample.slice(0, fewNodes)
@@ -209,7 +211,16 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
         finding.evidence = [...finding.evidence, { what: 'waiver', value: bounded(`expired after ${until}; its reason was: ${reason}`) }]
       else finding.waived = { until, reason }
     }
-    return { cluster, finding, nodes: group.failingNodes(), proposals: group.proposals() }
+    const wishes = group.proposals().map(({ origin, config, nodes }) => {
+      const fact = fixFacts.ofMost(cluster, nodes)
+      return { origin, config, fact, declaration: fact && declarationIn(cluster, fact.node) }
+    })
+    return { cluster, finding, nodes: group.failingNodes(), wishes, sizes: fixFacts.sizesOf(cluster, subject) }
+  }
+
+  function declarationIn(cluster: string, node: DeclaredNode): Declaration | null {
+    const declaration = declarationOf(node, clusterState(cluster).facts.of(''))
+    return typeof declaration === 'string' ? null : declaration
   }
 
   return { takeCluster, takeObjects, take, close }

@@ -122,7 +122,7 @@ const unreadWhy: Record<UnreadFile['why'], string> = {
   minor: 'this kubelet reads no drop-ins',
   other: '--config names another file',
 }
-const unreadWords = ({ path, why }: UnreadFile): string => `${path} is not read: ${unreadWhy[why]}`
+export const unreadWords = ({ path, why }: UnreadFile): string => `${path} is not read: ${unreadWhy[why]}`
 
 /** What editors and package managers leave behind; nobody means it to run. */
 const isLeftover = ({ path }: UnreadFile): boolean => /(~|\.(bak|backup|old|orig|save|swp|tmp|rpm(new|save|orig)|\d+))$/i.test(path)

@@ -3,10 +3,9 @@
  * its nodes. Out of it come findings and unknowns whose bytes do not depend on the order in which the nodes came.
  */
 import { createHash } from 'node:crypto'
-import type { Confidence, Evidence, Family, Finding, Fix, Subject, UnknownOutcome } from '#model/finding.ts'
+import type { Confidence, Evidence, Finding, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { type Origin, originOf, type Proposal } from './durable/durable.ts'
-import { withGentlestImageGc } from './fix.ts'
 import { severityRank, worst } from './outcome.ts'
 import type { Failing, Rule } from './rule.ts'
 import { bounded, byText, counted, nameLength } from './text.ts'
@@ -58,8 +57,12 @@ export class Tally {
   }
 
   /** What each kind of failing node should run with, that of most nodes first. */
-  proposals(): Proposal[] {
-    return largestFirst(this.#failings).map(({ value }) => ({ origin: value.origin, config: value.failing.fix?.config ?? {} }))
+  proposals(): (Proposal & { nodes: string[] })[] {
+    return largestFirst(this.#failings).map(({ value, nodes }) => ({
+      origin: value.origin,
+      config: value.failing.fix?.config ?? {},
+      nodes,
+    }))
   }
 
   finding(allNodes: boolean): Finding | null {
@@ -79,7 +82,7 @@ export class Tally {
       title: main.value.failing.title ?? rule.docs.title,
       consequence: main.value.failing.consequence,
       evidence: mergedEvidence(main, others),
-      fix: fixOf(main.value, all, rule.family),
+      fix: { config: {}, durable: [], commands: [] },
       since: null,
       waived: null,
       docs: rule.docs,
@@ -122,13 +125,6 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
       ? []
       : [{ what: `and ${counted(hidden.length, 'more variant')}`, value: `on ${counted(nodeCount(hidden), 'node')}` }]
   return [...main.value.failing.evidence, ...differing, ...rest]
-}
-
-/** The fix of most nodes, with image-GC percentages that are sound for all. On EKS Auto Mode nothing could apply a configuration. */
-function fixOf({ failing, origin }: NodeFailing, all: Failing[], family: Family): Fix {
-  const own = origin.owner === 'auto-mode' ? {} : (failing.fix?.config ?? {})
-  const configs = all.map(({ fix }) => fix?.config ?? {})
-  return { config: withGentlestImageGc(own, configs, family), durable: [], commands: [] }
 }
 
 const certainty: Confidence[] = ['possible', 'likely', 'certain']

@@ -20,9 +20,11 @@ export type Family = (typeof families)[number]
 
 export type Confidence = 'certain' | 'likely' | 'possible'
 
+export const subjectKinds = ['Nodegroup', 'NodePool', 'Node', 'Cluster', 'Pod'] as const
+
 /** What a finding is about: the nodegroup or nodepool where the nodes have one, so that its id outlives a new AMI. */
 export interface Subject {
-  kind: 'Nodegroup' | 'NodePool' | 'Node' | 'Cluster' | 'Pod'
+  kind: (typeof subjectKinds)[number]
   namespace: string | null
   name: string
 }

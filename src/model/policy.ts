@@ -1,13 +1,12 @@
 /** What a team decided about its audits: `highwater.yaml` after parsing, every key with its default. */
-import type { Severity } from './finding.ts'
+import type { Severity, Subject } from './finding.ts'
 import type { AmiFamily } from './node-identity.ts'
 import type { ReadMode } from './read-mode.ts'
 
 /** Which findings a waiver covers; `*` stands for any run of characters, an absent key for anything. */
 export interface WaiverMatch {
   cluster?: string
-  /** A subject's kind, `Nodegroup`, `Node`, … */
-  kind?: string
+  kind?: Subject['kind']
   namespace?: string
   name?: string
 }

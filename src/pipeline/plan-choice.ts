@@ -1,7 +1,7 @@
 /** Which fixes are meant for which nodes, and what they come to together on one of them. */
 import { isPlannable, plannableFields } from '#facts/kubelet/plannable-fields.ts'
+import { withLowestImageGc } from '#judge/agreement.ts'
 import { meaningOf } from '#judge/drift.ts'
-import { withGentlestImageGc } from '#judge/fix.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import type { Family, Finding } from '#model/finding.ts'
@@ -82,7 +82,7 @@ export function ownFixes(fixes: readonly ChosenFix[], subject: () => NodeSubject
     const outcome = outcomeOf(rule, asked, policy)
     const config = outcome.state === 'fail' ? (outcome.failing.fix?.config ?? {}) : {}
     const isFit = Object.keys(config).length > 0 && Object.keys(config).every(isPlannable)
-    return isFit ? [{ ...fix, config: withGentlestImageGc(config, [fix.config], fix.family) }] : []
+    return isFit ? [{ ...fix, config: withLowestImageGc(config, [fix.config]) }] : []
   })
 }
 
@@ -120,7 +120,7 @@ export function settle(
   }
   const configs = fixes.map(({ config }) => config)
   for (const fix of fixes) {
-    for (const [leaf, value] of leavesOf(withGentlestImageGc(fix.config, configs, fix.family))) {
+    for (const [leaf, value] of leavesOf(withLowestImageGc(fix.config, configs))) {
       const other = wishes.get(leaf)
       if (other === undefined) wishes.set(leaf, { value, by: fix })
       else if (meaningOf(leaf, other.value, kubeletVersion) === meaningOf(leaf, value, kubeletVersion)) continue

@@ -1,4 +1,5 @@
 /** The shelves that the doors (CLI, handlers) hand to the runners: no runner imports its own. */
+import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { explanationOf, type RuleExplanation } from '#judge/explanation.ts'
 import { rules } from '#judge/rules/index.ts'
 
@@ -7,7 +8,10 @@ export { formats } from '#report/formats/index.ts'
 
 export { type RuleExplanation, rules }
 
-export const ruleIds: readonly string[] = rules.map(({ id }) => id)
+const ruleIds: readonly string[] = rules.map(({ id }) => id)
+
+/** What a policy may speak of. */
+export const policyTerms = { ruleIds, valueMistakes }
 
 /** Every rule in full, for people who ask what a finding means. */
 export const explainedRules = (): RuleExplanation[] => rules.map(explanationOf)

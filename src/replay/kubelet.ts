@@ -1,7 +1,7 @@
 /** The kubelet whose decisions are replayed: what its version does, with the feature gates that its configuration switches. */
 import type { Gate } from '#facts/kubelet/feature-gates.ts'
+import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
-import { type GateSettings, isGateOn } from './configuration/feature-gates.ts'
 
 export interface Kubelet {
   features: KubeletFeatures

@@ -50,6 +50,24 @@ const cases: Case[] = [
     flags: ['--v=2', '--v=3'],
   },
   {
+    says: 'a key that a NodeConfig has twice, of which nodeadm takes the last',
+    data: nodeConfig('{ imageGCHighThresholdPercent: 70, maxPods: 20, imageGCHighThresholdPercent: 75 }'),
+    source: 'nodeadm',
+    config: { imageGCHighThresholdPercent: 75, maxPods: 20 },
+  },
+  {
+    says: 'a key that a file of a #cloud-config has twice, as the kubelet reads it',
+    data: `#cloud-config
+write_files:
+  - path: /etc/kubernetes/kubelet/config.json.d/90-x.conf
+    content: |
+      kind: KubeletConfiguration
+      evictionHard: { memory.available: 1%, memory.available: 2% }
+`,
+    source: 'script',
+    config: { evictionHard: { 'memory.available': '2%' } },
+  },
+  {
     says: 'the arguments of bootstrap.sh, over several lines and in quotes of both kinds',
     data: `#!/bin/bash
 export TOKEN=hunter2

@@ -364,7 +364,7 @@ describe('policy', () => {
     [{ kind: 'Node' }, false],
     [{ name: 'work' }, false],
     [{ namespace: 'default' }, false],
-  ])('matches %j: %s', (match, isWaived) => {
+  ] as const)('matches %j: %s', (match, isWaived) => {
     expect(judged([alwaysFails], [buildNode()], { waivers: [waiver({ match })] }).waived).toHaveLength(isWaived ? 1 : 0)
   })
 

@@ -39,7 +39,7 @@ it('are one finding on the cluster when they are many, with every node in it', (
 })
 
 it('stay subjects of their own where a waiver names them', () => {
-  const waivers = [{ rule, match: { kind: 'Node', name: nameOf(7) }, until: '2027-01-01', reason: 'known' }]
+  const waivers = [{ rule, match: { kind: 'Node' as const, name: nameOf(7) }, until: '2027-01-01', reason: 'known' }]
   const result = judged(mostLooseNodes + 2, { waivers })
   expect(of(result.findings)).toMatchObject([{ subject: { kind: 'Cluster' }, nodes: { count: mostLooseNodes + 1 } }])
   expect(result.waived).toMatchObject([{ subject: { kind: 'Node', name: nameOf(7) } }])

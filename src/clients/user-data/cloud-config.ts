@@ -23,9 +23,14 @@ function scriptOf(command: unknown): string {
   return words[1] === '-c' ? (words[2] ?? '') : words.map(word => `'${word.replaceAll("'", '"')}'`).join(' ')
 }
 
+/**
+ * Of a key that stands twice the last value holds, as cloud-init, nodeadm and the kubelet take it: none of them decodes strictly, or not in the end.
+ * Source: amazon-eks-ami nodeadm/internal/api/bridge/decode.go; pkg/kubelet/kubeletconfig/util/codec DecodeKubeletConfiguration; sigs.k8s.io/yaml YAMLToJSON
+ * @throws Unreadable
+ */
 export function parsed(text: string): unknown {
   try {
-    return parse(text, { maxAliasCount: 20, logLevel: 'error' })
+    return parse(text, { maxAliasCount: 20, logLevel: 'error', uniqueKeys: false })
   } catch {
     // Its message would quote the text.
     throw new Unreadable('its YAML cannot be read')

@@ -76,3 +76,26 @@ function needsIn(history: string, minor: number): string[] {
   }
   return needs
 }
+
+/** By name, as the configuration sets them. Null: none. */
+export type GateSettings = Readonly<Record<string, boolean>> | null
+
+/**
+ * Whether a gate is on; one that this minor does not have is off, unless it is set.
+ * Upstream: component-base/featuregate/feature_gate.go unsafeSetFromMap, setUnsetAlphaGates, setUnsetBetaGates
+ */
+export function isGateOn(gate: string, settings: GateSettings, features: KubeletFeatures): boolean {
+  const own = settingOf(gate, settings)
+  if (own !== undefined) return own
+  const state = gateState(gate, features)
+  if (state === null) return false
+  const ofStage = state.stage === 'alpha' ? 'AllAlpha' : state.stage === 'beta' ? 'AllBeta' : null
+  // The two are gates of these stages themselves, and switch all but each other.
+  const isSwitched = ofStage !== null && gate !== 'AllAlpha' && gate !== 'AllBeta'
+  return (isSwitched ? settingOf(ofStage, settings) : undefined) ?? state.isOn
+}
+
+function settingOf(gate: string, settings: GateSettings): boolean | undefined {
+  const value = settings !== null && Object.hasOwn(settings, gate) ? settings[gate] : undefined
+  return typeof value === 'boolean' ? value : undefined
+}

@@ -3,6 +3,7 @@ import { featuresOf } from '#facts/kubelet/features.ts'
 import type { DurableFix, Subject } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { RawObject } from '#model/record.ts'
+import { comments } from './writing.ts'
 
 /** Of a node what decides where its fix goes and how it is written. */
 export interface Origin extends Pick<NodeIdentity, 'owner' | 'isEksctl' | 'amiFamily'> {
@@ -15,6 +16,8 @@ export interface Proposal {
   origin: Origin
   /** KubeletConfiguration fields; maps come whole. Their keys and values may be the node's own, so they are not to be trusted. */
   config: RawObject
+  /** Sentences for whoever applies it: what else is to be done, and why something cannot be set. */
+  notes?: readonly string[]
 }
 
 export interface DurableRequest extends Proposal {
@@ -45,12 +48,13 @@ export function originOf({ owner, isEksctl, amiFamily, kubeletVersion }: NodeIde
  */
 export function durableFixes(targets: readonly DurableTarget[], group: Subject, proposals: readonly Proposal[]): DurableFix[] {
   const found = new Map<string, DurableFix>()
-  for (const { origin, config } of proposals) {
+  for (const { origin, config, notes = [] } of proposals) {
     const target = targets.find(({ isFor }) => isFor(origin))
-    if (target === undefined || Object.keys(config).length === 0) continue
+    const isNothing = Object.keys(config).length === 0
+    if (target === undefined || (isNothing && notes.length === 0)) continue
     const place = `${target.target} ${origin.amiFamily}`
     if (found.has(place)) continue
-    const snippet = target.snippet({ origin, config, group })
+    const snippet = isNothing ? comments(['There is nothing to set here.', ...notes]) : target.snippet({ origin, config, notes, group })
     found.set(place, { target: target.target, snippet: snippet.length > longestSnippet ? tooLong : snippet })
     if (found.size === targetsShown) break
   }

@@ -20,7 +20,7 @@ export const karpenter: DurableTarget = {
       { ...request, config: Object.fromEntries(Object.entries(config).filter(isTyped)) },
       { keys: field => nodeClassKubeletFields[field]?.keys },
     )
-    const rest = inUserData({ ...request, config: Object.fromEntries(Object.entries(config).filter(entry => !isTyped(entry))) })
+    const rest = inUserData({ ...request, notes: [], config: Object.fromEntries(Object.entries(config).filter(entry => !isTyped(entry))) })
     const notes = [...typed.leftOut, ...rest.notes]
     if (isEmpty(typed.config) && rest.userData === '') return comments(['An EC2NodeClass can hold nothing of this fix.', ...notes])
     const pool = quotedName(group.name, 'of these nodes')

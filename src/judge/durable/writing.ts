@@ -2,6 +2,7 @@
 import { stringify } from 'yaml'
 import { configurationStructs, type FieldFacts, isKnownField } from '#facts/kubelet/configuration-fields.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { companions } from '#judge/completion.ts'
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { DurableRequest, Origin } from './durable.ts'
@@ -15,14 +16,14 @@ interface Limits {
 
 interface Settable {
   config: RawObject
-  /** Sentences. */
+  /** Sentences, the request's own notes first. */
   leftOut: string[]
 }
 
 const namesShown = 12
 
 /** What of the fix this kubelet knows, the place takes, and every format can hold. */
-export function settable({ config, origin }: DurableRequest, { refusal, keys }: Limits = {}): Settable {
+export function settable({ config, origin, notes = [] }: DurableRequest, { refusal, keys }: Limits = {}): Settable {
   const set: [field: string, value: unknown][] = []
   const leftOut = new Map<string, string[]>()
   const leaveOut = (name: string, why: string) => leftOut.set(why, [...(leftOut.get(why) ?? []), bounded(name, 60)])
@@ -37,14 +38,23 @@ export function settable({ config, origin }: DurableRequest, { refusal, keys }: 
       set.push([field, Object.fromEntries(entries.filter(([key]) => allowed.includes(key)))])
     }
   }
+  const isLeftOut = (field: string) => Object.hasOwn(config, field) && !set.some(([other]) => other === field)
+  for (const [field] of set.filter(([field]) => companionsOf(field).some(isLeftOut))) leaveOut(field, 'nothing without its companion')
+  const whole = set.filter(([field]) => !companionsOf(field).some(isLeftOut))
   return {
-    config: Object.fromEntries(set.filter(([, value]) => !isRawObject(value) || Object.keys(value).length > 0)),
-    leftOut: [...leftOut].map(([why, names]) => {
-      const rest = names.length - namesShown
-      return `Left out, ${why}: ${names.slice(0, namesShown).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`
-    }),
+    config: Object.fromEntries(whole.filter(([, value]) => !isRawObject(value) || Object.keys(value).length > 0)),
+    leftOut: [
+      ...notes,
+      ...[...leftOut].map(([why, names]) => {
+        const rest = names.length - namesShown
+        return `Left out, ${why}: ${names.slice(0, namesShown).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`
+      }),
+    ],
   }
 }
+
+const companionsOf = (field: string): string[] =>
+  companions.flatMap(fields => (fields.includes(field) ? fields.filter(other => other !== field) : []))
 
 function unknownTo({ kubeletMinor }: Origin, field: string): string | null {
   const fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration

@@ -11,6 +11,7 @@
 import { type configurationStructs, type FieldFacts, fieldDefault, type StructName } from '#facts/kubelet/configuration-fields.ts'
 import { elementOf, fieldsOf, isStruct } from '#facts/kubelet/configuration-schema.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf, type KubeletFeatures } from '#facts/kubelet/features.ts'
 import { parseDuration } from '#model/duration.ts'
 import { cleanPath } from '#model/go-text.ts'
@@ -18,7 +19,7 @@ import { parseQuantity, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { DecodeError, decodeConfiguration, type FlushFrequency } from './configuration-decoder.ts'
 import { kindError } from './configuration-kind.ts'
-import { featureGateError, type GateSettings, isGateOn } from './feature-gates.ts'
+import { featureGateError } from './feature-gates.ts'
 
 type Structs = typeof configurationStructs
 

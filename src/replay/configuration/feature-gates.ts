@@ -1,34 +1,14 @@
 /**
  * Feature gates as a configuration sets them.
  *
- * Replays       component-base/featuregate/feature_gate.go  SetFromMap, unsafeSetFromMap, setUnsetAlphaGates, setUnsetBetaGates
+ * Replays       component-base/featuregate/feature_gate.go  SetFromMap, unsafeSetFromMap
  * Read at       1.24 to 1.37; since 1.31 all refused gates are named, since 1.35 a gate that is on needs its dependencies
  * Kept exactly  AllAlpha and AllBeta switch the gates of that stage, but never one that is set by its own name; an unknown gate hides the
  *               other errors
  * Left out      emulated versions, which no flag of the kubelet sets; the order of errors: here by name, upstream any
  */
-import { dependenciesOfGates, gateState } from '#facts/kubelet/feature-gates.ts'
+import { dependenciesOfGates, type GateSettings, gateState, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-
-/** By name, as the configuration sets them. Null: none. */
-export type GateSettings = Readonly<Record<string, boolean>> | null
-
-/** Whether a gate is on; one that this minor does not have is off, unless it is set. */
-export function isGateOn(gate: string, settings: GateSettings, features: KubeletFeatures): boolean {
-  const own = settingOf(gate, settings)
-  if (own !== undefined) return own
-  const state = gateState(gate, features)
-  if (state === null) return false
-  const ofStage = state.stage === 'alpha' ? 'AllAlpha' : state.stage === 'beta' ? 'AllBeta' : null
-  // The two are gates of these stages themselves, and switch all but each other.
-  const isSwitched = ofStage !== null && gate !== 'AllAlpha' && gate !== 'AllBeta'
-  return (isSwitched ? settingOf(ofStage, settings) : undefined) ?? state.isOn
-}
-
-function settingOf(gate: string, settings: GateSettings): boolean | undefined {
-  const value = settings !== null && Object.hasOwn(settings, gate) ? settings[gate] : undefined
-  return typeof value === 'boolean' ? value : undefined
-}
 
 /** Upstream's text. Null: every gate is known, none is locked to something else, and those that are on have what they need. */
 export function featureGateError(settings: GateSettings, features: KubeletFeatures): string | null {

@@ -107,8 +107,27 @@ describe('baseline-drift against a baseline', () => {
     ['another instance type', [wish({ instanceType: 'c5.*' }, high(70))], 'pass'],
     ['all that match', [wish({ cluster: 'pr*d', group: '*', amiFamily: 'AL2023', instanceType: 'm5.*' }, high(70))], 'fail'],
     ['a field that is not compared', [wish({}, { clusterDomain: 'x' })], 'unknown'],
+    ['the default of a field, which runs', [wish({}, { containerLogMaxFiles: null })], 'pass'],
+    ['the default of a field, and something else runs', [wish({}, { imageGCHighThresholdPercent: null })], 'fail'],
+    ["the image's default, which runs", [wish({}, { evictionHard: null })], 'pass'],
+    ["the image's default, and the kubelet's runs", [wish({}, { serializeImagePulls: null })], 'fail'],
+    ['the default of a field that depends on the size', [wish({}, { maxPods: null })], 'unknown'],
+    ['a null that a later one fills', [wish({}, { imageGCHighThresholdPercent: null }), wish({}, high(80))], 'pass'],
   ])('%s: %s', (_, baseline, state) => {
     expect(judge(baseline).state).toBe(state)
+  })
+
+  it('takes null for the default, and says it', () => {
+    expect(judge([wish({}, { imageGCHighThresholdPercent: null })])).toMatchObject({
+      failing: {
+        consequence: expect.stringContaining('imageGCHighThresholdPercent 80 instead of 85'),
+        fix: { config: { imageGCHighThresholdPercent: 85 } },
+      },
+    })
+    const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%', 'pid.available': '5%' }
+    expect(judge([wish({}, { evictionHard: null })], { configuration: { evictionHard, serializeImagePulls: false } })).toMatchObject({
+      failing: { consequence: expect.stringContaining('evictionHard.pid.available 5% instead of none') },
+    })
   })
 
   it('says what should run, and sets it', () => {

@@ -79,6 +79,18 @@ describe('lost-default-threshold', () => {
     expect(outcome.state).toBe(lost.length === 0 ? 'pass' : 'fail')
   })
 
+  it.each([
+    ['imagefs', 'imagefs.available: see unwatched-imagefs', true],
+    ['shared', 'imagefs.available can reach 0', false],
+  ] as const)('leaves on a disk of layout %s to unwatched-imagefs what that says', (layout, said, isUnwatched) => {
+    const example = { ...running({ ...trio, 'nodefs.available': '0%' }), filesystems: { layout } }
+    const { consequence } = failingOf(lostDefaultThreshold, example)
+    expect(consequence).toMatch(/^Nothing watches imagefs\.available/)
+    expect(consequence).toContain(said)
+    expect(consequence.includes('imagefs.available can reach 0')).toBe(!isUnwatched)
+    expect(judge(unwatchedImagefs, example).state).toBe(isUnwatched ? 'fail' : 'notApplicable')
+  })
+
   it('is unknown where only the layout would tell, and fails beside that where something is surely lost', () => {
     const layout = { layout: null, layoutCertainty: null }
     expect(state(lostDefaultThreshold, { ...running(trio), filesystems: layout })).toBe('unknown')

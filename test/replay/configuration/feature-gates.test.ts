@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type GateSettings, isGateOn } from '#facts/kubelet/feature-gates.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { featureGateError, type GateSettings, isGateOn } from '#replay/configuration/feature-gates.ts'
+import { featureGateError } from '#replay/configuration/feature-gates.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 
 const of = (minor: number) => featuresOf(`v1.${minor}.0`)

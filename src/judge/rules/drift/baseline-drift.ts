@@ -96,14 +96,15 @@ export const baselineDrift = contextRule({
   },
 })
 
-function* fromBaseline({ running, kubeletVersion }: Fact, baseline: Baseline['configuration']) {
-  const deviations = Object.entries(writtenSettings(baseline))
+function* fromBaseline(fact: Fact, baseline: Baseline['configuration']) {
+  const { running, kubeletVersion } = fact
+  const deviations = Object.entries(wantedBy(baseline, fact))
     .filter(([path, value]) => meaningOf(path, value, kubeletVersion) !== runs(running, path))
     .map(([path, value]): Deviation => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
     yield { ...failing('baseline', deviations, running), fix: { config: configOf(deviations, running) } }
   }
-  const open = Object.keys(baseline).filter(field => !isCompared(field))
+  const open = Object.keys(baseline).filter(field => !isCompared(field) || (baseline[field] === null && dependsOnSize(field)))
   if (open.length > 0) yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
 }
 
@@ -114,6 +115,15 @@ function pendingPaths(subject: Pick<NodeSubject, 'nextStart' | 'identity'>, runn
   if (start === null || nextStart?.errors.length !== 0 || nextStart.settings?.isCommandLineKnown !== true) return []
   const paths = [...new Set([...Object.keys(running), ...Object.keys(start.comesTo)])]
   return paths.filter(path => meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(running, path))
+}
+
+/** By path. A field that is null stands for its default, in a map a key that is null for none. */
+function wantedBy(baseline: Baseline['configuration'], fact: Fact): Record<string, unknown> {
+  const fields = Object.entries(baseline).filter(([, value]) => value !== null)
+  const unset = Object.keys(baseline).filter(field => baseline[field] === null && !dependsOnSize(field))
+  const presets = unset.length === 0 ? {} : presetsOf(fact)
+  const paths = [...Object.keys(presets), ...Object.keys(fact.running)].filter(path => unset.includes(fieldOf(path)))
+  return { ...writtenSettings(Object.fromEntries(fields)), ...Object.fromEntries(paths.map(path => [path, presets[path]])) }
 }
 
 /** What most of its peers have is no edit of one of them, which peer-drift says. */
@@ -131,12 +141,8 @@ function* fromImage(fact: Fact, context: NodeContext, group: readonly FactOfGrou
 function imageDeviations(fact: Fact, context: NodeContext): Deviation[] {
   const declaration = wholeDeclaration(fact.node, context)
   if (declaration === null) return []
-  const { running, amiFamily, kubeletVersion, operatingSystem, pending } = fact
-  const presets = writtenSettings({
-    ...configurationDefaults,
-    evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
-    ...amiDefaults(amiFamily, kubeletVersion),
-  })
+  const { running, amiFamily, kubeletVersion, pending } = fact
+  const presets = presetsOf(fact)
   const ofKubelet = writtenSettings({ ...configurationDefaults })
   const plain = Object.keys(running).flatMap((path): Deviation[] => {
     if (dependsOnSize(path) || !isAmiDefaultKnown(amiFamily, fieldOf(path))) return []
@@ -167,6 +173,14 @@ function besideDeclared(path: string, { settings }: Declaration, { amiFamily, ku
   // A drop-in of nodeadm's, merged by key.
   return amiFamily === 'AL2023' && featuresOf(kubeletVersion).has('dropInMergePatch') ? 'image' : null
 }
+
+/** What the image, or else the kubelet, takes where nobody sets it, by path. */
+const presetsOf = ({ amiFamily, kubeletVersion, operatingSystem }: Fact): Record<string, unknown> =>
+  writtenSettings({
+    ...configurationDefaults,
+    evictionHard: evictionHardDefaults(kubeletVersion, operatingSystem),
+    ...amiDefaults(amiFamily, kubeletVersion),
+  })
 
 function reservationDeviations({ running, cores }: Fact): Deviation[] {
   const cpu = cores === null ? null : `${eksReservedCpuMillis(cores)}m`

@@ -1,6 +1,7 @@
 import { hard } from '#judge/example.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { imageGcBeside, lostDefaults, whyUnobserved } from '#judge/thresholds.ts'
+import type { Filesystems } from '#model/prediction.ts'
 
 export const lostDefaultThreshold = nodeRule({
   id: 'lost-default-threshold',
@@ -43,7 +44,7 @@ export const lostDefaultThreshold = nodeRule({
     const imagefs = added['imagefs.available']
     const dependsOnLayout = lost.some(([signal]) => signal.startsWith('imagefs.') || signal.startsWith('nodefs.'))
     yield {
-      consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${lost.map(([signal]) => consequenceOf(signal)).join('; ')}.`,
+      consequence: `Nothing watches ${lost.map(([signal]) => signal).join(', ')}: ${lost.map(([signal]) => consequenceOf(signal, filesystems.layout)).join('; ')}.`,
       confidence: dependsOnLayout && filesystems.layoutCertainty !== 'certain' ? 'likely' : 'certain',
       evidence: [
         ...lost.map(([signal, value]) => ({ what: `configz evictionHard.${signal}`, value: `absent (the kubelet's default is ${value})` })),
@@ -60,7 +61,9 @@ export const lostDefaultThreshold = nodeRule({
   },
 })
 
-function consequenceOf(signal: string): string {
+function consequenceOf(signal: string, layout: Filesystems['layout']): string {
+  // Where images have a disk of their own that rule says what comes of it, and is critical.
+  if (signal === 'imagefs.available' && layout !== 'shared' && layout !== null) return 'imagefs.available: see unwatched-imagefs'
   if (signal === 'memory.available') return 'without it the kernel kills processes before the kubelet evicts a pod'
   return signal.endsWith('.inodesFree')
     ? `${signal} can reach 0 without DiskPressure, and files can then not be created`

@@ -1,0 +1,224 @@
+/**
+ * Which values a field of a KubeletConfiguration may have, each by itself: its type, and the bounds within which a kubelet starts. Of what only
+ * some minors refuse the bounds are those of the newest.
+ *
+ * Sources  configuration-fields.ts;  pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration;  pkg/kubelet/eviction/helpers.go
+ *          ParseThresholdConfig;  pkg/kubelet/logs/container_log_manager.go parseMaxSize;  cmd/kubelet/app/server.go parseResourceList
+ */
+import { parseDuration } from '#model/duration.ts'
+import { parseFloat32 } from '#model/go-text.ts'
+import { asInt64, parseQuantity, signOf } from '#model/quantity.ts'
+import { isRawObject } from '#model/record.ts'
+import { elementOf, fieldsOf, isStruct } from './configuration-schema.ts'
+import { gateHistory } from './feature-gate-history.ts'
+
+export interface ValueMistake {
+  /** From the field down: `['evictionHard', 'nope']`. */
+  path: string[]
+  /** What would be right. */
+  wanted: string
+}
+
+/** None: a kubelet takes the value. Null is no mistake: it stands for what nobody set. */
+export function valueMistakes(field: string, value: unknown): ValueMistake[] {
+  const facts = Object.hasOwn(fieldsOf('KubeletConfiguration'), field) ? fieldsOf('KubeletConfiguration')[field] : undefined
+  if (facts === undefined) return [{ path: [field], wanted: 'a KubeletConfiguration field' }]
+  const ofType = [...typeMistakes(value, facts.type, [field])]
+  return ofType.length > 0 || value === null ? ofType : [...boundMistakes(field, value)]
+}
+
+const second = 1_000_000_000n
+const int32Limit = 2 ** 31
+
+const scalarTypes: Readonly<Record<string, { wanted: string; holds: (value: unknown) => boolean }>> = {
+  bool: { wanted: 'true or false', holds: value => typeof value === 'boolean' },
+  int32: { wanted: 'a whole number', holds: value => Number.isInteger(value) && Math.abs(Number(value)) < int32Limit },
+  int64: { wanted: 'a whole number', holds: value => Number.isSafeInteger(value) },
+  float64: { wanted: 'a number', holds: value => Number.isFinite(value) },
+  VerbosityLevel: { wanted: 'a whole number from 0', holds: value => Number.isInteger(value) && Number(value) >= 0 },
+  Duration: { wanted: 'a duration like 2m0s', holds: value => typeof value === 'string' && durationOf(value) !== null },
+  FlushFrequency: {
+    wanted: 'a duration like 5s',
+    holds: value => Number.isSafeInteger(value) || (typeof value === 'string' && durationOf(value) !== null),
+  },
+  Quantity: {
+    wanted: 'a quantity like 1Gi',
+    holds: value => typeof value === 'number' || (typeof value === 'string' && isQuantity(value)),
+  },
+}
+const text = { wanted: 'text', holds: (value: unknown) => typeof value === 'string' }
+
+function* typeMistakes(value: unknown, type: string, path: string[]): Iterable<ValueMistake> {
+  const target = elementOf(type, '*') ?? type
+  const ofList = elementOf(target, '[]')
+  const ofMap = elementOf(target, 'map[string]')
+  if (value === null) return
+  if (ofList !== null) {
+    if (!Array.isArray(value)) yield { path, wanted: 'a list' }
+    else for (const [index, item] of value.entries()) yield* typeMistakes(item, ofList, [...path, String(index)])
+  } else if (ofMap !== null || isStruct(target)) {
+    if (!isRawObject(value)) yield { path, wanted: 'a map' }
+    else
+      for (const [key, entry] of Object.entries(value)) {
+        const inner = ofMap ?? (isStruct(target) && Object.hasOwn(fieldsOf(target), key) ? fieldsOf(target)[key]?.type : undefined)
+        if (inner === undefined) yield { path: [...path, key], wanted: `a field of ${target}` }
+        else yield* typeMistakes(entry, inner, [...path, key])
+      }
+  } else {
+    const { wanted, holds } = scalarTypes[target] ?? text
+    if (!holds(value)) yield { path, wanted }
+  }
+}
+
+const numberBounds: Readonly<Record<string, readonly [least: number, greatest: number]>> = {
+  containerLogMaxFiles: [2, int32Limit],
+  containerLogMaxWorkers: [1, int32Limit],
+  eventBurst: [0, int32Limit],
+  eventRecordQPS: [0, int32Limit],
+  evictionMaxPodGracePeriod: [0, int32Limit],
+  imageGCHighThresholdPercent: [0, 100],
+  imageGCLowThresholdPercent: [0, 100],
+  kubeAPIBurst: [0, int32Limit],
+  kubeAPIQPS: [0, int32Limit],
+  maxOpenFiles: [0, Number.MAX_SAFE_INTEGER],
+  maxParallelImagePulls: [1, int32Limit],
+  maxPods: [0, int32Limit],
+  nodeLeaseDurationSeconds: [1, int32Limit],
+  nodeStatusMaxImages: [-1, int32Limit],
+  oomScoreAdj: [-1000, 1000],
+  podsPerCore: [0, int32Limit],
+  port: [1, 65_535],
+  readOnlyPort: [0, 65_535],
+  registryBurst: [0, int32Limit],
+  registryPullQPS: [0, int32Limit],
+}
+
+const durationBounds: Readonly<Record<string, { wanted: string; holds: (nanoseconds: bigint) => boolean }>> = {
+  containerLogMonitorInterval: { wanted: 'a duration of 3s or more', holds: period => period >= 3n * second },
+  evictionPressureTransitionPeriod: { wanted: 'a duration that is not negative', holds: period => period >= 0n },
+  imageMaximumGCAge: { wanted: 'a duration that is not negative', holds: period => period >= 0n },
+  imageMinimumGCAge: { wanted: 'a duration that is not negative', holds: period => period >= 0n },
+  shutdownGracePeriod: { wanted: '0s, or a duration of 1s or more', holds: period => period === 0n || period >= second },
+  shutdownGracePeriodCriticalPods: { wanted: '0s, or a duration of 1s or more', holds: period => period === 0n || period >= second },
+}
+
+const enforcements = [
+  'pods',
+  'system-reserved',
+  'kube-reserved',
+  'system-reserved-compressible',
+  'kube-reserved-compressible',
+  'none',
+] as const
+const choices: Readonly<Record<string, readonly string[]>> = {
+  cpuManagerPolicy: ['none', 'static'],
+  enforceNodeAllocatable: enforcements,
+  memoryManagerPolicy: ['None', 'Static'],
+  topologyManagerPolicy: ['none', 'best-effort', 'restricted', 'single-numa-node'],
+  topologyManagerScope: ['container', 'pod'],
+}
+
+const textForms: Readonly<Record<string, { wanted: string; holds: (value: string) => boolean }>> = {
+  containerLogMaxSize: { wanted: 'a whole quantity of bytes like 10Mi', holds: value => isWholeQuantity(value) },
+  reservedSystemCPUs: { wanted: 'CPUs like 0-1,4', holds: value => /^(\d{1,5}(-\d{1,5})?(,\d{1,5}(-\d{1,5})?)*)?$/.test(value) },
+}
+
+const signals = /^(memory\.available|allocatableMemory\.available|(nodefs|imagefs|containerfs)\.(available|inodesFree)|pid\.available)$/
+const resources = /^(cpu|memory|ephemeral-storage|pid)$/
+
+interface EntryForm {
+  key: { wanted: string; form: RegExp }
+  wanted: string
+  holds: (value: string) => boolean
+}
+const ofSignal = { wanted: 'an eviction signal', form: signals }
+const threshold: EntryForm = {
+  key: ofSignal,
+  wanted: 'a percentage up to 100%, or a quantity above 0',
+  holds: value => amountHolds(value, { zeroPercent: true, zero: false }),
+}
+const reservation: EntryForm = {
+  key: { wanted: 'a resource that can be reserved (cpu, memory, ephemeral-storage, pid)', form: resources },
+  wanted: 'a quantity that is not negative',
+  holds: value => isQuantity(value) && signOf(parseQuantity(value)) >= 0,
+}
+const entryForms: Readonly<Record<string, EntryForm>> = {
+  evictionHard: threshold,
+  evictionSoft: threshold,
+  evictionSoftGracePeriod: { key: ofSignal, wanted: 'a duration that is not negative', holds: value => (durationOf(value) ?? -1n) >= 0n },
+  evictionMinimumReclaim: {
+    key: ofSignal,
+    wanted: 'a percentage above 0%, or a quantity that is not negative',
+    holds: value => amountHolds(value, { zeroPercent: false, zero: true }),
+  },
+  kubeReserved: reservation,
+  systemReserved: reservation,
+}
+
+/** Of a value whose type is right. */
+function* boundMistakes(field: string, value: unknown): Iterable<ValueMistake> {
+  const path = [field]
+  const bounds = numberBounds[field]
+  if (typeof value === 'number' && bounds !== undefined && (value < bounds[0] || value > bounds[1]))
+    yield { path, wanted: bounds[1] >= int32Limit ? `a number from ${bounds[0]}` : `a number from ${bounds[0]} to ${bounds[1]}` }
+  if (typeof value === 'string') yield* ofText(field, value)
+  if (Array.isArray(value)) yield* ofList(field, value)
+  if (isRawObject(value)) yield* ofEntries(field, value)
+}
+
+function* ofText(field: string, value: string): Iterable<ValueMistake> {
+  const [allowed, form, bounds] = [choices[field], textForms[field], durationBounds[field]]
+  // Defaulting gives an empty text the default.
+  if (allowed !== undefined && value !== '' && !allowed.includes(value)) yield { path: [field], wanted: `one of ${allowed.join(', ')}` }
+  if (form !== undefined && value !== '' && !form.holds(value)) yield { path: [field], wanted: form.wanted }
+  if (bounds !== undefined && !bounds.holds(durationOf(value) ?? 0n)) yield { path: [field], wanted: bounds.wanted }
+}
+
+function* ofList(field: string, items: unknown[]): Iterable<ValueMistake> {
+  const allowed = choices[field]
+  for (const [index, item] of items.entries()) {
+    if (allowed !== undefined && !allowed.includes(String(item)))
+      yield { path: [field, String(index)], wanted: `one of ${allowed.join(', ')}` }
+    else if (allowed !== undefined && items.indexOf(item) < index) yield { path: [field, String(index)], wanted: 'each value once' }
+  }
+}
+
+function* ofEntries(field: string, map: Record<string, unknown>): Iterable<ValueMistake> {
+  const form = entryForms[field]
+  for (const [key, value] of Object.entries(map)) {
+    const path = [field, key]
+    if (field === 'featureGates' && !Object.hasOwn(gateHistory, key)) yield { path, wanted: 'a feature gate of a kubelet' }
+    if (form === undefined) continue
+    if (!form.key.form.test(key)) yield { path, wanted: form.key.wanted }
+    else if (value !== null && !form.holds(String(value))) yield { path, wanted: form.wanted }
+  }
+}
+
+function durationOf(value: string): bigint | null {
+  try {
+    return parseDuration(value)
+  } catch {
+    return null
+  }
+}
+
+function isQuantity(value: string): boolean {
+  try {
+    parseQuantity(value)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const isWholeQuantity = (value: string): boolean => isQuantity(value) && asInt64(parseQuantity(value)) !== null
+
+function amountHolds(value: string, { zeroPercent, zero }: { zeroPercent: boolean; zero: boolean }): boolean {
+  if (!value.endsWith('%')) return isQuantity(value) && signOf(parseQuantity(value)) >= (zero ? 0 : 1)
+  try {
+    const percent = parseFloat32(value.replace(/%+$/, ''))
+    return percent <= 100 && (zeroPercent ? percent >= 0 : percent > 0)
+  } catch {
+    return false
+  }
+}

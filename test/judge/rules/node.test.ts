@@ -101,4 +101,31 @@ describe('unread-node', () => {
     const outcome = judge(unreadNode, { mode: 'both', ...example })
     expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
   })
+
+  const host = { filesystems: [{ role: 'nodefs', device: '/dev/nvme0n1p1', mount: '/', capacityBytes: 100, availableBytes: 50 }] }
+  const refused = 'HTTP 403: nodes "a" is forbidden: cannot get resource "nodes/proxy"'
+
+  it.each<[string, NodeExample, boolean, string, string]>([
+    [
+      'its files and its disks',
+      { host, summary: null, unread: { configz: refused, summary: refused } },
+      true,
+      'low',
+      'whether the kubelet was restarted since its files were written, what its pods use of its disks and memory',
+    ],
+    ['its files', { host: {}, summary: null, unread: { configz: refused } }, true, 'low', 'whether the kubelet was restarted'],
+    [
+      'its disks, and no files',
+      { host, unread: { configz: refused, summary: refused } },
+      false,
+      'high',
+      'which thresholds it runs with, what',
+    ],
+    ['no disks', { host: {}, unread: { configz: refused, summary: refused } }, true, 'high', 'how full its disks are'],
+    ['its files, and no pods', { host, unread: { configz: refused, pods: refused } }, true, 'high', 'which pods would be evicted, whether'],
+  ])('does not say open what the node itself has told: %s', (_, example, isConfigurationOnDisk, severity, open) => {
+    const outcome = outcomeOf(unreadNode, { ...exampleSubject({ mode: 'both', ...example }), isConfigurationOnDisk }, defaultPolicy)
+    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
+    expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
+  })
 })

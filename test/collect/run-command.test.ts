@@ -76,6 +76,11 @@ describe('Run Command', () => {
     ['an instance without an agent', null, /does not know the instance.*AmazonSSMManagedInstanceCore/],
     ['an agent that was lost', { pingStatus: 'ConnectionLost' }, /lost the connection to its agent/],
     ['an agent that is Online and silent', { lastPingMinutesAgo: 40 }, /last heard 40 min ago, though SSM calls it Online/],
+    [
+      'an agent that is too old',
+      { version: '2.0.700.0' },
+      /its agent 2\.0\.700\.0 is too old to run the document: .* 2\.0\.790\.0 or later/,
+    ],
     ['Windows', { platform: 'Windows' }, /as Windows: the probe runs on Linux only/],
     [
       'a command that is not delivered',

@@ -2,6 +2,7 @@
 
 import { sleep } from '#clients/pace.ts'
 import { type InvocationOutput, type ManagedInstance, namesUnknownInstance, type PinnedDocument, type SsmApi } from '#clients/ssm.ts'
+import { isAgentTooOld, leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 
@@ -156,6 +157,8 @@ function whyNotReachable(instance: ManagedInstance | undefined, region: string, 
     return `SSM has lost the connection to its agent (${instance.pingStatus}, last heard ${instance.lastPingAt ?? 'never'})`
   if (instance.platformType !== 'Linux')
     return `SSM knows it as ${instance.platformType || 'an unknown platform'}: the probe runs on Linux only`
+  if (isAgentTooOld(instance.agentVersion))
+    return `its agent ${instance.agentVersion.slice(0, 40)} is too old to run the document: it needs ${leastAgentVersion} or later`
   const silentMs = instance.lastPingAt === null ? 0 : Date.now() - Date.parse(instance.lastPingAt)
   return silentMs > silentAfterMs ? `its agent was last heard ${Math.round(silentMs / 60_000)} min ago, though SSM calls it Online` : null
 }

@@ -19,7 +19,7 @@ export interface AwsPlace {
 }
 
 /** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
-const silentAfterMs = 15 * 60_000
+export const silentAfterMs = 15 * 60_000
 const gatherMs = 1500
 const pollMs = 2000
 /** Who waits less for a node does not wait longer for nothing. */

@@ -150,7 +150,8 @@ const orTold = (batch: Asked[], asking: Promise<void>): Promise<void> =>
 /** Source: SSM API reference, SendCommand TimeoutSeconds. */
 const leastDeliverySeconds = 30
 
-function whyNotReachable(instance: ManagedInstance | undefined, region: string, silentAfterMs: number): string | null {
+/** Null: a command can be sent to it. */
+export function whyNotReachable(instance: ManagedInstance | undefined, region: string, silentAfterMs: number): string | null {
   if (instance === undefined)
     return `SSM does not know the instance in ${region}: its agent is not running, its role lacks AmazonSSMManagedInstanceCore, or it cannot reach SSM's endpoints`
   if (instance.pingStatus !== 'Online')

@@ -128,4 +128,36 @@ describe('unread-node', () => {
     expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
     expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
   })
+
+  const unreadHost = [
+    { what: 'drop-ins in /etc/kubernetes/kubelet/config.json.d', why: 'no permission' },
+    { what: 'filesystem nodefs', why: 'df does not answer' },
+  ]
+
+  it.each<[string, NodeExample, string, string]>([
+    [
+      'main parts',
+      { host: { kubelet: { files: [] }, unread: unreadHost }, unread: { host: 'in part' } },
+      'medium',
+      'what all drop-ins in /etc/kubernetes/kubelet/config.json.d say, how full its disks are.',
+    ],
+    ['its images', { runtime: { containers: [] }, unread: { runtime: 'in part' } }, 'medium', 'node: which images it has.'],
+    ['a part, and no pods', { runtime: { containers: [] }, unread: { pods: 'no', runtime: 'in part' } }, 'high', 'evicted, which images'],
+    [
+      'all but settings of Bottlerocket',
+      {
+        identity: { amiFamily: 'Bottlerocket', instanceId: 'i-1' },
+        host: { bottlerocket: {} },
+        unread: { host: 'in part', runtime: 'no' },
+      },
+      'high',
+      'node: which thresholds it runs with, what the files and flags of its kubelet say, how full its disks are, which images and containers',
+    ],
+  ])('names what a node has left out: %s', (_, example, severity, open) => {
+    const isUnconfigured = example.identity?.amiFamily === 'Bottlerocket'
+    const subject = exampleSubject({ mode: 'ssm', summary: null, ...example })
+    const outcome = outcomeOf(unreadNode, isUnconfigured ? { ...subject, configuration: null } : subject, defaultPolicy)
+    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
+    expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
+  })
 })

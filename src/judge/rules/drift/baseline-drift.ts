@@ -20,6 +20,8 @@ type Fact = Pick<NodeIdentity, 'owner' | 'amiFamily' | 'instanceType' | 'kubelet
   cluster: string
   group: string
   cores: number | null
+  /** What its files and flags come to; nobody saw it run. */
+  isOnDisk: boolean
   running: Record<string, FieldValue>
 }
 
@@ -62,7 +64,7 @@ export const baselineDrift = contextRule({
     good: { configuration: { ...sound, imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 }, node, nodegroups },
   },
 
-  fact: ({ cluster, identity, configuration, node }): Fact => {
+  fact: ({ cluster, identity, configuration, isConfigurationOnDisk, node }): Fact => {
     const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
     const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
     return {
@@ -74,6 +76,7 @@ export const baselineDrift = contextRule({
       cluster,
       group: group.name,
       cores: Number.isSafeInteger(cores) && cores > 0 ? cores : null,
+      isOnDisk: isConfigurationOnDisk,
       running: fieldValues(configuration, identity),
     }
   },
@@ -99,12 +102,13 @@ function baselineOf({ cluster, group, amiFamily, instanceType }: Fact, { baselin
   return merged
 }
 
-function* fromBaseline({ running }: Fact, baseline: Baseline['configuration']) {
+function* fromBaseline(fact: Fact, baseline: Baseline['configuration']) {
+  const { running } = fact
   const deviations = Object.entries(writtenSettings(baseline))
     .filter(([path, value]) => meaningOf(path, value) !== runs(running, path))
     .map(([path, value]): Deviation => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
-    yield { ...failing('baseline', deviations, running), fix: { config: configOf(deviations, running) } }
+    yield { ...failing('baseline', deviations, fact), fix: { config: configOf(deviations, running) } }
   }
   const open = Object.keys(baseline).filter(field => !isCompared(field))
   if (open.length > 0) yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
@@ -129,7 +133,7 @@ function* fromImage(fact: Fact, group: readonly FactOfGroup<Fact>[]) {
   const deviations = imageDeviations(fact).filter(({ path }) =>
     isOnMost(group, path, other => imageDeviations(other).map(deviation => deviation.path)),
   )
-  if (deviations.length > 0) yield failing('ami', deviations, fact.running)
+  if (deviations.length > 0) yield failing('ami', deviations, fact)
 }
 
 function imageDeviations(fact: Fact): Deviation[] {
@@ -182,12 +186,13 @@ function bytesOf(value: FieldValue | undefined): number | null {
   }
 }
 
-function failing(layer: 'baseline' | 'ami', deviations: Deviation[], running: Record<string, FieldValue>) {
+function failing(layer: 'baseline' | 'ami', deviations: Deviation[], { running, isOnDisk }: Fact) {
+  const has = isOnDisk ? 'The files and flags of the kubelet come to' : 'The kubelet runs with'
   const meant = layer === 'baseline' ? 'the baseline of the policy says' : 'its AMI writes, though nothing is declared for it'
   const words = deviations.slice(0, 6).map(({ path, expected }) => `${path} ${shownRunning(running, path)} instead of ${expected}`)
   const rest = deviations.length - words.length
   return {
-    consequence: `The kubelet runs with ${counted(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
+    consequence: `${has} ${counted(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
     evidence: [
       { what: 'layer', value: layer },
       ...deviations.flatMap(({ path, expected }) => [

@@ -9,7 +9,7 @@ import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { commandOutputMax } from '#facts/aws/limits.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import { answerMaxBytes, type InspectAnswer, type NoAnswer, readAnswer } from './answer.ts'
+import { answerMaxBytes, type InspectAnswer, type NoAnswer, readAnswer, whyOfOther } from './answer.ts'
 import { type CommandAnswer, RunCommand } from './run-command.ts'
 
 /** An account, as its credentials know it, and a region. */
@@ -55,6 +55,8 @@ export class Inspector {
     const told = await command.ask(instanceId)
     const short = readAnswer(told.stdout, instanceId)
     const answer = short.isKnown || this.#store === null ? short : await this.#wholeAnswer(told, instanceId, this.#store)
+    const other = answer.isKnown ? whyOfOther(answer, node.name) : null
+    if (other !== null) throw new Error(`SSM: ${other}`)
     if (answer.isKnown) return answer
     const said = told.status === 'Success' ? '' : `; the script failed with exit code ${told.responseCode}`
     throw new Error(`SSM: ${answer.reason}${said}`)

@@ -234,6 +234,10 @@ const isPassing = (error: unknown): boolean => {
   return isThrottling(error) || (status !== null && status >= 500) || code === 'ECONNRESET'
 }
 
+/** Whether a command was refused because one of its instances is not there. */
+export const namesUnknownInstance = (error: unknown): boolean =>
+  error instanceof RequestFailure && awsError(error.cause).name === 'InvalidInstanceId'
+
 const instanceOf = (found: InstanceInformation): ManagedInstance => ({
   instanceId: found.InstanceId ?? '',
   pingStatus: found.PingStatus ?? '',

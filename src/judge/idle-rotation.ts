@@ -2,7 +2,7 @@
 import type { Evidence } from '#model/finding.ts'
 import { isRawObject } from '#model/record.ts'
 import { doubleRotation } from './double-rotation.ts'
-import { type Place, placeOf, seenLogsOf } from './log-paths.ts'
+import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
 import { blockInWords, type LogBlock, type LogFiles, limitBytes, refusedOf, rotationsOf, settingOf } from './logrotate.ts'
 import { dayMs, hourMs, type LogrotateRuns, minuteMs, weekMs } from './logrotate-runs.ts'
 import type { Failing, Satisfied, Undecided } from './rule.ts'
@@ -11,16 +11,19 @@ import { bounded, counted, span } from './text.ts'
 export interface PlacedBlock {
   path: string
   block: LogBlock
+  /** The folder in which the kubelet of this node keeps container logs. */
+  podLogs: string
 }
 
-export const blocksOf = (files: LogFiles): PlacedBlock[] =>
+export const blocksOf = (files: LogFiles, podLogs: string): PlacedBlock[] =>
   Object.entries(files).flatMap(([path, { blocks }]) =>
     Object.values(blocks)
       .filter(({ patterns }) => patterns.length > 0)
-      .map(block => ({ path, block })),
+      .map(block => ({ path, block, podLogs })),
   )
 
-export const patternsAt = ({ block }: PlacedBlock, places: Place[]) => block.patterns.filter(pattern => places.includes(placeOf(pattern)))
+export const patternsAt = ({ block, podLogs }: PlacedBlock, places: Place[]) =>
+  block.patterns.filter(pattern => places.includes(placeOf(pattern, podLogs)))
 
 const shown = 4
 const evidenceOf = (placed: PlacedBlock[], patterns = ({ block }: PlacedBlock) => block.patterns): Evidence[] => [
@@ -49,7 +52,7 @@ export function* unwritten(subject: Satisfied<'host'>, all: PlacedBlock[]): Iter
     yield {
       // Docker may run beside the kubelet's runtime: only a look at the folder tells.
       confidence: seen?.areAll ? 'certain' : 'likely',
-      consequence: `${named(docker)} rotates logs of Docker, and this node's containers run in ${bounded(version ?? '', 60)}: nobody writes there. Their logs lie below /var/log/pods, where the kubelet's containerLogMaxSize holds them.`,
+      consequence: `${named(docker)} rotates logs of Docker, and this node's containers run in ${bounded(version ?? '', 60)}: nobody writes there. Their logs lie below ${bounded(docker[0]?.podLogs ?? usualPodLogs, 200)}, where the kubelet's containerLogMaxSize holds them.`,
       evidence: [
         { what: 'container runtime', value: bounded(version ?? '', 100) },
         ...evidenceOf(docker, placed => patternsAt(placed, ['docker'])),
@@ -58,7 +61,7 @@ export function* unwritten(subject: Satisfied<'host'>, all: PlacedBlock[]): Iter
   const links = all.filter(placed => patternsAt(placed, ['links', 'nothing']).length > 0)
   if (links.length > 0)
     yield {
-      consequence: `${named(links)} rotates nothing: /var/log/containers holds symbolic links, which logrotate passes over, and below /var/log/pods logs lie at NAMESPACE_POD_UID/CONTAINER/0.log and nowhere else. The kubelet rotates them.`,
+      consequence: `${named(links)} rotates nothing: /var/log/containers holds symbolic links, which logrotate passes over, and below ${bounded(links[0]?.podLogs ?? usualPodLogs, 200)} logs lie at NAMESPACE_POD_UID/CONTAINER/0.log and nowhere else. The kubelet rotates them.`,
       evidence: evidenceOf(links, placed => patternsAt(placed, ['links', 'nothing'])),
     }
 }

@@ -229,7 +229,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
 /** Facts of another minor than the node's own, or a configuration that was not seen running, make nothing certain. Rules that need nothing rest on neither. */
 function asCertainAsFacts({ needs }: Rule, { identity, isConfigurationOnDisk }: JudgedNode, failing: Failing): Failing {
   const isBorrowed = needs.length > 0 && !featuresOf(identity.kubeletVersion).exact
-  const isOnDisk = isConfigurationOnDisk && needs.some(need => needsConfiguration[need])
+  // A rule that can do without a configuration may have used it all the same.
+  const isUsed = needs.some(need => needsConfiguration[need]) || failing.evidence.some(({ what }) => what.startsWith('configz '))
+  const isOnDisk = isConfigurationOnDisk && isUsed
   if (!isBorrowed && !isOnDisk) return failing
   const confidence = failing.confidence === 'possible' ? 'possible' : 'likely'
   if (!isOnDisk) return { ...failing, confidence }

@@ -21,17 +21,20 @@ export type Place =
   | 'nothing'
   | 'elsewhere'
 
-/** `/var/log/pods/NAMESPACE_NAME_UID/CONTAINER/0.log` */
-const podLogDepth = 7
+/** Where the kubelet keeps container logs unless its `podLogsDir` says otherwise. Source: pkg/kubelet/apis/config/v1beta1/defaults.go DefaultPodLogsDir. */
+export const usualPodLogs = '/var/log/pods'
+/** `NAMESPACE_NAME_UID/CONTAINER/0.log` */
+const podLogDepth = 3
 
 /** Sources: pkg/kubelet/kuberuntime/helpers.go BuildPodLogsDirectory, BuildContainerLogsDirectory, legacy.go legacyLogSymlink. */
-export function placeOf(pattern: string): Place {
+export function placeOf(pattern: string, podLogs = usualPodLogs): Place {
   if (pattern.startsWith('/var/lib/docker/containers/')) return 'docker'
   if (pattern.startsWith('/var/log/containers/')) return 'links'
   const parts = pattern.split('/')
-  const isBelowPods = ['', 'var', 'log', 'pods'].every((part, index) => matchesGlob(parts[index] ?? '', part))
-  if (isBelowPods && parts.length === podLogDepth) return 'pods'
-  return pattern.startsWith('/var/log/pods/') ? 'nothing' : 'elsewhere'
+  const folder = podLogs.split('/')
+  const isBelowPods = folder.every((part, index) => matchesGlob(parts[index] ?? '', part))
+  if (isBelowPods && parts.length === folder.length + podLogDepth) return 'pods'
+  return pattern.startsWith(`${podLogs}/`) ? 'nothing' : 'elsewhere'
 }
 
 interface SeenLog {

@@ -5,6 +5,7 @@ import type { NodePrediction } from '#model/prediction.ts'
 import { promisedSources, type ReadMode, type Source } from '#model/read-mode.ts'
 import { isRawObject, type NodeRecord, type ReadError } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
+import { type Gap, gapsOf } from './gaps.ts'
 import type { Need, NodeSubject } from './rule.ts'
 import { bounded } from './text.ts'
 
@@ -107,8 +108,8 @@ function readSources(record: NodeRecord, mode: ReadMode) {
     pods: pods ? null : reason('pods'),
     configz: running === null ? runningError : null,
     summary: !summary ? reason('summary') : isRawObject(summary.node) ? null : 'stats/summary: no "node" object in the answer',
-    host: tells(record.host) ? null : reason('host'),
-    runtime: tells(record.runtime) ? null : reason('runtime'),
+    host: tells(record.host) ? gapIn('host', record) : reason('host'),
+    runtime: tells(record.runtime) ? gapIn('runtime', record) : reason('runtime'),
   }
   const unread: Partial<Record<Source, string>> = {}
   for (const source of promisedSources[mode]) {
@@ -124,12 +125,19 @@ const messages = (errors: ReadError[] | undefined, what: string) =>
     .map(({ message }) => message)
     .join('; ')
 
+/** Null: the source has told its main parts. */
+function gapIn(source: Gap['source'], { host, runtime }: NodeRecord): string | null {
+  const told = { host: isRawObject(host) ? host : null, runtime: isRawObject(runtime) ? runtime : null }
+  const gaps = gapsOf(told).filter(gap => gap.source === source)
+  return gaps.length === 0 ? null : bounded(gaps.map(({ why }) => why).join('; '))
+}
+
 /** A host that only says what it could not read is none. */
 const tells = (source: unknown): boolean => isRawObject(source) && Object.keys(source).some(key => key !== 'schema' && key !== 'unread')
 
 /**
  * architecture.md, "Meanings": read is everything that the mode promises, partlyRead the Node object and one more (whether promised or not), notRead
- * less. A source counts by what is there of it: an error entry beside an answer stays among the node's errors, and takes nothing away. Only the Node
+ * less. A source counts by what is there of it, the node's own by its main parts: an error entry beside an answer stays among the node's errors, and takes nothing away. Only the Node
  * object, without which there is no record, is unread by its error.
  */
 function coverageState(
@@ -140,7 +148,9 @@ function coverageState(
   const missed = Object.keys(unread).length
   if (missed === 0) return 'read'
   const promised = promisedSources[mode]
-  const isAlsoRead = (source: Source, value: unknown) => !promised.includes(source) && tells(value)
+  // What was told in part is there, too.
+  const isAlsoRead = (source: Source, value: unknown) =>
+    (!promised.includes(source) || source === 'host' || source === 'runtime') && tells(value)
   const hasMore =
     isAlsoRead('host', host) || isAlsoRead('runtime', runtime) || isAlsoRead('configz', configz) || isAlsoRead('summary', summary)
   return unread.node === undefined && (hasMore || missed < promised.length - 1) ? 'partlyRead' : 'notRead'

@@ -20,6 +20,7 @@ export interface KubeletConfiguration {
   localStorageCapacityIsolation?: boolean
   nodeStatusUpdateFrequency?: string
   containerLogMaxSize?: string
+  podLogsDir?: string
   containerLogMaxFiles?: number
   containerLogMaxWorkers?: number
   containerLogMonitorInterval?: string
@@ -63,6 +64,7 @@ const kinds: { [Field in keyof Required<KubeletConfiguration>]: Kind } = {
   localStorageCapacityIsolation: 'boolean',
   nodeStatusUpdateFrequency: 'string',
   containerLogMaxSize: 'string',
+  podLogsDir: 'string',
   containerLogMaxFiles: 'number',
   containerLogMaxWorkers: 'number',
   containerLogMonitorInterval: 'string',

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
+import { type InspectAnswer, readAnswer, whyOfOther } from '#collect/inspect/answer.ts'
 
 const instance = 'i-0123456789abcdef0'
 const document = {
@@ -53,6 +53,21 @@ function reasonOf(output: string, asked = instance): string {
 const unread = (answer: InspectAnswer) => (answer.host.unread as Document['host']['unread']).map(({ what, why }) => `${what}: ${why}`)
 
 describe('an answer', () => {
+  it.each<[string, string, string[], boolean]>([
+    ['ip-10-0-0-1', 'ip-10-0-0-1', [], false],
+    ['', 'ip-10-0-0-1', [], false],
+    ['IP-10-0-0-1', 'ip-10-0-0-1.ec2.internal', [], false],
+    ['ip-10-0-0-1.ec2.internal', 'ip-10-0-0-1', [], false],
+    ['ip-10-0-0-2', 'ip-10-0-0-1', [], true],
+    ['ip-10-0-0-1', 'ip-10-0-0-10', [], true],
+    ['web', 'ip-10-0-0-1', ['kubelet', '--cloud-provider=aws'], false],
+    ['web', 'ip-10-0-0-1', ['kubelet', '--cloud-provider=aws', '--hostname-override=web'], true],
+    ['web', 'ip-10-0-0-1', ['kubelet', '--cloud-provider=external'], true],
+  ])('of %j says nothing of %j (%j): %s', (nodeName, node, commandLine, isOther) => {
+    const answer = known(text({ ...document, nodeName, host: { ...document.host, kubelet: { files: [], commandLine } } }))
+    expect(whyOfOther(answer, node)).toEqual(isOther ? expect.stringContaining(`"${nodeName}", not ${node}`) : null)
+  })
+
   it('is read whole, plain or packed', () => {
     const expected = {
       isKnown: true,

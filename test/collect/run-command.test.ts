@@ -76,13 +76,25 @@ describe('Run Command', () => {
     ['an instance without an agent', null, /does not know the instance.*AmazonSSMManagedInstanceCore/],
     ['an agent that was lost', { pingStatus: 'ConnectionLost' }, /lost the connection to its agent/],
     ['an agent that is Online and silent', { lastPingMinutesAgo: 40 }, /last heard 40 min ago, though SSM calls it Online/],
+    [
+      'an agent that is too old',
+      { version: '2.0.700.0' },
+      /its agent 2\.0\.700\.0 is too old to run the document: .* 2\.0\.790\.0 or later/,
+    ],
     ['Windows', { platform: 'Windows' }, /as Windows: the probe runs on Linux only/],
     [
       'a command that is not delivered',
       { fault: { kind: 'status', status: 'TimedOut', details: 'Delivery Timed Out' } },
       /could not be delivered/,
     ],
-    ['an instance that is gone', { fault: { kind: 'status', status: 'Failed', details: 'Undeliverable' } }, /SSM/],
+    ['an instance that is gone', { fault: { kind: 'status', status: 'Failed', details: 'Undeliverable' } }, /SSM: .*cannot be delivered/],
+    ['a role that may not', { fault: { kind: 'status', status: 'Failed', details: 'Access Denied' } }, /role does not allow its agent/],
+    ['a command that SSM ends', { fault: { kind: 'status', status: 'Failed', details: 'Terminated' } }, /too many other instances/],
+    ['a platform it is not for', { fault: { kind: 'status', status: 'Failed', details: 'Invalid Platform' } }, /does not run on the inst/],
+    ['too many commands', { fault: { kind: 'status', status: 'Failed', details: 'Limit Exceeded' } }, /limit of commands for one instance/],
+    ['commands that are too fast', { fault: { kind: 'status', status: 'Failed', details: 'RateExceeded' } }, /limit of commands a second/],
+    ['a command that broke off', { fault: { kind: 'status', status: 'Failed', details: 'Incomplete' } }, /ended before its script did/],
+    ['details that nobody knows', { fault: { kind: 'status', status: 'Failed', details: 'Moonstruck' } }, /not known here \(Moonstruck\)/],
     ['a command that somebody cancels', { fault: { kind: 'status', status: 'Cancelled', details: 'Cancelled' } }, /cancelled in SSM/],
     ['a script that does not end', { fault: { kind: 'stuck', status: 'InProgress' } }, /still ran when the time was up \(0.3 s\)/],
     ['an agent that does not take it', { fault: { kind: 'stuck', status: 'Delayed' } }, /did not take the command in time/],
@@ -91,7 +103,17 @@ describe('Run Command', () => {
     const [first, second, third] = await Promise.allSettled([0, 1, 2].map(index => command.ask(idOf(index))))
     expect([first?.status, third?.status]).toEqual(['fulfilled', 'fulfilled'])
     const why = second?.status === 'rejected' ? second.reason.message : JSON.stringify(second?.value)
-    expect(why).toMatch(agent?.fault?.kind === 'status' && agent.fault.status === 'Failed' ? /"statusDetails":"Undeliverable"/ : reason)
+    expect(why).toMatch(reason)
+  })
+
+  it('asks the others again without an instance that has gone since SSM listed it', async () => {
+    const gone = 4
+    const command = await world(Array.from({ length: 7 }, (_, index) => (index === gone ? { fault: { kind: 'gone' } } : {})))
+    const told = await Promise.allSettled(Array.from({ length: 7 }, (_, index) => command.ask(idOf(index))))
+    expect(told.map(({ status }) => status === 'fulfilled')).toEqual(Array.from({ length: 7 }, (_, index) => index !== gone))
+    expect(told[gone]).toMatchObject({ reason: { message: expect.stringMatching(/not managed by SSM here, or has just gone/) } })
+    // All, then the halves, the quarter of the one, and itself.
+    expect(lab.requests().routes.ssm).toMatchObject({ DescribeInstanceInformation: 1, SendCommand: 7 })
   })
 
   it('gives what a failed script has said', async () => {

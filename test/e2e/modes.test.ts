@@ -203,6 +203,7 @@ describe('an answer that cannot be used', () => {
     ['garbage', () => '\u0000\u0001ELF not an answer', /it is no JSON/],
     ['nothing at all', () => '', /it is empty/],
     ['of another node', answer => ({ ...answer, instanceId: 'i-0123456789abcdef0' }), /the answer of "i-0123456789abcdef0"/],
+    ['for another node', answer => ({ ...answer, nodeName: 'ip-10-9-9-9' }), /says that it is the node "ip-10-9-9-9", not /],
     ['of another version', answer => ({ ...answer, schema: 'highwater.inspect/9' }), /schema "highwater.inspect\/9"/],
     ['of a script that was killed', answer => answer, /breaks off.*exit code 137/, { fault: { kind: 'killed', afterCharacters: 500 } }],
     ['too late', answer => answer, /still ran when the time was up/, { fault: { kind: 'stuck', status: 'InProgress' } }],

@@ -379,6 +379,8 @@ describe('policy', () => {
 })
 
 describe('coverage', () => {
+  const host = { kubelet: { files: [] }, filesystems: [] }
+  const runtime = { images: [], containers: [] }
   it.each([
     ['read', {}],
     ['partlyRead', { configz: null }],
@@ -397,12 +399,21 @@ describe('coverage', () => {
     // What is there counts, whatever went wrong beside it.
     ['read', { errors: [{ what: 'summary', message: 'cut off' }] }],
     // By SSM nobody asks the kubelet.
-    ['read', { mode: 'ssm', configz: null, summary: null, host: { kernel: {} }, runtime: { images: [] } }],
-    ['partlyRead', { mode: 'ssm', configz: null, summary: null, host: { kernel: {} } }],
+    ['read', { mode: 'ssm', configz: null, summary: null, host, runtime }],
+    ['partlyRead', { mode: 'ssm', configz: null, summary: null, host }],
+    // Each of them without a main part.
+    ['partlyRead', { mode: 'ssm', host: { kernel: {} }, runtime }],
+    ['partlyRead', { mode: 'ssm', host: { ...host, filesystems: undefined }, runtime }],
+    ['partlyRead', { mode: 'ssm', host: { ...host, kubelet: { files: [{ path: '/k.json', role: 'config', content: null }] } }, runtime }],
+    ['partlyRead', { mode: 'ssm', host: { ...host, unread: [{ what: 'drop-ins in /d', why: 'no permission' }] }, runtime }],
+    ['read', { mode: 'ssm', host: { ...host, unread: [{ what: 'journald disk usage', why: 'no permission' }] }, runtime }],
+    ['partlyRead', { mode: 'ssm', host, runtime: { images: [] } }],
+    ['partlyRead', { mode: 'ssm', host, runtime: { containers: [] } }],
+    ['partlyRead', { mode: 'ssm', pods: null, host: { kernel: {} }, runtime: { images: [] } }],
     ['partlyRead', { mode: 'ssm', configz: null, summary: null }],
     ['partlyRead', { mode: 'ssm', pods: null }],
     ['notRead', { mode: 'ssm', pods: null, configz: null, summary: null }],
-    ['read', { mode: 'both', host: { kernel: {} }, runtime: { images: [] } }],
+    ['read', { mode: 'both', host, runtime }],
     ['partlyRead', { mode: 'both' }],
     ['partlyRead', { mode: 'both', pods: null, configz: null, summary: null, host: { kernel: {} } }],
   ] as const)('counts a node as %s with %j', (state, record) => {

@@ -139,12 +139,14 @@ describe('mode ssm', () => {
   const agents = (change: (node: LabNode, index: number) => LabNode) =>
     fixedNodes(Object.fromEntries(source.names().map((name, index) => [name, change(source.node(name)!, index)])))
   const lost = (node: LabNode) => inspected(node, answer => answer, { pingStatus: 'ConnectionLost' })
+  const aged = (node: LabNode, lastPingMinutesAgo: number) => inspected(node, answer => answer, { lastPingMinutesAgo })
+  const windows = (node: LabNode) => inspected(node, answer => answer, { platform: 'Windows' })
 
   it('never sends a command, and says so', async () => {
     const lab = await labOf([cluster({ nodes: agents(node => inspected(node)) })], { documents: inspectDocuments })
     const checkup = await checkedUp(mode('ssm'))
     expect(checkup.state).toBe('ok')
-    expect(ofState(checkup, 'ok')['SSM agents']).toBe('4 of 4 instances are online in SSM')
+    expect(ofState(checkup, 'ok')['SSM agents']).toBe('SSM can ask 4 of 4 instances')
     expect(ofState(checkup, 'unchecked')['ssm:SendCommand']).toMatch(/not tried: it would run/)
     expect(Object.keys(lab.requests().routes.ssm ?? {}).toSorted()).toEqual([
       'DescribeDocument',
@@ -154,17 +156,30 @@ describe('mode ssm', () => {
     ])
   })
 
-  it.each<[string, (node: LabNode, index: number) => LabNode, CheckState, string]>([
+  it.each<[string, (node: LabNode, index: number) => LabNode, CheckState, RegExp]>([
     [
       'some',
       (node, index) => (index === 0 ? node : index === 1 ? lost(node) : inspected(node)),
       'note',
-      '2 of 4 instances are online in SSM; 1 are unknown',
+      /^SSM can ask 2 of 4 instances\. \S+ \(i-\w+\): SSM does not know the instance .*; \S+ \(i-\w+\): SSM has lost the connection/,
     ],
-    ['all', node => node, 'failed', '0 of 4 instances are online in SSM; 4 are unknown'],
+    ['all', node => node, 'failed', /^SSM can ask 0 of 4 instances\. (?:.* does not know the instance .*){4}/],
+    ['a silent one', (node, index) => (index === 0 ? aged(node, 500) : inspected(node)), 'note', /can ask 3 of 4.*last heard 500 min ago/],
+    ['Windows', (node, index) => (index === 0 ? windows(node) : inspected(node)), 'note', /can ask 3 of 4.*knows it as Windows/],
   ])('tells how many agents are lost: %s', async (_, change, state, said) => {
     await labOf([cluster({ nodes: agents(change) })], { documents: inspectDocuments })
-    expect(ofState(await checkedUp(mode('ssm')), state)['SSM agents']).toContain(said)
+    expect(ofState(await checkedUp(mode('ssm')), state)['SSM agents']).toMatch(said)
+  })
+
+  it.each<[string, string, Partial<Scenario>, CheckState, RegExp]>([
+    ['is there', 'highwater-lab', {}, 'ok', /may be read/],
+    ['is not there', 'nobodys', {}, 'failed', /nobodys/],
+    ['may not be read', 'highwater-lab', { s3: { denied: ['s3:GetObject'] } }, 'failed', /s3:GetObject/],
+  ])('asks for the bucket of long answers: it %s', async (_, bucket, more, state, said) => {
+    await labOf([cluster({ nodes: agents(node => inspected(node)) }, more)], { documents: inspectDocuments })
+    const checkup = await checkedUp({ ...mode('ssm'), inspectOutput: { bucket, prefix: 'answers' } })
+    expect(ofState(checkup, state)[`inspectOutput s3://${bucket}/answers`]).toMatch(said)
+    expect(checkup.state).toBe(state === 'ok' ? 'ok' : 'missing')
   })
 
   it.each([

@@ -103,10 +103,11 @@ describe('how it was read', () => {
   ]
   const shown = text(page({ document: findingsDocument(), nodes, alertPercent: 80 }))
 
-  it('names each mode, how many nodes it read, and the right that it stands on', () => {
+  it('names each mode, how many nodes were asked and how many answered, and the right that it stands on', () => {
     expect(shown).toContain(
-      '1 node through the API server (mode proxy, with get nodes/proxy); 1 node by SSM (mode ssm, with ssm:SendCommand); ' +
-        '1 node through the API server and by SSM (mode both, with get nodes/proxy and ssm:SendCommand)',
+      '1 node asked through the API server (mode proxy, which needs get nodes/proxy): 1 read; ' +
+        '1 node asked by SSM (mode ssm, which needs ssm:SendCommand): 1 read; ' +
+        '1 node asked through the API server and by SSM (mode both, which needs get nodes/proxy and ssm:SendCommand): 1 partly read',
     )
   })
 

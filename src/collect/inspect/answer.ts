@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { inspectSchema } from '#facts/aws/inspect-documents.ts'
+import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { parseConfigz } from '#model/kubelet-configuration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { flawOf } from './json-flaws.ts'
@@ -44,6 +45,23 @@ export function readAnswer(output: string, asked: string): InspectAnswer | NoAns
     if (error instanceof Refusal) return { isKnown: false, reason: `what the inspect script printed cannot be used: ${error.message}` }
     throw error
   }
+}
+
+/**
+ * Why the answer of this instance says nothing of this node; null: it may. The name is the kubelet's --hostname-override, else the host's own, which
+ * the kubelet writes in small letters, and which the cloud provider that was part of it did not ask for.
+ * Source: pkg/util/node GetHostname; k8s.io/legacy-cloud-providers aws.go CurrentNodeName.
+ */
+export function whyOfOther({ nodeName, host }: InspectAnswer, node: string): string | null {
+  const told = nodeName.trim().toLowerCase()
+  const isSame = told === '' || told === node || node.startsWith(`${told}.`) || told.startsWith(`${node}.`)
+  if (isSame || isNamedByProvider(host.kubelet)) return null
+  return `what the inspect script printed cannot be used: it says that it is the node ${shown(nodeName)}, not ${node}`
+}
+
+function isNamedByProvider(kubelet: unknown): boolean {
+  const line = isRawObject(kubelet) && Array.isArray(kubelet.commandLine) ? kubelet.commandLine.map(String) : []
+  return flagValue(line, 'cloud-provider') === 'aws' && flagValue(line, 'hostname-override') === null
 }
 
 class Refusal extends Error {}

@@ -9,7 +9,7 @@ import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { commandOutputMax } from '#facts/aws/limits.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
-import { answerMaxBytes, type InspectAnswer, type NoAnswer, readAnswer } from './answer.ts'
+import { answerMaxBytes, type InspectAnswer, type NoAnswer, readAnswer, whyOfOther } from './answer.ts'
 import { type CommandAnswer, RunCommand } from './run-command.ts'
 
 /** An account, as its credentials know it, and a region. */
@@ -19,7 +19,7 @@ export interface AwsPlace {
 }
 
 /** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
-const silentAfterMs = 15 * 60_000
+export const silentAfterMs = 15 * 60_000
 const gatherMs = 1500
 const pollMs = 2000
 /** Who waits less for a node does not wait longer for nothing. */
@@ -55,6 +55,8 @@ export class Inspector {
     const told = await command.ask(instanceId)
     const short = readAnswer(told.stdout, instanceId)
     const answer = short.isKnown || this.#store === null ? short : await this.#wholeAnswer(told, instanceId, this.#store)
+    const other = answer.isKnown ? whyOfOther(answer, node.name) : null
+    if (other !== null) throw new Error(`SSM: ${other}`)
     if (answer.isKnown) return answer
     const said = told.status === 'Success' ? '' : `; the script failed with exit code ${told.responseCode}`
     throw new Error(`SSM: ${answer.reason}${said}`)

@@ -1,8 +1,9 @@
 /** Asks instances through SSM Run Command, many at once: who asks for one gets its output, or an error that says why there is none. */
 
 import { sleep } from '#clients/pace.ts'
-import type { InvocationOutput, ManagedInstance, PinnedDocument, SsmApi } from '#clients/ssm.ts'
-import { hasEnded, whyNotAnswered } from '#facts/aws/command-status.ts'
+import { type InvocationOutput, type ManagedInstance, namesUnknownInstance, type PinnedDocument, type SsmApi } from '#clients/ssm.ts'
+import { isAgentTooOld, leastAgentVersion } from '#facts/aws/agent-versions.ts'
+import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 
 export interface RunCommandOptions {
@@ -59,21 +60,34 @@ export class RunCommand {
     this.#timer = null
     const batch = this.#waiting
     this.#waiting = []
-    this.#run(batch).catch((error: Error) => {
-      // Whoever has been answered already does not hear it.
-      for (const { reject } of batch) reject(error)
-    })
+    void orTold(batch, this.#run(batch))
   }
 
   async #run(batch: Asked[]): Promise<void> {
+    this.#options.signal.throwIfAborted()
+    await this.#askTogether(await this.#reachable(batch))
+  }
+
+  /** One that has gone since SSM listed it refuses the whole command, and SSM does not say which: the halves are asked each for itself. */
+  async #askTogether(batch: Asked[]): Promise<void> {
+    if (batch.length === 0) return
+    const commandId = await this.#send(batch)
+    if (commandId !== null) return this.#answers(commandId, batch)
+    const half = Math.ceil(batch.length / 2)
+    await Promise.all([batch.slice(0, half), batch.slice(half)].map(part => orTold(part, this.#askTogether(part))))
+  }
+
+  /** Null: one of several is not there. */
+  async #send(batch: Asked[]): Promise<string | null> {
     const { signal, document, parameters, comment, output, timeoutMs } = this.#options
-    signal.throwIfAborted()
-    const reachable = await this.#reachable(batch)
-    if (reachable.length === 0) return
-    const instanceIds = reachable.map(({ instanceId }) => instanceId)
+    const instanceIds = batch.map(({ instanceId }) => instanceId)
     const deliveryTimeoutSeconds = Math.max(leastDeliverySeconds, Math.ceil(timeoutMs / 2000))
-    const command = { document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output }
-    await this.#answers(await this.#ssm.send(command, signal), reachable)
+    try {
+      return await this.#ssm.send({ document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output }, signal)
+    } catch (error) {
+      if (batch.length > 1 && namesUnknownInstance(error)) return null
+      throw error
+    }
   }
 
   /** One instance that SSM does not know would refuse the whole command. */
@@ -105,8 +119,8 @@ export class RunCommand {
         if (!hasEnded(status)) continue
         open.delete(instanceId)
         const why = whyNotAnswered(status, statusDetails)
-        // A script that failed has still said something.
-        if (why === undefined || status === 'Failed') outputs.push(this.#output(commandId, asked))
+        // A script that failed has still said something; where SSM says more than that it failed, none has run.
+        if (why === undefined || hasScriptFailed(status, statusDetails)) outputs.push(this.#output(commandId, asked))
         else asked.reject(new Error(`SSM: ${why}`))
       }
     }
@@ -127,16 +141,25 @@ export class RunCommand {
   }
 }
 
+/** Whoever has been answered already does not hear of the error. */
+const orTold = (batch: Asked[], asking: Promise<void>): Promise<void> =>
+  asking.catch((error: Error) => {
+    for (const { reject } of batch) reject(error)
+  })
+
 /** Source: SSM API reference, SendCommand TimeoutSeconds. */
 const leastDeliverySeconds = 30
 
-function whyNotReachable(instance: ManagedInstance | undefined, region: string, silentAfterMs: number): string | null {
+/** Null: a command can be sent to it. */
+export function whyNotReachable(instance: ManagedInstance | undefined, region: string, silentAfterMs: number): string | null {
   if (instance === undefined)
     return `SSM does not know the instance in ${region}: its agent is not running, its role lacks AmazonSSMManagedInstanceCore, or it cannot reach SSM's endpoints`
   if (instance.pingStatus !== 'Online')
     return `SSM has lost the connection to its agent (${instance.pingStatus}, last heard ${instance.lastPingAt ?? 'never'})`
   if (instance.platformType !== 'Linux')
     return `SSM knows it as ${instance.platformType || 'an unknown platform'}: the probe runs on Linux only`
+  if (isAgentTooOld(instance.agentVersion))
+    return `its agent ${instance.agentVersion.slice(0, 40)} is too old to run the document: it needs ${leastAgentVersion} or later`
   const silentMs = instance.lastPingAt === null ? 0 : Date.now() - Date.parse(instance.lastPingAt)
   return silentMs > silentAfterMs ? `its agent was last heard ${Math.round(silentMs / 60_000)} min ago, though SSM calls it Online` : null
 }

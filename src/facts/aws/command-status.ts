@@ -7,6 +7,10 @@
 const ended = new Set(['Success', 'Failed', 'TimedOut', 'Cancelled'])
 export const hasEnded = (status: string): boolean => ended.has(status)
 
+/** The script itself has run and failed: every other failure has details of its own. */
+export const hasScriptFailed = (status: string, statusDetails: string): boolean =>
+  status === 'Failed' && (statusDetails === 'Failed' || statusDetails === '')
+
 /** By `StatusDetails` without its spaces: the API writes them both ways. */
 const meanings: Readonly<Record<string, string>> = {
   Pending: 'the command still waited to be delivered when the time was up',
@@ -32,6 +36,6 @@ const meanings: Readonly<Record<string, string>> = {
 export function whyNotAnswered(status: string, statusDetails: string): string | undefined {
   if (status === 'Success') return undefined
   const details = statusDetails.replaceAll(' ', '')
-  const key = Object.hasOwn(meanings, details) ? details : status
+  const key = details === '' ? status : details
   return Object.hasOwn(meanings, key) ? meanings[key] : `SSM gives it a status that is not known here (${statusDetails.slice(0, 50)})`
 }

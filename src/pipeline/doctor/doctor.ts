@@ -113,7 +113,7 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
     if (lacked.length > 0)
       reader.push(check('a node', 'unchecked', `not asked: ${lacked.join(', ')} is missing`, 'whether kubelets answer'))
     else if (nodes !== null) reader.push(...(await sampleChecks(nodes, mode, context)))
-    reader.push(...(await ssmChecks(nodes, mode, place, signal)))
+    reader.push(...(await ssmChecks(nodes, mode, place, policy.inspectOutput, signal)))
     return { reader, kubelet: shown, isReached: true }
   } finally {
     kubernetes.close()

@@ -1,5 +1,8 @@
 /** What SSM says of the documents and of the nodes' agents. No command is ever sent. */
+import { s3Store } from '#clients/s3.ts'
 import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
+import { silentAfterMs } from '#collect/inspect/inspector.ts'
+import { whyNotReachable } from '#collect/inspect/run-command.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
@@ -7,6 +10,7 @@ import { describedInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { Check } from '#model/checkup.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { awsRights, type NeededRight } from '#pipeline/permissions.ts'
 import { check, failedCall, messageOf } from './checks.ts'
@@ -23,6 +27,7 @@ export async function ssmChecks(
   nodes: readonly KubernetesNode[] | null,
   mode: ReadMode,
   place: AwsPlace | null,
+  inspectOutput: Policy['inspectOutput'],
   signal: AbortSignal,
 ): Promise<Check[]> {
   const rights = awsRights(mode).filter(({ right }) => right.startsWith('ssm:'))
@@ -34,19 +39,17 @@ export async function ssmChecks(
   const ssm = new SsmApi(place.region, place.credentials, pace)
   const asking = { ssm, signal, needed: new Map(rights.map(needed => [needed.right, needed])) }
   try {
-    const targets = (nodes ?? []).map(node => inspectTargetOf(nodeIdentity(node)))
+    const targets = (nodes ?? []).map(nodeIdentity).map(identity => ({ ...inspectTargetOf(identity), name: identity.name }))
     const reachable = targets.flatMap(target => (target.isReachable ? [target] : []))
     const unreachable = targets.flatMap(target => (target.isReachable ? [] : [target.reason]))
     return [
       ...(await documentChecks(asking, [...new Set(reachable.map(({ document }) => document))])),
-      ...(await agentChecks(
-        asking,
-        reachable.map(({ instanceId }) => instanceId),
-      )),
+      ...(await agentChecks(asking, reachable)),
       ...[...Map.groupBy(unreachable, reason => reason)].map(([reason, all]) =>
         check('SSM agents', 'note', `${all.length} node${all.length === 1 ? '' : 's'}: ${reason}`),
       ),
       ...(await answerChecks(asking)),
+      ...(inspectOutput === null ? [] : [await outputCheck(inspectOutput, place, signal)]),
       sendCheck(asking),
     ]
   } finally {
@@ -76,23 +79,48 @@ function documentCheck(name: InspectDocument, found: PinnedDocument | null, regi
     : check(what, 'failed', `version ${found.version} in ${region} is not the one of this highwater: deploy the stack again`, tells)
 }
 
-/** How many of the nodes' agents SSM hears. */
-async function agentChecks({ ssm, signal, needed }: SsmAsking, instanceIds: readonly string[]): Promise<Check[]> {
+interface Reachable {
+  name: string
+  instanceId: string
+}
+
+const namedAgents = 5
+
+/** How many of the nodes' agents an audit would ask, and why not the others. */
+async function agentChecks({ ssm, signal, needed }: SsmAsking, reachable: readonly Reachable[]): Promise<Check[]> {
   const right = neededOf(needed, 'ssm:DescribeInstanceInformation')
   // One call: a sample is enough to see a role or a route that is missing.
-  const asked = instanceIds.slice(0, describedInstancesMax)
+  const asked = reachable.slice(0, describedInstancesMax)
   try {
-    const known = await ssm.instances(asked.length === 0 ? [nobody] : asked, signal)
+    const known = await ssm.instances(asked.length === 0 ? [nobody] : asked.map(({ instanceId }) => instanceId), signal)
     const answered = check(right.right, 'ok', 'answered')
     if (asked.length === 0) return [answered, check('SSM agents', 'unchecked', 'there is no node at hand that SSM could reach', lost)]
-    const online = known.filter(({ pingStatus }) => pingStatus === 'Online').length
-    const said = `${online} of ${asked.length} instances are online in SSM`
-    if (online === asked.length) return [answered, check('SSM agents', 'ok', said)]
-    const others = `${asked.length - known.length} are unknown to it (no agent, no AmazonSSMManagedInstanceCore in their role, or no way to its endpoints), ${known.length - online} not heard`
-    return [answered, check('SSM agents', online === 0 ? 'failed' : 'note', `${said}; ${others}`, lost)]
+    const byId = new Map(known.map(instance => [instance.instanceId, instance]))
+    const silent = asked.flatMap(({ name, instanceId }) => {
+      const why = whyNotReachable(byId.get(instanceId), ssm.region, silentAfterMs)
+      return why === null ? [] : [`${name} (${instanceId}): ${why}`]
+    })
+    const said = `SSM can ask ${asked.length - silent.length} of ${asked.length} instances`
+    if (silent.length === 0) return [answered, check('SSM agents', 'ok', said)]
+    const more = silent.length > namedAgents ? `; and ${silent.length - namedAgents} more` : ''
+    const others = `${silent.slice(0, namedAgents).join('; ')}${more}`
+    return [answered, check('SSM agents', silent.length === asked.length ? 'failed' : 'note', `${said}. ${others}`, lost)]
   } catch (error) {
     signal.throwIfAborted()
     return [failedCall(right, messageOf(error))]
+  }
+}
+
+/** Where agents put long answers: whether it is there, and may be read. What is asked for is an object that there never was. */
+async function outputCheck(output: NonNullable<Policy['inspectOutput']>, place: AwsPlace, signal: AbortSignal): Promise<Check> {
+  const store = s3Store({ ...output, ...place, signal })
+  const what = `inspectOutput ${store.location}`
+  try {
+    await store.read('highwater-doctor')
+    return check(what, 'ok', "it is there and may be read; whether the instances' own roles may write there is not tried")
+  } catch (error) {
+    signal.throwIfAborted()
+    return check(what, 'failed', messageOf(error), 'the answers that are longer than SSM keeps')
   }
 }
 

@@ -8,7 +8,13 @@
 import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isRawObject } from '#model/record.ts'
 
-/** Whether the next start gets from `contents` (text, or values by name) the flags of the running command line, to the letter. */
+/** Fields whose flags stand in ExecStart of the image's own unit. Source: awslabs/amazon-eks-ami templates/al2/runtime/kubelet-containerd.service. */
+const unitFields: ReadonlySet<string> = new Set(['containerRuntimeEndpoint'])
+
+/**
+ * Whether the next start gets from `contents` (text, or values by name) the flags of the running command line, to the letter. What the unit itself
+ * gives may stand on the command line alone; any other flag that no file has any more would be lost.
+ */
 export function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]): boolean {
   if (commandLine.length === 0) return false
   const words: string[] = []
@@ -18,7 +24,10 @@ export function addsNothingTo(commandLine: readonly string[], contents: readonly
     words.push(...found)
   }
   const isRunning = words.every(word => commandLine.includes(word))
-  return isRunning && asText(flagSettings(words)) === asText(flagSettings(commandLine))
+  const given = flagSettings(words)
+  const running = flagSettings(commandLine)
+  const fields = [...running.fields].filter(([field]) => !unitFields.has(field) || given.fields.has(field))
+  return isRunning && asText(given) === asText({ fields: new Map(fields), error: running.error })
 }
 
 const asText = ({ fields, error }: FlagSettings): string =>

@@ -4,7 +4,7 @@ import type { AuditReport } from '#model/report.ts'
 import { counted, formatCount, formatUtc } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
 import { nodeCountText, subjectText } from './findings.ts'
-import { modeTexts, nameLimit } from './node.ts'
+import { coverageTexts, modeTexts, nameLimit } from './node.ts'
 import { hasNodes } from './verdict.ts'
 
 const remainderLimits = { unknowns: 300, notAudited: 500, clusters: 300, inputErrors: 50 }
@@ -69,12 +69,25 @@ export function remainderView({ document, nodes }: Pick<AuditReport, 'document' 
   }
 }
 
-/** `12 nodes through the API server (mode proxy, with get nodes/proxy)` */
+/** `12 nodes asked through the API server (mode proxy, which needs get nodes/proxy): 10 read, 2 partly read`. Being asked is not having answered. */
 function readText(nodes: AuditReport['nodes']): string {
-  const asked = readModes.map(mode => ({ mode, count: nodes.filter(node => node.mode === mode).length })).filter(({ count }) => count > 0)
-  return asked
-    .map(({ mode, count }) => `${counted(count, 'node')} ${modeTexts[mode].way} (mode ${mode}, with ${modeTexts[mode].right})`)
+  return readModes
+    .map(mode => ({ mode, asked: nodes.filter(node => node.mode === mode) }))
+    .filter(({ asked }) => asked.length > 0)
+    .map(
+      ({ mode, asked }) =>
+        `${counted(asked.length, 'node')} asked ${modeTexts[mode].way} (mode ${mode}, which needs ${modeTexts[mode].right}): ${answeredText(asked)}`,
+    )
     .join('; ')
+}
+
+function answeredText(asked: AuditReport['nodes']): string {
+  const states = ['read', 'partlyRead', 'notRead'] as const
+  return states
+    .map(state => ({ state, count: asked.filter(({ coverage }) => coverage === state).length }))
+    .filter(({ count }) => count > 0)
+    .map(({ state, count }) => `${formatCount(count)} ${coverageTexts[state]}`)
+    .join(', ')
 }
 
 function rowsOf<Item, Row>(items: Item[], limit: number, row: (item: Item) => Row): Rows<Row> {

@@ -9,6 +9,7 @@ import { changedNotRestarted } from '#judge/rules/drift/changed-not-restarted.ts
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
 import { peerDrift } from '#judge/rules/drift/peer-drift.ts'
 import { versionSkewDrift } from '#judge/rules/drift/version-skew-drift.ts'
+import { ineffectiveLogRotation } from '#judge/rules/logs/ineffective-log-rotation.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import { type Baseline, defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
@@ -203,6 +204,30 @@ describe('baseline-drift against the AMI', () => {
     // Alone of its minor it has no peer.
     const old = { configuration: { ...sound, shutdownGracePeriod: '0s', shutdownGracePeriodCriticalPods: '0s' } }
     expect(fired([{ ...old, identity: { kubeletVersion: 'v1.33.5' } }, odd])).toEqual([['baseline-drift', 1]])
+  })
+})
+
+describe('a configuration that is only on the disk', () => {
+  const onDisk = (configuration: KubeletConfiguration, host: RawObject = {}): NodeOptions => ({
+    record: { mode: 'ssm', configz: null, summary: null, host, runtime: { images: [], containers: [] } },
+    prediction: { configurationOnDisk: configuration },
+  })
+
+  it('is not said to run', () => {
+    const { good } = baselineDrift.examples
+    const cluster = { nodegroups: [{ nodegroupName: 'workers', amiType: 'AL2023_x86_64_STANDARD' }] }
+    const nodes = [onDisk({ ...good.configuration, imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 })]
+    const [finding] = judged([baselineDrift], nodes, cluster)
+    expect(finding?.consequence).toMatch(/^The files and flags of the kubelet come to \d+ settings? other than its AMI writes/)
+    expect(finding?.confidence).toBe('likely')
+  })
+
+  it('makes nothing certain where a rule could do without it', () => {
+    const logrotate = [{ path: '/etc/logrotate.d/pods', directives: { patterns: ['/var/log/pods/*/*/*.log'], daily: true, rotate: 5 } }]
+    const host = { logrotate, logrotateRuns: { by: 'timer', schedule: 'daily' } }
+    const [finding] = judged([ineffectiveLogRotation], [onDisk({ containerLogMaxSize: '10Mi', containerLogMaxFiles: 5 }, host)])
+    expect(finding).toMatchObject({ confidence: 'likely' })
+    expect(finding?.evidence.map(({ what }) => what)).toContain('on disk containerLogMaxSize')
   })
 })
 

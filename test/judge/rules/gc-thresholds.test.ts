@@ -184,12 +184,16 @@ describe('truncated-image-list', () => {
 describe('unpinned-sandbox-image', () => {
   const pause = 'localhost/kubernetes/pause'
   const node = (image: object): NodeExample => ({ runtime: { images: [image] }, host: { containerd: { sandboxImage: pause } } })
+  const named = (image: object): NodeExample => ({ ...node(image), host: { containerd: { sandboxImage: `${pause}:3.10@sha256:ab` } } })
 
   it.each<[string, NodeExample, string]>([
     ['pinned', node({ repoTags: [pause], pinned: true }), 'pass'],
     ['not pinned', node({ repoTags: [pause], pinned: false }), 'fail'],
     ['pinned left out, as protobuf does with false', node({ repoTags: [pause] }), 'fail'],
     ['known by its latest tag', node({ repoTags: [`${pause}:latest`], pinned: false }), 'fail'],
+    ['named by tag and digest', named({ repoTags: [`${pause}:3.10`], repoDigests: [`${pause}@sha256:ab`], pinned: false }), 'fail'],
+    ['named by tag and digest, and pinned', named({ repoTags: [], repoDigests: [`${pause}@sha256:ab`], pinned: true }), 'pass'],
+    ['of that tag, with another digest', named({ repoTags: [`${pause}:3.10`], repoDigests: [`${pause}@sha256:cd`] }), 'unknown'],
     ['not there', node({ repoTags: ['other'] }), 'unknown'],
     ['no name', { runtime: { images: [] }, host: {} }, 'unknown'],
     ['nobody asked', {}, 'unknown'],

@@ -398,6 +398,21 @@ describe('ineffective-log-rotation', () => {
   }
   const sound = { daily: true, rotate: 5 }
 
+  it.each<[string, string, string, string?]>([
+    ['/data/pods', '/data/pods/*/*/*.log', 'fail', 'rotates container logs'],
+    ['/data/pods', '/data/pods/*/*.log', 'fail', 'below /data/pods logs lie at'],
+    ['/data/pods', '/var/log/pods/*/*/*.log', 'pass'],
+    ['', '/var/log/pods/*/*/*.log', 'fail', 'rotates container logs'],
+  ])('finds container logs where podLogsDir puts them: in %j %s', (podLogsDir, pattern, expected, says) => {
+    const node = example(
+      [entry(block(sound, pattern))],
+      {},
+      { configuration: { podLogsDir, containerLogMaxSize: '10Mi', containerLogMaxFiles: 5 } },
+    )
+    expect(state(node)).toBe(expected)
+    if (says !== undefined) expect(failingOf(node).consequence).toContain(says)
+  })
+
   describe('logs of Docker', () => {
     const docker = '/var/lib/docker/containers/*/*.log'
     const seen = (path: string, files = 1) => ({ logs: { files, bytes: 1, biggest: [{ path, bytes: 1 }] } })

@@ -101,4 +101,63 @@ describe('unread-node', () => {
     const outcome = judge(unreadNode, { mode: 'both', ...example })
     expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
   })
+
+  const host = { filesystems: [{ role: 'nodefs', device: '/dev/nvme0n1p1', mount: '/', capacityBytes: 100, availableBytes: 50 }] }
+  const refused = 'HTTP 403: nodes "a" is forbidden: cannot get resource "nodes/proxy"'
+
+  it.each<[string, NodeExample, boolean, string, string]>([
+    [
+      'its files and its disks',
+      { host, summary: null, unread: { configz: refused, summary: refused } },
+      true,
+      'low',
+      'whether the kubelet was restarted since its files were written, what its pods use of its disks and memory',
+    ],
+    ['its files', { host: {}, summary: null, unread: { configz: refused } }, true, 'low', 'whether the kubelet was restarted'],
+    [
+      'its disks, and no files',
+      { host, unread: { configz: refused, summary: refused } },
+      false,
+      'high',
+      'which thresholds it runs with, what',
+    ],
+    ['no disks', { host: {}, unread: { configz: refused, summary: refused } }, true, 'high', 'how full its disks are'],
+    ['its files, and no pods', { host, unread: { configz: refused, pods: refused } }, true, 'high', 'which pods would be evicted, whether'],
+  ])('does not say open what the node itself has told: %s', (_, example, isConfigurationOnDisk, severity, open) => {
+    const outcome = outcomeOf(unreadNode, { ...exampleSubject({ mode: 'both', ...example }), isConfigurationOnDisk }, defaultPolicy)
+    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
+    expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
+  })
+
+  const unreadHost = [
+    { what: 'drop-ins in /etc/kubernetes/kubelet/config.json.d', why: 'no permission' },
+    { what: 'filesystem nodefs', why: 'df does not answer' },
+  ]
+
+  it.each<[string, NodeExample, string, string]>([
+    [
+      'main parts',
+      { host: { kubelet: { files: [] }, unread: unreadHost }, unread: { host: 'in part' } },
+      'medium',
+      'what all drop-ins in /etc/kubernetes/kubelet/config.json.d say, how full its disks are.',
+    ],
+    ['its images', { runtime: { containers: [] }, unread: { runtime: 'in part' } }, 'medium', 'node: which images it has.'],
+    ['a part, and no pods', { runtime: { containers: [] }, unread: { pods: 'no', runtime: 'in part' } }, 'high', 'evicted, which images'],
+    [
+      'all but settings of Bottlerocket',
+      {
+        identity: { amiFamily: 'Bottlerocket', instanceId: 'i-1' },
+        host: { bottlerocket: {} },
+        unread: { host: 'in part', runtime: 'no' },
+      },
+      'high',
+      'node: which thresholds it runs with, what the files and flags of its kubelet say, how full its disks are, which images and containers',
+    ],
+  ])('names what a node has left out: %s', (_, example, severity, open) => {
+    const isUnconfigured = example.identity?.amiFamily === 'Bottlerocket'
+    const subject = exampleSubject({ mode: 'ssm', summary: null, ...example })
+    const outcome = outcomeOf(unreadNode, isUnconfigured ? { ...subject, configuration: null } : subject, defaultPolicy)
+    expect(outcome.state === 'fail' && (outcome.failing.severity ?? unreadNode.severity)).toBe(severity)
+    expect(outcome.state === 'fail' && outcome.failing.consequence).toContain(open)
+  })
 })

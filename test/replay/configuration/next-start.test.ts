@@ -302,6 +302,18 @@ describe('environment files', () => {
     ['the running flags as values', { NODEADM_KUBELET_ARGS: flags }, commandLine, true],
     ['the running flags as text', `# by nodeadm\nNODEADM_KUBELET_ARGS="${flags}"\nLOG_LEVEL=2\n`, commandLine, true],
     ['values that are no flags', { PATH: '/usr/bin' }, ['kubelet'], true],
+    [
+      'the running flags, beside one that the unit itself gives',
+      { KUBELET_ARGS: flags },
+      [...commandLine, '--container-runtime-endpoint=unix:///run/containerd/containerd.sock'],
+      true,
+    ],
+    [
+      'another value of what the unit gives, too',
+      { KUBELET_ARGS: `${flags} --container-runtime-endpoint=unix:///run/other.sock` },
+      [...commandLine, '--container-runtime-endpoint', 'unix:///run/containerd/containerd.sock'],
+      false,
+    ],
     ['another flag', { KUBELET_EXTRA_ARGS: `${flags} --max-pods=5` }, commandLine, false],
     ['another value', { KUBELET_EXTRA_ARGS: '--node-ip=10.0.1.2 --feature-gates=NodeSwap=false' }, commandLine, false],
     ['a flag less', { KUBELET_EXTRA_ARGS: '--node-ip=10.0.1.2' }, commandLine, false],

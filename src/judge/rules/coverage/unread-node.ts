@@ -1,4 +1,5 @@
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
+import { gapsOf } from '#judge/gaps.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { sources as allSources, type Source } from '#model/read-mode.ts'
 
@@ -30,16 +31,34 @@ export const unreadNode = nodeRule({
     good: {},
   },
 
-  *judge({ identity, unread, configuration, isConfigurationOnDisk, summary }) {
+  *judge(subject) {
+    const { identity, unread, configuration, isConfigurationOnDisk, summary, host, disks } = subject
     const sources = allSources.flatMap(source => (unread[source] === undefined ? [] : [[source, unread[source]] as const]))
     if (sources.length === 0) return
-    const open = `Not known of this node: ${sources.map(([source]) => unsaid[source]).join(', ')}.`
+    const stoodIn = {
+      ...(isConfigurationOnDisk && configuration !== null && { configz: 'whether the kubelet was restarted since its files were written' }),
+      ...(disks !== null && Array.isArray(host?.filesystems) && { summary: 'what its pods use of its disks and memory' }),
+    }
+    const gaps = gapsOf(subject)
+    const partly = (source: Source) => gaps.filter(gap => gap.source === source).map(gap => gap.open)
+    const said: Readonly<Record<Source, string>> = { ...unsaid, ...stoodIn }
+    // A node of which only the settings are known has told neither what it runs with nor what is on its disk.
+    const isWithoutThresholds = configuration === null && unread.configz === undefined
+    const unknown = sources.flatMap(([source]) => (partly(source).length > 0 ? partly(source) : [said[source]]))
+    const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`
     const isDown = sources.some(([, reason]) => refused.test(reason))
+    // What the node itself has told in place of a kubelet that runs leaves little open.
+    const isStoodIn = !isDown && sources.every(([source]) => Object.hasOwn(stoodIn, source))
     // What no mode can read of such a node is nobody's to mend, where the kubelet has told the rest.
     const isLimited = !inspectTargetOf(identity).isReachable || identity.amiFamily === 'Bottlerocket'
     const hasToldRest = configuration !== null && !isConfigurationOnDisk && summary !== null
     const isExpected = isLimited && hasToldRest && sources.every(([source]) => source === 'host' || source === 'runtime')
     yield {
+      ...(sources.every(([source]) => partly(source).length > 0) && {
+        severity: 'medium' as const,
+        title: 'A node has told only a part of itself',
+      }),
+      ...(isStoodIn && { severity: 'low' as const, title: 'A kubelet that does not tell what the node itself has told' }),
       ...(isExpected && { severity: 'info' as const, title: 'A node of a kind that does not tell all of itself' }),
       ...(isDown && { title: 'A kubelet does not answer: nothing listens on port 10250' }),
       consequence: isDown

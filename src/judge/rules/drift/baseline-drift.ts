@@ -22,6 +22,8 @@ type Fact = Pick<NodeIdentity, 'owner' | 'amiFamily' | 'instanceType' | 'kubelet
   cluster: string
   group: string
   cores: number | null
+  /** What its files and flags come to; nobody saw it run. */
+  isOnDisk: boolean
   running: Record<string, FieldValue>
   node: DeclaredNode
   peers: string
@@ -69,7 +71,7 @@ export const baselineDrift = contextRule({
   },
 
   fact: (subject): Fact => {
-    const { cluster, identity, configuration, node } = subject
+    const { cluster, identity, configuration, isConfigurationOnDisk, node } = subject
     const { owner, amiFamily, instanceType, kubeletVersion, operatingSystem, group } = identity
     const cores = Number(node.status?.capacity?.cpu ?? Number.NaN)
     const running = fieldValues(configuration, identity)
@@ -82,6 +84,7 @@ export const baselineDrift = contextRule({
       cluster,
       group: group.name,
       cores: Number.isSafeInteger(cores) && cores > 0 ? cores : null,
+      isOnDisk: isConfigurationOnDisk,
       running,
       node: declaredNode(subject),
       peers: peersOf(subject),
@@ -102,7 +105,7 @@ function* fromBaseline(fact: Fact, baseline: Baseline['configuration']) {
     .filter(([path, value]) => meaningOf(path, value, kubeletVersion) !== runs(running, path))
     .map(([path, value]): Deviation => ({ path, expected: shownSetting(value), value }))
   if (deviations.length > 0) {
-    yield { ...failing('baseline', deviations, running), fix: { config: configOf(deviations, running) } }
+    yield { ...failing('baseline', deviations, fact), fix: { config: configOf(deviations, running) } }
   }
   const open = Object.keys(baseline).filter(field => !isCompared(field) || (baseline[field] === null && dependsOnSize(field)))
   if (open.length > 0) yield { unknown: `policy baseline: ${bounded(open.join(', '), 200)} is not compared` }
@@ -135,7 +138,7 @@ function* fromImage(fact: Fact, context: NodeContext, group: readonly FactOfGrou
       keys: imageDeviations(other, context).map(deviation => deviation.path),
     })),
   )
-  if (deviations.length > 0) yield failing('ami', deviations, fact.running)
+  if (deviations.length > 0) yield failing('ami', deviations, fact)
 }
 
 function imageDeviations(fact: Fact, context: NodeContext): Deviation[] {
@@ -199,12 +202,13 @@ function reservationDeviations({ running, cores }: Fact): Deviation[] {
 
 const isRunning = (running: Record<string, FieldValue>, path: string, value: string) => runs(running, path) === meaningOf(path, value, null)
 
-function failing(layer: 'baseline' | 'ami', deviations: Deviation[], running: Record<string, FieldValue>) {
+function failing(layer: 'baseline' | 'ami', deviations: Deviation[], { running, isOnDisk }: Fact) {
+  const has = isOnDisk ? 'The files and flags of the kubelet come to' : 'The kubelet runs with'
   const meant = layer === 'baseline' ? 'the baseline of the policy says' : 'its AMI writes, though nothing that is declared says so'
   const words = deviations.slice(0, 6).map(({ path, expected }) => `${path} ${shownRunning(running, path)} instead of ${expected}`)
   const rest = deviations.length - words.length
   return {
-    consequence: `The kubelet runs with ${counted(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
+    consequence: `${has} ${counted(deviations.length, 'setting')} other than ${meant}: ${words.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`,
     evidence: [
       { what: 'layer', value: layer },
       ...deviations.flatMap(({ path, expected }) => [

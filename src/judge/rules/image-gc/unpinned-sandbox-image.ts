@@ -29,9 +29,7 @@ export const unpinnedSandboxImage = nodeRule({
       yield { unknown: 'host and runtime: the sandbox image, or the list of images, was not read' }
       return
     }
-    const image = runtime.images
-      .filter(isRawObject)
-      .find(listed => namesOf(listed).some(known => known === name || known === `${name}:latest`))
+    const image = runtime.images.filter(isRawObject).find(listed => isNamed(namesOf(listed), name))
     if (image === undefined) {
       yield { unknown: `runtime: the sandbox image ${bounded(name)} is not among the images of this node` }
       return
@@ -46,6 +44,13 @@ export const unpinnedSandboxImage = nodeRule({
     }
   },
 })
+
+/** A reference may have both a tag and a digest, which are listed each for itself: then the digest alone decides. */
+function isNamed(known: unknown[], name: string): boolean {
+  const tagged = /^(.+):[^:/@]+(@[^@]+)$/.exec(name)
+  const untagged = tagged === null ? name : `${tagged[1]}${tagged[2]}`
+  return known.includes(name) || known.includes(untagged) || known.includes(`${name}:latest`)
+}
 
 const namesOf = ({ id, repoTags, repoDigests }: RawObject): unknown[] => [
   id,

@@ -286,6 +286,34 @@ describe('a damaged or hostile node', () => {
       expect(whyUnread(answer, 'kubelet file /c.yaml')).toBe('it is no JSON and may hold a secret, so its text stays here')
   })
 
+  it.each([
+    ['password="hunter2 hunter2" image=a', 'password=(removed) image=a'],
+    ['Authorization: Basic hunter2 hunter2', 'Authorization: (removed)'],
+    ['aws_secret_access_key=hunter2 region=a', 'aws_secret_access_key=(removed) region=a'],
+    ['"--token" "hunter2" --v=2', '"--token" (removed) --v=2'],
+    ["--bearer-token='hunter2 hunter2' --v=2", '--bearer-token=(removed) --v=2'],
+    ['"--token=hunter2 hunter2" --v=2', '"--token=(removed)" --v=2'],
+    ['{"password":"hunter2","a":1} \\"secret\\": \\"hunter2\\" b', '{"password":(removed),"a":1} \\"secret\\": (removed) b'],
+    ['api_key=hunter2 --gates=KubeletEnsureSecretPulledImages=true', 'api_key=(removed) --gates=KubeletEnsureSecretPulledImages=true'],
+  ])('keeps %s of a log, or of the flags in a file, to itself', generous, (written, told) => {
+    const line = `eviction_manager ${written}`
+    const node = withFiles(withTools(al2023(), { journalctl: prints(line) }), {
+      '/etc/default/kubelet': `KUBELET_ARGS=--v=3 ${written}\n`,
+      '/proc/cmdline': 'root=/dev/a password=hunter2 inst.vncpassword=hunter2 a="b root=hunter2 c" cgroup.memory=nokmem -- root=hunter2\n',
+    })
+    for (const platform of here) {
+      const { stdout } = inspect(linux, node, platform)
+      expect(stdout).not.toContain(secret)
+      const answer = answerOf({ stdout })
+      expect(answer.host.logLines).toEqual([`eviction_manager ${told}`])
+      expect(filesOf(answer).find(({ path }) => path === '/etc/default/kubelet')?.content).toBe(`KUBELET_ARGS=--v=3 ${told}`)
+      expect(answer.host.kernel).toMatchObject({ cmdline: 'root=/dev/a cgroup.memory=nokmem' })
+      const host = { logLines: answer.host.logLines, kernel: { cmdline: 'root=/dev/a cgroup.memory=nokmem' } }
+      const pruned = prune({ kind: 'Node', cluster: 'c', node: { metadata: { name: 'n' } }, host } as never)
+      expect(pruned).toMatchObject({ host })
+    }
+  })
+
   it('tells the NodeConfig that a plan wrote, since the next one adds to it, and no other', () => {
     const config = 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      containerLogMaxFiles: 9\n'
     const node = withFiles(al2023(), { '/etc/eks/nodeadm.d/50-highwater.yaml': config, '/etc/eks/nodeadm.d/60-team.yaml': config })

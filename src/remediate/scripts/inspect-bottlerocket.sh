@@ -41,7 +41,7 @@ line=
 if [ -n "$line" ]; then json_string "$line" >"$W/part.kernel.release"; else unread kernel.release '/proc does not tell'; fi
 line=
 { IFS= read -r line <"$R/proc/cmdline"; } 2>/dev/null
-if [ -n "$line" ]; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(without_secrets(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
+if [ -n "$line" ]; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
 [ ! -e "$R/sys/fs/cgroup/cgroup.controllers" ] || printf 2 >"$W/part.kernel.cgroupVersion"
 members kernel. release cmdline cgroupVersion >"$W/part.host.kernel"
 

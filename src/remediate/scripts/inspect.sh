@@ -160,7 +160,7 @@ if process kubelet; then
     /^--?[A-Za-z0-9_-]+=/ {
       name = substr($0, 1, index($0, "=") - 1)
       sub(/^--?/, "", name)
-      if (is_secret(name)) $0 = substr($0, 1, index($0, "=")) "(removed)"
+      if (is_secret(name) && $0 !~ /=(true|false)$/) $0 = substr($0, 1, index($0, "=")) "(removed)"
     }
     /^--?[A-Za-z0-9_-]+$/ { name = $0; sub(/^--?/, "", name); hides = is_secret(name) }
     NR <= 300 { print jstr(substr($0, 1, 4000)) }' "$W/kubelet.args" >"$W/lines"
@@ -678,7 +678,7 @@ first_line() {
   [ -n "$line" ]
 }
 if first_line "$R/proc/sys/kernel/osrelease"; then json_string "$line" >"$W/part.kernel.release"; else unread kernel.release '/proc does not tell'; fi
-if first_line "$R/proc/cmdline"; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(without_secrets(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
+if first_line "$R/proc/cmdline"; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
 groups="$R/sys/fs/cgroup"
 if [ -e "$groups/cgroup.controllers" ]; then
   printf 2 >"$W/part.kernel.cgroupVersion"

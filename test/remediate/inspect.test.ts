@@ -18,6 +18,7 @@ const [first] = here
 const generous = { timeout: 120_000 }
 const instance = 'i-0123456789abcdef0'
 const secret = 'hunter2'
+const kind = 'KubeletConfiguration'
 
 function answerOf({ stdout }: Pick<Run, 'stdout'>, asked = instance): InspectAnswer {
   const answer = readAnswer(stdout, asked)
@@ -34,6 +35,8 @@ const filesOf = ({ host }: InspectAnswer) =>
   (host.kubelet as { files: { path: string; role: string; sha256?: string; content: unknown }[] }).files
 const withFiles = <Node extends NodeRoot>(node: Node, files: NodeRoot['files']): Node => ({ ...node, files: { ...node.files, ...files } })
 const withTools = (node: NodeRoot, tools: Record<string, string>): NodeRoot => ({ ...node, tools: { ...node.tools, ...tools } })
+
+const ofKind = (content: string) => (content.startsWith('{') ? content.replace('{', `{"kind":"${kind}",`) : `kind: ${kind}\n${content}`)
 
 const readFile = (file: string) => readFileSync(join('src/remediate/scripts', file), 'utf8')
 
@@ -95,7 +98,7 @@ const families = [
     node: () =>
       al2023({
         '90-more.conf': 'kind: KubeletConfiguration\nmaxPods: 110\n',
-        '40-nodeadm.conf': '{"maxPods":42}',
+        '40-nodeadm.conf': '{"kind":"KubeletConfiguration","maxPods":42}',
         'notes.txt': 'maxPods: 1',
       }),
     asked: instance,
@@ -129,7 +132,7 @@ describe.each(here)('under $name', platform => {
 describe('a damaged or hostile node', () => {
   it('has nothing executed, and nothing written outside of the script’s own folder', generous, () => {
     const trap = '$(touch x)`touch x`";touch x;\'\n{{ Output }}\\u0000'
-    const node = withFiles(al2023({ "$(touch x)';touch x.conf": JSON.stringify({ clusterDomain: trap }) }), {
+    const node = withFiles(al2023({ "$(touch x)';touch x.conf": JSON.stringify({ kind, clusterDomain: trap }) }), {
       '/etc/logrotate.d/$(touch x)': `"${trap.replaceAll('\n', ' ')}" {\n rotate $(touch x)\n}\n`,
       '/var/log/pods/a_`touch x`_u/$(touch x)/0.log': 'x',
       '/var/log/pods/new\nline_0_u/c/0.log': 'x',
@@ -144,18 +147,18 @@ describe('a damaged or hostile node', () => {
     const answer = answerOf({ stdout })
     expect((answer.host.kubelet as { commandLine: string[] }).commandLine.at(-1)).toBe(`--node-labels=${trap}`)
     expect(answer.host.podLogDirectories).toEqual(expect.arrayContaining(['a_`touch x`_u', 'shop_shop-1_uid']))
-    expect(filesOf(answer).find(({ role }) => role === 'drop-in')?.content).toEqual({ clusterDomain: trap })
+    expect(filesOf(answer).find(({ role }) => role === 'drop-in')?.content).toEqual({ kind, clusterDomain: trap })
   })
 
   it('names every file that it cannot take: too long, a link in a circle, damaged, binary', generous, () => {
     const node = withFiles(
       al2023({
         '10-big.conf': `# ${'x'.repeat(5 * 1024 * 1024)}`,
-        '20-damaged.conf': '{"maxPods": 1',
+        '20-damaged.conf': '{"kind": "KubeletConfiguration", "maxPods": 1',
         '30-binary.conf': Buffer.from([0, 1, 2, 255, 254, 10, 128]),
-        '40-twice.conf': '{"maxPods": 1, "maxPods": 2}',
-        '50-secret.conf': '{"nodeLabels": "a" "password": "hunter2"',
-        '60-latin.conf': Buffer.from('{"clusterDomain":"caf\xe9"}', 'latin1'),
+        '40-twice.conf': '{"kind": "KubeletConfiguration", "maxPods": 1, "maxPods": 2}',
+        '50-secret.conf': '{"kind": "KubeletConfiguration", "nodeLabels": "a" "password": "hunter2"',
+        '60-latin.conf': Buffer.from('{"kind":"KubeletConfiguration","clusterDomain":"caf\xe9"}', 'latin1'),
       }),
       {},
     )
@@ -166,7 +169,7 @@ describe('a damaged or hostile node', () => {
     expect(told).toMatchObject({
       '10-big.conf': 'it has 5242882 bytes: more than 131072 are not taken',
       '20-damaged.conf': expect.stringContaining('no YAML'),
-      '30-binary.conf': expect.stringMatching(/YAML/),
+      '30-binary.conf': 'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
       '40-twice.conf': 'it is no YAML that is read here (DUPLICATE_KEY)',
       '50-secret.conf': 'it is no JSON and may hold a secret, so its text stays here',
       '70-circle.conf': 'a link that leads nowhere',
@@ -178,7 +181,7 @@ describe('a damaged or hostile node', () => {
         role,
         path,
         isKnown: path.endsWith('60-latin.conf'),
-        hasHash: !path.endsWith('circle.conf'),
+        hasHash: !/circle|binary/.test(path),
       })
   })
 
@@ -272,10 +275,12 @@ describe('a damaged or hostile node', () => {
     ['a tagged key', '!!str token: hunter2\nmaxPods: 5', null],
   ])('keeps %s of a configuration to itself', generous, (_, content, expected) => {
     const arguments_ = ['kubelet', '--config=/c.yaml', '--token', secret, '--api-token=hunter2', '--v=2']
-    const { stdout } = onFirst(withFiles(al2023(), { '/c.yaml': content, '/proc/900/cmdline': `${arguments_.join('\0')}\0` }))
+    const { stdout } = onFirst(withFiles(al2023(), { '/c.yaml': ofKind(content), '/proc/900/cmdline': `${arguments_.join('\0')}\0` }))
     expect(stdout).not.toContain(secret)
     const answer = answerOf({ stdout })
-    expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toEqual(expected)
+    const told = filesOf(answer).find(({ role }) => role === 'config')?.content
+    expect(told).toEqual(expected === null ? null : expect.objectContaining({ kind }))
+    if (expected !== null) expect({ ...(told as object), kind: undefined }).toEqual(expected)
     expect((answer.host.kubelet as { commandLine: string[] }).commandLine.slice(2)).toEqual([
       '--token',
       '(removed)',
@@ -312,6 +317,54 @@ describe('a damaged or hostile node', () => {
       const pruned = prune({ kind: 'Node', cluster: 'c', node: { metadata: { name: 'n' } }, host } as never)
       expect(pruned).toMatchObject({ host })
     }
+  })
+
+  const shadow = 'root:hunter2:19000:0:99999:7:::\n'
+  const impostor = (uid: string, cgroup: string) => ({
+    '/proc/90/comm': 'kubelet\n',
+    '/proc/90/status': `Name:\tkubelet\nUid:\t${uid}\n`,
+    '/proc/90/cgroup': `${cgroup}\n`,
+    '/proc/90/cmdline': 'kubelet\0--config=/etc/shadow\0--config-dir=/root\0',
+    '/proc/90/stat': '90 (kubelet) S 1\n',
+    '/etc/shadow': shadow,
+    '/root/a.conf': shadow,
+  })
+
+  it.each([
+    ['a process of a user', '1000\t1000\t1000\t1000', '0::/user.slice/user-1000.slice/session-1.scope'],
+    ['one that a user starts within a service', '1000\t1000\t1000\t1000', '0::/system.slice/crond.service'],
+    ['a setuid program under that name', '1000\t0\t0\t0', '0::/system.slice/crond.service'],
+    ['one that root has in a session', '0\t0\t0\t0', '0::/user.slice/user-0.slice/session-1.scope'],
+  ])('takes no other for the kubelet: %s', generous, (_, uid, cgroup) => {
+    for (const platform of here) {
+      const { stdout } = inspect(linux, withFiles(al2023(), impostor(uid, cgroup)), platform)
+      expect(stdout).not.toContain(secret)
+      const answer = answerOf({ stdout })
+      expect(filesOf(answer).map(({ path }) => path)).not.toContain('/etc/shadow')
+      expect(filesOf(answer).find(({ role }) => role === 'config')?.path).toBe('/etc/kubernetes/kubelet/config.json')
+    }
+  })
+
+  it('takes the process that systemd started, wherever the kubelet has put itself', generous, () => {
+    const node = withTools(withFiles(al2023(), { '/proc/900/cgroup': '0::/kube.slice/daemons\n' }), { systemctl: prints('MainPID=900') })
+    expect(filesOf(answerOf(onFirst(node))).find(({ role }) => role === 'config')?.path).toBe('/etc/kubernetes/kubelet/config.json')
+    const stranger = answerOf(onFirst(withTools(node, { systemctl: prints('MainPID=0') })))
+    expect(whyUnread(stranger, 'kubelet process')).toContain('no process of that name runs')
+  })
+
+  it('tells nothing of a file that is no configuration of a kubelet, not even its hash', generous, () => {
+    const node = withFiles(al2023(), { ...impostor('0\t0\t0\t0', '0::/system.slice/kubelet.service') })
+    const { stdout } = onFirst(node)
+    expect(stdout).not.toContain(secret)
+    const answer = answerOf({ stdout })
+    expect(filesOf(answer).filter(({ role }) => role !== 'environment')).toEqual([
+      { path: '/etc/shadow', role: 'config', content: null },
+      { path: '/root/a.conf', role: 'drop-in', content: null },
+    ])
+    for (const path of ['/etc/shadow', '/root/a.conf'])
+      expect(whyUnread(answer, `kubelet file ${path}`)).toBe(
+        'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
+      )
   })
 
   it('tells the NodeConfig that a plan wrote, since the next one adds to it, and no other', () => {

@@ -7,14 +7,25 @@ newline='
 file_most=131072
 [ -d "$R/proc" ] || { unread 'the kubelet process' 'there is no /proc'; }
 
-# process NAME: the first process of that name outside of any pod, into $pid; its arguments, one a line, into $W/NAME.args.
+# Anybody can give a process any name and any arguments: only root's own counts, in the place of a service, or the one that systemd started.
+of_root() { holds "$1/status" '^Uid:[^0-9]+0[^0-9]+0[^0-9]'; }
+of_service() {
+  if holds "$1/cgroup" "/(system|runtime|podruntime)[.]slice/|/(snap[.])?$2[-.a-z0-9]*[.]service\$" '/user[.]slice/|/machine[.]slice/'; then return 0; fi
+  [ -n "$asked" ] || { asked=yes; ask main 5 systemctl show "$2.service" -p MainPID; }
+  holds "$W/main" "^MainPID=${1##*/}\$"
+}
+
+# process NAME: root's process of that name outside of any pod, into $pid; its arguments, one a line, into $W/NAME.args.
 process() {
   pid=
+  asked=
+  : >"$W/main"
   : >"$W/$1.args"
   for folder in "$R"/proc/[0-9]*; do
     { IFS= read -r comm <"$folder/comm"; } 2>/dev/null || continue
     [ "$comm" = "$1" ] || continue
     if holds "$folder/cgroup" 'kubepods|/docker[-/]|cri-containerd'; then continue; fi
+    if ! of_root "$folder" || ! of_service "$folder" "$1"; then continue; fi
     tr '\n\000' '\001\n' <"$folder/cmdline" >"$W/$1.args" 2>/dev/null
     [ -s "$W/$1.args" ] || continue
     pid=${folder##*/}
@@ -51,9 +62,10 @@ readable() {
 }
 
 # file_entry PATH ROLE CONTENT-FILE
+hashless=
 file_entry() {
   sum=
-  if [ -r "$R$1" ] && [ -f "$R$1" ]; then sum_of "$R$1"; fi
+  if [ -z "$hashless" ] && [ -r "$R$1" ] && [ -f "$R$1" ]; then sum_of "$R$1"; fi
   {
     printf '{"path":'
     json_string "$1"
@@ -63,6 +75,7 @@ file_entry() {
     if [ -s "$3" ]; then tr '\n' ' ' <"$3"; else printf null; fi
     printf '}\n'
   } >>"$W/files"
+  hashless=
 }
 
 # YAML as text, without the values of what may be a secret; exit code 1 where that cannot be told.
@@ -97,12 +110,20 @@ without_yaml_secrets() {
     END { printf "%s", jstr(text) }'
 }
 
-# configuration_file PATH ROLE: as it is where it is JSON, else as text.
+# of_kind FILE KIND: whether the file says so itself, as the kubelet asks of each; what else root can read is none of ours.
+of_kind() { tr '\000' '\001' <"$1" | KIND=$2 awk 'BEGIN { kind = ENVIRON["KIND"] } match($0, "(^|[{,])[ \t]*[\"\047]?kind[\"\047]?[ \t]*:[ \t]*[\"\047]?" kind "[\"\047]?[ \t\r]*([,}#]|$)") { found = 1; exit } END { exit !found }'; }
+
+# configuration_file PATH ROLE: as it is where it is JSON, else as text. What the kubelet does not read need not be a configuration.
 configuration_file() {
   : >"$W/content"
+  kind=KubeletConfiguration
+  [ "$2" != nodeadm ] || kind=NodeConfig
   if ! readable "$1"; then
     unread "kubelet file $1" "$why"
     if [ ! -e "$R$1" ]; then return; fi
+  elif ! of_kind "$R$1" "$kind"; then
+    [ "$2" = ignored ] || unread "kubelet file $1" "it does not say that it is of kind $kind, so nothing of it is told"
+    hashless=yes
   else
     tr '\000' '\001' <"$R$1" >"$W/text"
     if ! run 15 awk -v root= -v keep= -v hide=1 "$json" "$W/text" >"$W/content" 2>/dev/null || [ ! -s "$W/content" ]; then
@@ -252,7 +273,7 @@ json_string "$node" >"$W/part.nodeName"
 # field NAME: a text field of the main configuration file, whichever of the two forms it has.
 field() {
   case $config in /*) ;; *) return ;; esac
-  readable "$config" || return
+  if ! readable "$config" || ! of_kind "$R$config" KubeletConfiguration; then return; fi
   FIELD=$1 awk '
     BEGIN { f = ENVIRON["FIELD"] }
     match($0, "^[ \t{,]*\"?" f "\"?[ \t]*:[ \t]*") {

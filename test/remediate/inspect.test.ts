@@ -207,7 +207,7 @@ describe('a damaged or hostile node', () => {
     const answer = answerOf({ stdout })
     expect(stdout).not.toContain(secret)
     const isTold = unreadOf(answer).some(({ why }) => why.includes(missing) || why === 'no private folder could be made')
-    const isSpare = ['gzip', 'base64', 'iconv', 'sort', 'getconf', 'grep', 'systemctl'].includes(missing)
+    const isSpare = ['gzip', 'base64', 'iconv', 'sort', 'getconf', 'grep'].includes(missing)
     expect(isTold || isSpare).toBe(true)
     expect(stderr).toBe('')
   })
@@ -374,6 +374,79 @@ describe('a damaged or hostile node', () => {
     const content = { apiVersion: 'node.eks.aws/v1alpha1', kind: 'NodeConfig', spec: { kubelet: { config: { containerLogMaxFiles: 9 } } } }
     expect(pieces).toMatchObject([{ path: '/etc/eks/nodeadm.d/50-highwater.yaml', role: 'nodeadm', content }])
     expect(pieces[0]?.sha256).toMatch(/^[a-f0-9]{64}$/)
+  })
+
+  const withTimer = (script: string, files: NodeRoot['files'] = {}) => withFiles(withTools(al2023(), { systemctl: script }), files)
+  it.each([
+    ['is not there', { ...al2023(), missing: ['systemctl'] }, 'the program systemctl is not on this node'],
+    ['fails', withTimer('echo "no bus" >&2; exit 1'), 'systemctl failed with exit code 1: no bus'],
+    ['hangs', withTimer('exit 124'), expect.stringMatching(/systemctl did not answer within \d seconds/)],
+    ['says something else', withTimer('echo hello'), 'what it printed is not of the form that is known'],
+  ])('does not claim that nothing runs logrotate where systemctl %s', generous, (_, node, why) => {
+    const answer = answerOf(onFirst(node))
+    expect(answer.host).not.toHaveProperty('logrotateRuns')
+    expect(whyUnread(answer, 'runs of logrotate')).toEqual(why)
+  })
+
+  const calendar = (...times: string[]) =>
+    prints(['ActiveState=active', ...times.map(time => `TimersCalendar={ OnCalendar=${time} ; next_elapse=n/a }`)].join('\n'))
+  it.each<[string, NodeRoot, object]>([
+    [
+      'two times of a timer',
+      withTimer(calendar('*-*-* 00:00:00', '*-*-* 12:00:00')),
+      { by: 'timer', schedule: '*-*-* 00:00:00', also: [{ by: 'timer', schedule: '*-*-* 12:00:00' }] },
+    ],
+    [
+      'a timer and a cron line',
+      withTimer(calendar('daily'), { '/etc/cron.d/a': '0\t* * * * root /usr/sbin/logrotate /etc/logrotate.d/a\n' }),
+      { by: 'timer', schedule: 'daily', also: [{ by: 'cron', schedule: '0 * * * *' }] },
+    ],
+    [
+      'no cron line that only has it in a name',
+      withTimer('echo ActiveState=inactive', { '/etc/cron.d/a': '0 * * * * root /opt/check-logrotate-status.sh\n' }),
+      { by: null },
+    ],
+  ])('tells all that runs logrotate: %s', generous, (_, node, expected) => {
+    for (const platform of here) expect(answerOf(inspect(linux, node, platform)).host.logrotateRuns).toEqual(expected)
+  })
+
+  it('tells two blocks of logrotate apart where a comment follows the brace', generous, () => {
+    const text = '/var/log/a.log { # first\n daily\n rotate 2\n}\n/var/log/b.log {\n rotate 3\n}\n'
+    for (const platform of here) {
+      const { logrotate } = answerOf(inspect(linux, withFiles(al2023(), { '/etc/logrotate.d/two': text }), platform)).host
+      expect((logrotate as { path: string; directives: object }[]).filter(({ path }) => path.endsWith('/two'))).toMatchObject([
+        { directives: { patterns: ['/var/log/a.log'], daily: true, rotate: 2 } },
+        { directives: { patterns: ['/var/log/b.log'], rotate: 3 } },
+      ])
+    }
+  })
+
+  it('names what it leaves out: arguments, the end of a long one, other folders of logrotate', generous, () => {
+    const many = ['/usr/bin/kubelet', '--config=/c.json', `--node-labels=${'x'.repeat(5000)}`, ...Array(400).fill('--v=2')]
+    const node = withFiles(al2023(), {
+      '/proc/900/cmdline': `${many.join('\0')}\0`,
+      '/etc/logrotate.conf': 'weekly\ninclude /etc/logrotate.d/\ninclude /opt/logrotate.d\n',
+    })
+    for (const platform of here) {
+      const answer = answerOf(inspect(linux, node, platform))
+      const left = unreadOf(answer).filter(({ what }) => what === 'kubelet command line' || what.startsWith('logrotate'))
+      expect(left).toEqual([
+        { what: 'kubelet command line', why: 'it has 403 arguments, of which 300 are told' },
+        { what: 'kubelet command line', why: 'an argument was cut to 4000 characters' },
+        { what: 'logrotate file /opt/logrotate.d', why: '/etc/logrotate.conf includes it, and only /etc/logrotate.d is looked into' },
+      ])
+    }
+  })
+
+  it('takes settings of Bottlerocket that nobody made for such', generous, () => {
+    const empty = prints('{}')
+    const apiclient = answers({ 'get settings.container-registry': empty, 'get settings.kubernetes': empty })
+    for (const platform of here) {
+      const answer = answerOf(inspect(onBottlerocket, withTools(bottlerocket(), { apiclient }), platform))
+      expect(answer.host.bottlerocket).toEqual({ containerRegistry: {} })
+      expect(whyUnread(answer, 'settings.container-registry')).toBeUndefined()
+      expect(whyUnread(answer, 'settings.kubernetes')).toBe('apiclient says that nothing is set there')
+    }
   })
 
   it('takes no log-rotation file whose form it does not know', generous, () => {

@@ -8,7 +8,16 @@ settings() {
     unread "$4" "$why"
     return
   fi
-  part "bottlerocket.$1" api "$2" "$3" || unread "$4" 'what apiclient printed is no JSON of the form that is known'
+  if part "bottlerocket.$1" api "$2" "$3"; then return; fi
+  # Settings that nobody made are not there at all.
+  if pick api '' >"$W/flat" && [ "$(tr -d ' \n' <"$W/flat")" = '{}' ]; then
+    case $1 in
+      container*) printf '{}' >"$W/part.bottlerocket.$1" ;;
+      *) unread "$4" 'apiclient says that nothing is set there' ;;
+    esac
+    return
+  fi
+  unread "$4" 'what apiclient printed is no JSON of the form that is known'
 }
 
 kept=

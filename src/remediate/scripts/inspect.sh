@@ -186,6 +186,8 @@ if process kubelet; then
     /^--?[A-Za-z0-9_-]+$/ { name = $0; sub(/^--?/, "", name); hides = is_secret(name) }
     NR <= 300 { print jstr(substr($0, 1, 4000)) }' "$W/kubelet.args" >"$W/lines"
   joined "$W/lines" >"$W/part.kubelet.commandLine"
+  awk 'length($0) > 4000 { cut++ } END { if (NR > 300) print "it has " NR " arguments, of which 300 are told"; if (cut) print "an argument was cut to 4000 characters" }' "$W/kubelet.args" >"$W/names"
+  while IFS= read -r why; do unread 'kubelet command line' "$why"; done <"$W/names"
   ticks=100
   if has getconf; then ticks=$(getconf CLK_TCK 2>/dev/null) || ticks=100; fi
   awk -v ticks="${ticks:-100}" "$lib"'
@@ -564,6 +566,7 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
       else put(name, jstr(substr(value, 1, 200)))
     }
     script { if ($0 ~ /^[ \t]*endscript/) script = 0; next }
+    !inside && /^[ \t]*[^# \t].*[{][ \t]*#/ { sub(/[{][ \t]*#.*$/, "{") }
     /[ \t][{][ \t]+[^ \t#]/ || (inside && /[^ \t].*[ \t][}]/) { odd = 1; exit 1 }
     { sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") }
     /^#/ || /^$/ { next }
@@ -584,34 +587,42 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
       flush()
     }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
   cat "$W/content" >>"$W/lines"
+  awk '$1 == "include" { sub(/^[ \t]*include[ \t=]*/, ""); gsub(/["\047\r]|[ \t]+$/, ""); sub(/\/$/, ""); if ($0 != "/etc/logrotate.d") print }' "$file" >"$W/names"
+  while IFS= read -r included; do unread "logrotate file $included" "$path includes it, and only /etc/logrotate.d is looked into"; done <"$W/names"
 done
 joined "$W/lines" >"$W/part.host.logrotate"
 
-runs=
-if ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec; then
+# A run each: who starts it, when, and when it last was. What a timer does not tell, no cron line makes up for.
+: >"$W/lines"
+if ! ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec; then
+  unread 'runs of logrotate' "$why"
+elif ! holds "$W/timer" '^ActiveState='; then
+  unread 'runs of logrotate' 'what it printed is not of the form that is known'
+else
   if holds "$W/timer" '^ActiveState=active'; then
-    runs=$(awk "$lib"'
-      /^TimersCalendar=/ { if (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); sub(/ +$/, "", when) } }
-      /^LastTriggerUSec=/ { sub(/^[^=]*=/, ""); last = $0 }
-      END { printf "{\"by\":\"timer\"%s%s}", (when == "" ? "" : ",\"schedule\":" jstr(when)), (last == "" || last == "n/a" ? "" : ",\"last\":" jstr(last)) }' "$W/timer")
+    awk '
+      /^TimersCalendar=/ { while (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); $0 = substr($0, RSTART + RLENGTH); sub(/ +$/, "", when); print "timer\t" when; n++ } }
+      END { if (!n) print "timer\t" }' "$W/timer" >>"$W/lines"
   fi
-fi
-if [ -z "$runs" ]; then
   for every in hourly daily weekly monthly; do
-    [ ! -x "$R/etc/cron.$every/logrotate" ] || { runs="{\"by\":\"cron\",\"schedule\":\"$every\"}"; break; }
+    [ ! -x "$R/etc/cron.$every/logrotate" ] || printf 'cron\t%s\n' "$every" >>"$W/lines"
   done
-fi
-if [ -z "$runs" ]; then
   # Of a cron line only when: the command may hold anything.
-  runs=$(cat "$R/etc/crontab" "$R"/etc/cron.d/* 2>/dev/null | awk "$lib"'
-    /^[ \t]*[0-9*@]/ && /logrotate/ {
+  cat "$R/etc/crontab" "$R"/etc/cron.d/* 2>/dev/null | tr '\000\t' '\002 ' | awk '
+    /^ *[0-9*@]/ && /(^|[ \/;&|(])logrotate([ ;&|)]|$)/ {
       when = $1
       if (when !~ /^@/) when = $1 " " $2 " " $3 " " $4 " " $5
-      printf "{\"by\":\"cron\",\"schedule\":%s}", jstr(substr(when, 1, 80))
-      exit
-    }')
+      print "cron\t" when
+    }' >>"$W/lines"
+  awk -F '\t' "$lib"'
+    function one(by, when) { return "\"by\":\"" by "\"" (when == "" ? "" : ",\"schedule\":" jstr(substr(when, 1, 80))) }
+    FNR == NR { if (/^LastTriggerUSec=/) { sub(/^[^=]*=/, ""); last = $0 } next }
+    seen[$0]++ || n == 20 { next }
+    { n++ }
+    n == 1 { first = one($1, $2) ($1 != "timer" || last == "" || last == "n/a" ? "" : ",\"last\":" jstr(last)); next }
+    { also = also (also == "" ? "" : ",") "{" one($1, $2) "}" }
+    END { printf "{%s%s}", (n ? first : "\"by\":null"), (also == "" ? "" : ",\"also\":[" also "]") }' "$W/timer" "$W/lines" >"$W/part.host.logrotateRuns"
 fi
-printf '%s' "${runs:-{\"by\":null\}}" >"$W/part.host.logrotateRuns"
 
 : >"$W/found"
 counted=yes

@@ -7,8 +7,8 @@ import { harmlessKernelWords, isSecretKey, withoutTextSecrets } from './secret-t
 const kubeletVariable = /^(export\s+)?[A-Z0-9_]*KUBELET[A-Z0-9_]*$/
 
 const isKept = (name: string) => kubeletVariable.test(name.trim()) && !isSecretKey(name)
-/** Roles whose content is a KubeletConfiguration, or the NodeConfig that a plan wrote; a kubeconfig, or whatever else was put there, stays behind. */
-const configurationRoles = new Set<unknown>(['config', 'drop-in', 'nodeadm'])
+/** Roles whose content is a KubeletConfiguration, read by the kubelet or not, or the NodeConfig that a plan wrote; a kubeconfig, or whatever else was put there, stays behind. */
+const configurationRoles = new Set<unknown>(['config', 'drop-in', 'ignored', 'nodeadm'])
 
 export function withoutHostSecrets(host: unknown): unknown {
   if (!isRawObject(host)) return host

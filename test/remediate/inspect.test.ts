@@ -367,6 +367,32 @@ describe('a damaged or hostile node', () => {
       )
   })
 
+  it('tells configuration that the kubelet passes over, and doubts nothing for a file there that is none', generous, () => {
+    const folder = '/etc/kubernetes/kubelet/config.json.d'
+    const content = { kind, maxPods: 5 }
+    const node = withFiles(al2023(), {
+      [`${folder}/50-ours.conf`]: JSON.stringify(content),
+      [`${folder}/60-ours.yaml`]: `kind: ${kind}\nmaxPods: 5\n`,
+      [`${folder}/70-damaged.conf`]: `{"kind":"${kind}",`,
+      [`${folder}/notes`]: shadow,
+    })
+    for (const platform of here) {
+      const { stdout } = inspect(linux, node, platform)
+      expect(stdout).not.toContain(secret)
+      const answer = answerOf({ stdout })
+      const ignored = filesOf(answer).filter(({ role }) => role === 'ignored')
+      expect(ignored.map(({ path, content }) => [path.replace(`${folder}/`, ''), content])).toEqual([
+        ['50-ours.conf', content],
+        ['60-ours.yaml', content],
+        ['70-damaged.conf', null],
+        ['notes', null],
+      ])
+      expect(unreadOf(answer).filter(({ what }) => what.startsWith('kubelet'))).toEqual([])
+      const pruned = prune({ kind: 'Node', cluster: 'c', node: { metadata: { name: 'n' } }, host: answer.host } as never)
+      expect(pruned).toMatchObject({ host: { kubelet: answer.host.kubelet } })
+    }
+  })
+
   it('tells the NodeConfig that a plan wrote, since the next one adds to it, and no other', () => {
     const config = 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      containerLogMaxFiles: 9\n'
     const node = withFiles(al2023(), { '/etc/eks/nodeadm.d/50-highwater.yaml': config, '/etc/eks/nodeadm.d/60-team.yaml': config })

@@ -119,7 +119,7 @@ configuration_file() {
   kind=KubeletConfiguration
   [ "$2" != nodeadm ] || kind=NodeConfig
   if ! readable "$1"; then
-    unread "kubelet file $1" "$why"
+    [ "$2" = ignored ] || unread "kubelet file $1" "$why"
     if [ ! -e "$R$1" ]; then return; fi
   elif ! of_kind "$R$1" "$kind"; then
     [ "$2" = ignored ] || unread "kubelet file $1" "it does not say that it is of kind $kind, so nothing of it is told"
@@ -129,7 +129,7 @@ configuration_file() {
     if ! run 15 awk -v root= -v keep= -v hide=1 "$json" "$W/text" >"$W/content" 2>/dev/null || [ ! -s "$W/content" ]; then
       if ! without_yaml_secrets "$W/text" >"$W/content"; then
         : >"$W/content"
-        unread "kubelet file $1" 'it is no JSON and may hold a secret, so its text stays here'
+        [ "$2" = ignored ] || unread "kubelet file $1" 'it is no JSON and may hold a secret, so its text stays here'
       fi
     fi
   fi
@@ -247,8 +247,8 @@ drop_ins() {
     if [ "$many" -gt 50 ]; then unread "drop-ins in $1" 'more than 50 files lie there: the rest was not read'; break; fi
     path=${path#"$R"}
     case $path in
-      *.conf) if [ "$2" = drop-in ]; then configuration_file "$path" drop-in; else file_entry "$path" "$2" /dev/null; fi ;;
-      *) file_entry "$path" ignored /dev/null ;;
+      *.conf) configuration_file "$path" "$2" ;;
+      *) configuration_file "$path" ignored ;;
     esac
   done <"$W/sorted"
 }

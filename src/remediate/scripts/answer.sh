@@ -121,23 +121,65 @@ function iso(s,  days, era, doe, yoe, doy, mp, d, m, y, t) {
 }
 function is_secret(name) {
   name = tolower(name)
-  return name ~ /token|passw|secret|credential|authorization|private[-_]?key/ && name !~ /(file|path|dir|ttl|mode|refresh|rotate[-a-z0-9_]*)$/
+  return name ~ /token|passw|secret|credential|authorization|private[-_]?key|key$/ && name !~ /(file|path|dir|ttl|mode|refresh|rotate[-a-z0-9_]*)$/
 }
-function without_secrets(s,  words, n, i, flag, out, hides) {
+# How much of `rest` is the value of a secret; `before` is the quote that was open before its name.
+function value_length(rest, name, before,  quote, n, more) {
+  if (index(rest, "(removed)") == 1) return 9
+  if (match(rest, /^\\*["\047]/)) {
+    quote = substr(rest, 1, RLENGTH)
+    n = RLENGTH
+    for (;;) {
+      more = index(substr(rest, n + 1), quote)
+      if (!more) return length(rest)
+      n += more + length(quote) - 1
+      if (length(quote) > 1 || substr(rest, n - 1, 1) != "\\") break
+    }
+    if (match(substr(rest, n + 1), /^[A-Za-z0-9_$][^ \t]*/)) n += RLENGTH
+    return n
+  }
+  if (tolower(name) ~ /authorization/ || rest ~ /^[[{]/) return length(rest)
+  match(rest, /^(\\.|[^ \t\\])*/)
+  n = RLENGTH
+  if (n > 0 && substr(rest, n, 1) ~ /["\047]/) return n - 1
+  # In quotes a value may have spaces; the next flag is none of it.
+  while (before != "" && match(substr(rest, n + 1), /^[ \t]+[^- \t"\047][^ \t]*/)) {
+    n += RLENGTH
+    if (substr(rest, n, 1) == before) return n - 1
+  }
+  return n
+}
+function without_secrets(s,  out, name, before, rest, between, n) {
   gsub(/:\/\/[^\/@ ]*@/, "://", s)
   if (s ~ /[Bb]earer +[^ ]/) gsub(/[Bb]earer +[^ "]+/, "Bearer (removed)", s)
-  n = split(s, words, " ")
-  hides = 0
-  for (i = 1; i <= n; i++) {
-    flag = words[i]
-    sub(/^[^-]*--/, "--", flag)
-    if (hides && words[i] !~ /^--/) { words[i] = "(removed)"; hides = 0 }
-    else if (flag ~ /^--[A-Za-z0-9_-]+=/) {
-      hides = 0
-      if (is_secret(substr(flag, 3, index(flag, "=") - 3))) words[i] = substr(words[i], 1, index(words[i], "=")) "(removed)"
-    } else hides = flag ~ /^--[A-Za-z0-9_-]+$/ && is_secret(substr(flag, 3))
-    out = out (i > 1 ? " " : "") words[i]
+  out = ""
+  while (match(tolower(s), /[-a-z0-9_.]*(token|passw|secret|credential|authorization|key)[-a-z0-9_.]*/)) {
+    name = substr(s, RSTART, RLENGTH)
+    out = out substr(s, 1, RSTART - 1)
+    before = substr(out, length(out), 1)
+    out = out name
+    s = substr(s, RSTART + RLENGTH)
+    # A label or a taint may well be called a key.
+    if (!is_secret(name) || (tolower(name) !~ /token|passw|secret|credential|authorization|private|api|access/ && before ~ /[=,\/:]/)) continue
+    if (match(s, /^\\*["\047]?([ \t]*:[ \t]*|=|[ \t]+=[ \t]*)/)) between = substr(s, 1, RLENGTH)
+    else if (name ~ /^--?[A-Za-z0-9]/ && match(s, /^["\047]?[ \t]+/) && substr(s, RLENGTH + 1) !~ /^["\047]?-/) between = substr(s, 1, RLENGTH)
+    else continue
+    rest = substr(s, length(between) + 1)
+    if (between ~ /^\\*["\047]/ || before !~ /["\047]/) before = ""
+    n = value_length(rest, name, before)
+    if (n == 0 || substr(rest, 1, n) ~ /^(true|false)$/) continue
+    out = out between "(removed)"
+    s = substr(rest, n + 1)
   }
+  return out s
+}
+# Of the kernel parameters only those that are known to hold nothing but settings; what follows `--` is for init.
+function kernel_words(s,  words, n, i, out) {
+  gsub(/"[^"]*"?/, "\"", s)
+  n = split(s, words, " ")
+  for (i = 1; i <= n && words[i] != "--"; i++)
+    if (words[i] ~ /^(BOOT_IMAGE|root|rootfstype|ro|rw|quiet|console|cgroup[._][a-z0-9_.]+|cgroup|swapaccount|psi|systemd\.unified_cgroup_hierarchy|systemd\.legacy_systemd_cgroup_controller|net\.ifnames|biosdevname|nvme_core\.io_timeout|selinux|enforcing|security|mitigations|transparent_hugepage|hugepages|hugepagesz|crashkernel|panic)(=[A-Za-z0-9_.,:\/()=+-]*)?$/)
+      out = out (out == "" ? "" : " ") words[i]
   return out
 }
 '
@@ -368,21 +410,43 @@ finish() {
     cat "$W/whole"
     return
   fi
-  # What is left out first is what decides least.
+  # What is left out first is what decides least; what is small goes back in once there is room.
+  cat "$W/unread" >"$W/all_unread"
+  out=
   for spare in host.logLines host.logs host.podLogDirectories runtime.sandboxes runtime.containers runtime.images configz host.logrotate host.filesystems host.kubelet; do
-    if packed && fits "$W/packed"; then
-      cat "$W/packed"
-      return
-    fi
+    if small; then break; fi
     [ -s "$W/part.$spare" ] || continue
-    rm -f "$W/part.$spare"
-    case $spare in configz) spare='the running configuration' ;; esac
-    unread "$spare" 'left out: the answer would not fit into the 24,000 characters that SSM keeps'
-    whole
-    if fits "$W/whole"; then
-      cat "$W/whole"
-      return
-    fi
+    cat "$W/part.$spare" >"$W/spare.$spare"
+    out="$spare $out"
+    without "$out"
   done
-  bare 'the answer does not fit into the 24,000 characters that SSM keeps'
+  if ! small; then
+    bare 'the answer does not fit into the 24,000 characters that SSM keeps'
+    return
+  fi
+  for spare in $out; do
+    rest=
+    for other in $out; do [ "$other" = "$spare" ] || rest="$rest $other"; done
+    cat "$W/spare.$spare" >"$W/part.$spare"
+    without "$rest"
+    if small; then out=$rest; else without "$out"; fi
+  done
+  small
+  cat "$W/small"
+}
+
+# without SPARES: the whole anew, but for these parts, each named.
+without() {
+  cat "$W/all_unread" >"$W/unread"
+  for part in $1; do
+    rm -f "$W/part.$part"
+    case $part in configz) part='the running configuration' ;; esac
+    unread "$part" 'left out: the answer would not fit into the 24,000 characters that SSM keeps'
+  done
+  whole
+}
+
+# small: the answer into $W/small, as it is or packed; exit code 1 where neither fits.
+small() {
+  if fits "$W/whole"; then cat "$W/whole" >"$W/small"; elif packed && fits "$W/packed"; then cat "$W/packed" >"$W/small"; else return 1; fi
 }

@@ -1,4 +1,5 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { canonicalName } from '#judge/images.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -29,7 +30,9 @@ export const unpinnedSandboxImage = nodeRule({
       yield { unknown: 'host and runtime: the sandbox image, or the list of images, was not read' }
       return
     }
-    const image = runtime.images.filter(isRawObject).find(listed => isNamed(namesOf(listed), name))
+    const image = runtime.images
+      .filter(isRawObject)
+      .find(({ id, ...names }) => id === name || namesOf(names).some(known => canonicalName(known) === canonicalName(name)))
     if (image === undefined) {
       yield { unknown: `runtime: the sandbox image ${bounded(name)} is not among the images of this node` }
       return
@@ -45,15 +48,5 @@ export const unpinnedSandboxImage = nodeRule({
   },
 })
 
-/** A reference may have both a tag and a digest, which are listed each for itself: then the digest alone decides. */
-function isNamed(known: unknown[], name: string): boolean {
-  const tagged = /^(.+):[^:/@]+(@[^@]+)$/.exec(name)
-  const untagged = tagged === null ? name : `${tagged[1]}${tagged[2]}`
-  return known.includes(name) || known.includes(untagged) || known.includes(`${name}:latest`)
-}
-
-const namesOf = ({ id, repoTags, repoDigests }: RawObject): unknown[] => [
-  id,
-  ...(Array.isArray(repoTags) ? repoTags : []),
-  ...(Array.isArray(repoDigests) ? repoDigests : []),
-]
+const namesOf = ({ repoTags, repoDigests }: RawObject): string[] =>
+  [repoTags, repoDigests].flatMap(names => (Array.isArray(names) ? names.filter(name => typeof name === 'string') : []))

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { documents, scriptOf } from '#remediate/scripts/documents.ts'
+import { applyDocuments, documents, scriptOf } from '#remediate/scripts/documents.ts'
 import { temporaryFolder } from './cli.ts'
 
 export interface NodeRoot {
@@ -32,21 +32,28 @@ const everyday = [
     'awk',
     'base64',
     'cat',
+    'chmod',
+    'chown',
     'date',
+    'df',
+    'env',
     'find',
     'getconf',
     'grep',
     'gzip',
     'head',
     'iconv',
+    'id',
     'ionice',
+    'ln',
     'mkdir',
     'mktemp',
+    'mv',
     'renice',
     'rm',
     'sed',
   ],
-  ...['sh', 'sha256sum', 'sleep', 'sort', 'stat', 'timeout', 'tr', 'true', 'wc'],
+  ...['sh', 'sha256sum', 'sleep', 'sort', 'stat', 'sync', 'timeout', 'tr', 'true', 'wc'],
 ]
 
 export const which = (name: string): string | null =>
@@ -57,13 +64,13 @@ export const which = (name: string): string | null =>
     .find(path => existsSync(path)) ?? null
 
 /** The scripts as the documents have them. */
-function scriptNamed(name: string): string {
-  const document = documents.find(known => known.name === name)
+export function scriptNamed(name: string): string {
+  const document = [...documents, ...applyDocuments].find(known => known.name === name)
   if (document === undefined) throw new Error(`there is no document ${name}`)
   return scriptOf(document, file => readFileSync(join('src/remediate/scripts', file), 'utf8'))
 }
 
-function writeRoot(
+export function writeRoot(
   { files, links = {}, folders = [], tools = {}, missing = [] }: NodeRoot,
   platform: Platform,
 ): { root: string; path: string } {

@@ -4,17 +4,18 @@
  *   node src/remediate/scripts/print-documents.ts [NAME]
  */
 import { readFileSync } from 'node:fs'
-import { contentOf, documents, hashOf, scriptOf } from './documents.ts'
+import { applyDocuments, contentOf, documents, hashOf, scriptOf } from './documents.ts'
 
 const readFile = (file: string) => readFileSync(new URL(file, import.meta.url), 'utf8')
 const [name] = process.argv.slice(2)
-const asked = documents.find(document => document.name === name)
+const all = [...documents, ...applyDocuments]
+const asked = all.find(document => document.name === name)
 if (name !== undefined && asked === undefined) {
-  process.stderr.write(`There is no document ${name}: they are ${documents.map(document => document.name).join(', ')}\n`)
+  process.stderr.write(`There is no document ${name}: they are ${all.map(document => document.name).join(', ')}\n`)
   process.exitCode = 2
 } else if (asked !== undefined) process.stdout.write(scriptOf(asked, readFile))
 else {
-  const printed = documents.map(document => {
+  const printed = all.map(document => {
     const content = contentOf(document, readFile)
     return { name: document.name, resource: document.resource, sha256: hashOf(content), content }
   })

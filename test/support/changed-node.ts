@@ -1,0 +1,217 @@
+/** A pretend node that can be changed: its kubelet, systemd, nodeadm and apiclient are stand-ins with checks of their own, and it can be broken off anywhere. */
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { type NodeRoot, type Platform, scriptNamed, which, writeRoot } from './node-root.ts'
+
+export const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
+export const packed = (content: string | Buffer) => gzipSync(content).toString('base64')
+
+export interface Answer {
+  run: string
+  action: string
+  outcome: string
+  reason: string | null
+  oldSha256: string | null
+  newSha256: string | null
+  presentSha256: string | null
+  kubelet: { active: boolean | null; startedAtBefore: string | null; startedAtAfter: string | null; healthz: string | null } | null
+  steps: string[]
+}
+export interface Sent {
+  answer: Answer | null
+  stdout: string
+  stderr: string
+  code: number | null
+}
+
+/** What happens beside the script. */
+export interface Faults {
+  /** The kubelet, once started anew, is down whatever its files hold. */
+  neverUp?: true
+  /** As often is it asked for its health before it answers ok. */
+  slow?: number
+  nodeadmFails?: true
+}
+
+const systemctl = (node: string, world: string) => `
+cd ${world}
+up=$(cat kubelet 2>/dev/null) starts=$(cat starts)
+begins() {
+  starts=$((starts + 1))
+  echo "$starts" >starts
+  echo "900 (kubelet) S 1 900 900 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 15 0 $((6000 + starts * 1000)) 2000000 1 2" >"$HIGHWATER_ROOT/proc/900/stat"
+}
+case "$*" in
+  'show kubelet.service -p LoadState -p ActiveState')
+    if [ -e snap ]; then echo LoadState=not-found; echo ActiveState=inactive; else echo LoadState=loaded; echo ActiveState=active; fi ;;
+  'show snap.kubelet-eks.daemon.service -p LoadState -p ActiveState')
+    if [ -e snap ]; then echo LoadState=loaded; echo ActiveState=active; else echo LoadState=not-found; echo ActiveState=inactive; fi ;;
+  show*-p\\ SubState*)
+    if [ "$up" = up ]; then
+      echo ActiveState=active; echo SubState=running; echo MainPID=900
+    else
+      asked=$(($(cat asked 2>/dev/null || echo 0) + 1)); echo "$asked" >asked
+      # As systemd does, every five seconds.
+      [ $((asked % 5)) -ne 0 ] || begins
+      echo ActiveState=activating; echo SubState=auto-restart; echo MainPID=0
+    fi
+    echo ExecMainStartTimestampMonotonic=$starts ;;
+  'show nodeadm-run.service -p ExecStart')
+    echo "ExecStart={ path=/usr/bin/nodeadm ; argv[]=/usr/bin/nodeadm --console init --skip config --config-source imds://user-data --config-source file:///etc/eks/nodeadm.d/ --config-cache /run/eks/nodeadm/config.json ; ignore_errors=no ; start_time=[n/a] ; pid=0 }" ;;
+  reset-failed*) ;;
+  restart*)
+    begins
+    : >health
+    echo restart >>calls
+    if [ ! -e neverUp ] && ${node} ${resolve('test/support/pretend/kubelet.mjs')} "$HIGHWATER_ROOT" ${world} 2>>journal; then echo up >kubelet; else echo down >kubelet; fi ;;
+  *) echo "unknown: $*" >&2; exit 1 ;;
+esac`
+
+const curl = (world: string) => `
+cd ${world}
+case "$*" in *http://127.0.0.1:10248/healthz) ;; *) echo "curl: unknown: $*" >&2; exit 2 ;; esac
+if [ "$(cat kubelet)" != up ]; then echo 'curl: (7) Failed to connect' >&2; exit 7; fi
+echo x >>health
+if [ "$(wc -l <health)" -le "$(cat slow 2>/dev/null || echo 0)" ]; then echo 'curl: (22) The requested URL returned error: 500' >&2; exit 22; fi
+printf ok`
+
+/** Programs after which the node may lose its power. */
+const acting = ['mv', 'rm', 'mkdir', 'chmod', 'chown', 'ln', 'sync', 'systemctl', 'nodeadm', 'apiclient', 'sha256sum']
+
+export class ChangedNode {
+  readonly root: string
+  readonly #path: string
+  readonly #folder: string
+  readonly #platform: Platform
+  readonly #script: string
+
+  constructor(document: string, node: NodeRoot, platform: Platform, faults: Faults = {}) {
+    const node24 = process.execPath
+    const { root, path } = writeRoot(node, platform)
+    this.root = realpathSync(root)
+    this.#path = path
+    this.#folder = dirname(path)
+    this.#platform = platform
+    this.#script = join(this.#folder, 'script.sh')
+    writeFileSync(this.#script, scriptNamed(document))
+    mkdirSync(this.world())
+    const tools = {
+      systemctl: systemctl(node24, this.world()),
+      curl: curl(this.world()),
+      nodeadm: `exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" ${this.world()} "$@"`,
+    }
+    for (const [name, text] of Object.entries(tools)) if (!node.missing?.includes(name)) this.tool(name, text)
+    this.tell('kubelet', 'up\n')
+    this.tell('starts', '1\n')
+    this.tell('user-data.json', JSON.stringify({ spec: { cluster: { name: 'prod' } } }))
+    for (const [name, value] of Object.entries(faults)) this.tell(name === 'nodeadmFails' ? 'nodeadm-fails' : name, `${value}\n`)
+  }
+
+  world(name = ''): string {
+    return join(this.#folder, 'world', name)
+  }
+  tell(name: string, text: string): void {
+    writeFileSync(this.world(name), text)
+  }
+  told(name: string): string {
+    return existsSync(this.world(name)) ? readFileSync(this.world(name), 'utf8') : ''
+  }
+  tool(name: string, script: string): void {
+    rmSync(join(this.#path, name), { force: true })
+    writeFileSync(join(this.#path, name), `#!/bin/sh\n${script}\n`)
+    chmodSync(join(this.#path, name), 0o755)
+  }
+  at(path: string): string {
+    return join(this.root, path)
+  }
+  read(path: string): string | null {
+    return existsSync(this.at(path)) ? readFileSync(this.at(path), 'utf8') : null
+  }
+  /** All files below /etc, by path, with mode and owner: what must be as it was. */
+  everything(below = 'etc'): Record<string, string> {
+    const files = readdirSync(this.at(below), { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
+    return Object.fromEntries(
+      files
+        .map(({ parentPath, name }) => join(parentPath, name))
+        .toSorted()
+        .map(path => {
+          const { mode, uid, gid } = statSync(path)
+          return [path.slice(this.root.length), `${sha256(readFileSync(path))} ${mode.toString(8)} ${uid}:${gid}`]
+        }),
+    )
+  }
+  restarts(): number {
+    return this.told('calls').split('\n').filter(Boolean).length
+  }
+  running(): unknown {
+    return this.told('kubelet') === 'up\n' && this.told('running.json') !== '' ? JSON.parse(this.told('running.json')) : null
+  }
+
+  /** Counts what acts; after the Nth of it the script is killed. */
+  killAfter(count: number | null): void {
+    this.tell('killAt', `${count ?? 0}\n`)
+    this.tell('acted', '0\n')
+    for (const name of acting) {
+      const real = join(this.#folder, 'real', name)
+      if (existsSync(real)) continue
+      const present = join(this.#path, name)
+      if (!existsSync(present)) continue
+      mkdirSync(dirname(real), { recursive: true })
+      const target = realpathSync(present)
+      if (dirname(target) === realpathSync(this.#path)) {
+        writeFileSync(real, readFileSync(present))
+        chmodSync(real, 0o755)
+      } else symlinkSync(target, real)
+      this.tool(
+        name,
+        `${real} "$@"\ncode=$?\ncd ${this.world()}\nread -r acted <acted\nacted=$((acted + 1))\necho $acted >acted\nread -r at <killAt\nif [ $acted -eq $at ]; then read -r pid <pid; kill -KILL "$pid"; fi\nexit $code`,
+      )
+    }
+  }
+  acted(): number {
+    return Number(this.told('acted'))
+  }
+
+  send(parameters: Record<string, string>, environment: Record<string, string> = {}): Promise<Sent> {
+    const [shell = 'sh', ...options] = this.#platform.shell
+    // Its own id, so that whoever ends it ends this one.
+    const child = spawn(which('sh') ?? 'sh', ['-c', `echo $$ >${this.world('pid')}; exec "$@"`, 'sh', shell, ...options, this.#script], {
+      env: {
+        PATH: this.#path,
+        HIGHWATER_ROOT: this.root,
+        HIGHWATER_PACE: '0.001',
+        AWS_SSM_INSTANCE_ID: 'i-0123456789abcdef0',
+        TMPDIR: this.#folder,
+        ...Object.fromEntries(Object.entries(parameters).map(([name, value]) => [`SSM_${name}`, value])),
+        ...environment,
+      },
+      cwd: this.#folder,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const output = { stdout: '', stderr: '' }
+    for (const name of ['stdout', 'stderr'] as const) child[name].on('data', chunk => (output[name] += chunk))
+    return new Promise(done => child.on('close', code => done({ code, ...output, answer: answerIn(output.stdout) })))
+  }
+}
+
+function answerIn(stdout: string): Answer | null {
+  const lines = stdout.split('\n').filter(line => line !== '')
+  if (lines.length !== 1 || lines[0] === undefined) return null
+  const answer = JSON.parse(lines[0])
+  if (answer.schema !== 'highwater.apply/1') throw new Error(`no answer: ${stdout}`)
+  return answer
+}

@@ -45,6 +45,13 @@ export interface Faults {
   /** As often is it asked for its health before it answers ok. */
   slow?: number
   nodeadmFails?: true
+  /** Its unit is the one of a snap. */
+  snap?: true
+  /** From the restart on there is no room on the disk. */
+  fullAtRestart?: true
+  /** What apiclient sets is gone again at once. */
+  forgets?: true
+  apiclientFails?: true
 }
 
 const systemctl = (node: string, world: string) => `
@@ -76,6 +83,7 @@ case "$*" in
   restart*)
     begins
     : >health
+    [ ! -e fullAtRestart ] || : >full
     echo restart >>calls
     if [ ! -e neverUp ] && ${node} ${resolve('test/support/pretend/kubelet.mjs')} "$HIGHWATER_ROOT" ${world} 2>>journal; then echo up >kubelet; else echo down >kubelet; fi ;;
   *) echo "unknown: $*" >&2; exit 1 ;;
@@ -88,6 +96,17 @@ if [ "$(cat kubelet)" != up ]; then echo 'curl: (7) Failed to connect' >&2; exit
 echo x >>health
 if [ "$(wc -l <health)" -le "$(cat slow 2>/dev/null || echo 0)" ]; then echo 'curl: (22) The requested URL returned error: 500' >&2; exit 22; fi
 printf ok`
+
+/** On a disk that is full, nothing but the name of a file can be made there. */
+const cat = (real: string, world: string) => `
+to=$(${which('readlink')} /proc/self/fd/1)
+case $to in
+  "$HIGHWATER_ROOT"/*)
+    written=$(($(${real} ${world}/written 2>/dev/null || echo 0) + 1)); echo "$written" >${world}/written
+    read -r at 2>/dev/null <${world}/fullAt || at=0
+    if [ -e ${world}/full ] || [ "$written" -eq "$at" ]; then ${real} "$@" | head -c 10; echo 'cat: write error: No space left on device' >&2; exit 1; fi ;;
+esac
+exec ${real} "$@"`
 
 /** Programs after which the node may lose its power. */
 const acting = ['mv', 'rm', 'mkdir', 'chmod', 'chown', 'ln', 'sync', 'systemctl', 'nodeadm', 'apiclient', 'sha256sum']
@@ -112,6 +131,8 @@ export class ChangedNode {
     const tools = {
       systemctl: systemctl(node24, this.world()),
       curl: curl(this.world()),
+      cat: cat(platform.programs('cat') === which('busybox') ? `${which('busybox')} cat` : (which('cat') ?? ''), this.world()),
+      apiclient: `exec ${node24} ${resolve('test/support/pretend/apiclient.mjs')} ${this.world()} "$@"`,
       nodeadm: `exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" ${this.world()} "$@"`,
     }
     for (const [name, text] of Object.entries(tools)) if (!node.missing?.includes(name)) this.tool(name, text)
@@ -161,9 +182,9 @@ export class ChangedNode {
     return this.told('kubelet') === 'up\n' && this.told('running.json') !== '' ? JSON.parse(this.told('running.json')) : null
   }
 
-  /** Counts what acts; after the Nth of it the script is killed. */
-  killAfter(count: number | null): void {
-    this.tell('killAt', `${count ?? 0}\n`)
+  /** Counts what acts; after the Nth of it the script gets the signal. */
+  endAfter(count: number, signal: 'KILL' | 'TERM' = 'KILL'): void {
+    this.tell('endAt', `${count} ${signal}\n`)
     this.tell('acted', '0\n')
     for (const name of acting) {
       const real = join(this.#folder, 'real', name)
@@ -178,7 +199,7 @@ export class ChangedNode {
       } else symlinkSync(target, real)
       this.tool(
         name,
-        `${real} "$@"\ncode=$?\ncd ${this.world()}\nread -r acted <acted\nacted=$((acted + 1))\necho $acted >acted\nread -r at <killAt\nif [ $acted -eq $at ]; then read -r pid <pid; kill -KILL "$pid"; fi\nexit $code`,
+        `${real} "$@"\ncode=$?\ncd ${this.world()}\nread -r acted <acted\nacted=$((acted + 1))\necho $acted >acted\nread -r at signal <endAt\nif [ $acted -eq $at ]; then read -r pid <pid; kill -$signal "$pid"; fi\nexit $code`,
       )
     }
   }

@@ -243,16 +243,15 @@ able() {
   able_file
 }
 save() {
-  printf '%s\n%s\n' "$who" "$started_before" 2>/dev/null >"$state/before" || { why="nothing can be written in ${state#"$R"}"; return 1; }
+  printf '%s\n%s\n%s\n' "$who" "$started_before" "$url" 2>/dev/null >"$state/before" && flush "$state/before" || { why="nothing can be written in ${state#"$R"}"; return 1; }
   save_files
 }
-# remembered: which process ran before all this.
+# remembered: which process ran before all this, and where it answered; one that is down tells that no more.
 remembered() {
-  if [ -f "$state/before" ]; then
-    { IFS= read -r not_this; IFS= read -r started_before; } <"$state/before"
-  fi
+  { IFS= read -r not_this; IFS= read -r started_before; IFS= read -r url; } 2>/dev/null <"$state/before" || { why='what ran before is not known'; return 1; }
   kubelet=yes
-  find_unit && find_healthz
+  [ -n "$url" ] || healthz=${healthz:-not asked}
+  find_unit
 }
 activate() {
   remembered || return 1

@@ -42,6 +42,8 @@ export interface Sent {
 export interface Faults {
   /** The kubelet, once started anew, is down whatever its files hold. */
   neverUp?: true
+  /** It is never healthy with the thresholds of the tests' good change. */
+  sick?: true
   /** As often is it asked for its health before it answers ok. */
   slow?: number
   nodeadmFails?: true
@@ -56,7 +58,8 @@ export interface Faults {
 
 const systemctl = (node: string, world: string) => `
 cd ${world}
-up=$(cat kubelet 2>/dev/null) starts=$(cat starts)
+read -r up <kubelet
+read -r starts <starts
 begins() {
   starts=$((starts + 1))
   echo "$starts" >starts
@@ -71,9 +74,9 @@ case "$*" in
     if [ "$up" = up ]; then
       echo ActiveState=active; echo SubState=running; echo MainPID=900
     else
-      asked=$(($(cat asked 2>/dev/null || echo 0) + 1)); echo "$asked" >asked
+      read -r asked <asked; asked=$((asked + 1)); echo "$asked" >asked
       # As systemd does, every five seconds.
-      [ $((asked % 5)) -ne 0 ] || begins
+      [ $((asked % 2)) -ne 0 ] || begins
       echo ActiveState=activating; echo SubState=auto-restart; echo MainPID=0
     fi
     echo ExecMainStartTimestampMonotonic=$starts ;;
@@ -82,7 +85,7 @@ case "$*" in
   reset-failed*) ;;
   restart*)
     begins
-    : >health
+    echo 0 >health
     [ ! -e fullAtRestart ] || : >full
     echo restart >>calls
     if [ ! -e neverUp ] && ${node} ${resolve('test/support/pretend/kubelet.mjs')} "$HIGHWATER_ROOT" ${world} 2>>journal; then echo up >kubelet; else echo down >kubelet; fi ;;
@@ -92,14 +95,22 @@ esac`
 const curl = (world: string) => `
 cd ${world}
 case "$*" in *http://127.0.0.1:10248/healthz) ;; *) echo "curl: unknown: $*" >&2; exit 2 ;; esac
-if [ "$(cat kubelet)" != up ]; then echo 'curl: (7) Failed to connect' >&2; exit 7; fi
-echo x >>health
-if [ "$(wc -l <health)" -le "$(cat slow 2>/dev/null || echo 0)" ]; then echo 'curl: (22) The requested URL returned error: 500' >&2; exit 22; fi
+read -r up <kubelet
+if [ "$up" != up ]; then echo 'curl: (7) Failed to connect' >&2; exit 7; fi
+refuses() { echo 'curl: (22) The requested URL returned error: 500' >&2; exit 22; }
+if [ -e slow ]; then
+  read -r slow <slow; read -r asked <health; echo $((asked + 1)) >health
+  [ "$asked" -ge "$slow" ] || refuses
+fi
+if [ -e sick ] && [ -e running.json ]; then
+  read -r running <running.json
+  case $running in *'"imageGCHighThresholdPercent":70'*) refuses ;; esac
+fi
 printf ok`
 
 /** On a disk that is full, nothing but the name of a file can be made there. */
 const cat = (real: string, world: string) => `
-to=$(${which('readlink')} /proc/self/fd/1)
+to=$(${which('readlink')} /proc/$$/fd/1)
 case $to in
   "$HIGHWATER_ROOT"/*)
     written=$(($(${real} ${world}/written 2>/dev/null || echo 0) + 1)); echo "$written" >${world}/written
@@ -109,7 +120,7 @@ esac
 exec ${real} "$@"`
 
 /** Programs after which the node may lose its power. */
-const acting = ['mv', 'rm', 'mkdir', 'chmod', 'chown', 'ln', 'sync', 'systemctl', 'nodeadm', 'apiclient', 'sha256sum']
+const acting = ['mv', 'rm', 'mkdir', 'ln', 'sync', 'systemctl', 'nodeadm', 'apiclient']
 
 export class ChangedNode {
   readonly root: string
@@ -132,12 +143,16 @@ export class ChangedNode {
       systemctl: systemctl(node24, this.world()),
       curl: curl(this.world()),
       cat: cat(platform.programs('cat') === which('busybox') ? `${which('busybox')} cat` : (which('cat') ?? ''), this.world()),
-      apiclient: `exec ${node24} ${resolve('test/support/pretend/apiclient.mjs')} ${this.world()} "$@"`,
-      nodeadm: `exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" ${this.world()} "$@"`,
+      apiclient: `case "$*" in 'get settings.kubernetes') read -r settings <${this.world('settings.json')}; echo '{ "settings": { "kubernetes": '"$settings"' } }'; exit ;; esac
+exec ${node24} ${resolve('test/support/pretend/apiclient.mjs')} ${this.world()} "$@"`,
+      nodeadm: `cp ${this.world('acted')} ${this.world('actedBeforeNodeadm')} 2>/dev/null
+exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" ${this.world()} "$@"`,
     }
     for (const [name, text] of Object.entries(tools)) if (!node.missing?.includes(name)) this.tool(name, text)
     this.tell('kubelet', 'up\n')
     this.tell('starts', '1\n')
+    this.tell('asked', '0\n')
+    this.tell('health', '1000000\n')
     this.tell('user-data.json', JSON.stringify({ spec: { cluster: { name: 'prod' } } }))
     for (const [name, value] of Object.entries(faults)) this.tell(name === 'nodeadmFails' ? 'nodeadm-fails' : name, `${value}\n`)
   }
@@ -199,7 +214,7 @@ export class ChangedNode {
       } else symlinkSync(target, real)
       this.tool(
         name,
-        `${real} "$@"\ncode=$?\ncd ${this.world()}\nread -r acted <acted\nacted=$((acted + 1))\necho $acted >acted\nread -r at signal <endAt\nif [ $acted -eq $at ]; then read -r pid <pid; kill -$signal "$pid"; fi\nexit $code`,
+        `case "$1" in show | get) exec ${real} "$@" ;; esac\n${real} "$@"\ncode=$?\ncd ${this.world()}\nread -r acted <acted\nacted=$((acted + 1))\necho $acted >acted\nread -r at signal <endAt\nif [ $acted -eq $at ]; then read -r pid <pid; kill -$signal "$pid"; fi\nexit $code`,
       )
     }
   }

@@ -54,7 +54,7 @@ BEGIN { split(allowed, words, " "); for (i in words) known[words[i]] = 1 }
   }
 }
 END {
-  if (wrong) exit 1
+  if (wrong || NR == 0) exit 1
   sort(order, n)
   if (only) {
     for (i = 1; i <= n; i++) if (there[ARGV[1], order[i]] && !there[ARGV[2], order[i]]) { gsub(/\//, ".", order[i]); printf "%s%s", (some++ ? " " : ""), order[i] }
@@ -77,8 +77,11 @@ END {
 merged() { awk -v allowed="$allowed" -v only="${only:-}" "$merge" "$@" 2>/dev/null; }
 only=
 
-# compact FILE ROOT KEEP: strict JSON in one line.
-compact() { awk -v root="$2" -v keep="$3" -v hide=0 "$json" "$1" 2>/dev/null | tr -d '\n'; }
+# compact FILE ROOT KEEP: strict JSON in one line, into $W/compact.
+compact() {
+  awk -v root="$2" -v keep="$3" -v hide=0 "$json" "$1" 2>/dev/null >"$W/parts" || return 1
+  tr -d '\n' <"$W/parts" >"$W/compact"
+}
 
 roots=
 for name in $allowed; do roots="$roots /settings/kubernetes/$name"; done
@@ -87,9 +90,10 @@ for name in $allowed; do roots="$roots /settings/kubernetes/$name"; done
 look() {
   run 15 apiclient get settings.kubernetes || return 1
   # Not even for a moment more of it than what is named: there are keys and certificates in it.
-  compact "$W/out" /settings/kubernetes "$roots" >"$W/compact"
+  why='what apiclient printed is not of the form that is known'
+  compact "$W/out" /settings/kubernetes "$roots" || return 1
   : >"$W/out"
-  merged "$W/compact" >"$W/now" && [ -s "$W/now" ] || { why='what apiclient printed is not of the form that is known'; return 1; }
+  merged "$W/compact" >"$W/now" || return 1
   hash_of "$W/now" || return 1
   present=$sum
 }
@@ -108,8 +112,8 @@ observe() {
 # patched: what Content holds, checked, into $W/patch.
 patched() {
   decoded 16384 || return 1
-  compact "$W/new" '' '' >"$W/compact"
-  merged "$W/compact" >"$W/patch" && [ -s "$W/patch" ] || { why='the parameter Content holds no JSON of settings that may be changed'; return 1; }
+  why='the parameter Content holds no JSON of settings that may be changed'
+  compact "$W/new" '' '' && merged "$W/compact" >"$W/patch"
 }
 unpack() {
   patched || return 1

@@ -145,7 +145,7 @@ well() {
     fi
     if [ "$starts" -ge "$most_starts" ]; then why='the kubelet does not stay: it exits soon after each start'; break; fi
     if [ "$is" = failed ]; then why='the kubelet does not stay: it failed and is not started again'; break; fi
-    if [ "$clock" -ge "$deadline" ]; then why="the kubelet is not well in time: $answer"; break; fi
+    if [ "$clock" -ge "$deadline" ]; then why="the kubelet is not well in time: ${answer:-it was not for long enough}"; break; fi
     nap
   done
   started_at

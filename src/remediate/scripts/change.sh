@@ -90,13 +90,13 @@ takes_common() {
 }
 
 # ── time ──
-# With another root folder a second may be made shorter, and the clock counts these.
-pace=1
-[ -z "$R" ] || pace=${HIGHWATER_PACE:-1}
+# A nap is two seconds. With another root folder it may be made shorter, and the clock then counts naps.
+pace=
+[ -z "$R" ] || pace=${HIGHWATER_PACE:-}
 naps=0
 clock=0
-nap() { sleep "$pace"; naps=$((naps + 1)); }
-tell_time() { if [ "$pace" = 1 ]; then clock=$(date +%s); else clock=$naps; fi; }
+nap() { sleep "${pace:-2}"; naps=$((naps + 1)); }
+tell_time() { if [ -z "$pace" ]; then clock=$(date +%s); else clock=$((naps * 2)); fi; }
 
 # allow SECONDS: half of them for the way there, the rest for the way back.
 allow() {
@@ -110,7 +110,7 @@ allow() {
 time_left() {
   tell_time
   seconds=$((deadline - clock))
-  [ "$pace" = 1 ] || seconds=60
+  [ -z "$pace" ] || seconds=60
   [ "$seconds" -ge 10 ] || seconds=10
   [ "$seconds" -le "$1" ] || seconds=$1
 }
@@ -126,7 +126,7 @@ run() {
   [ "$code" -ne 0 ] || return 0
   case $code in
     124 | 137) why="$1 did not end within $seconds seconds" ;;
-    *) why="$1 failed with exit code $code: $(tr -c '\040-\176' ' ' <"$W/error" | awk '{ print substr($0, 1, 200) }')" ;;
+    *) why="$1 failed with exit code $code: $(tr -c '\040-\176' ' ' <"$W/error" | awk '{ $0 = substr($0, 1, 200); sub(/ +$/, ""); print }')" ;;
   esac
   return 1
 }
@@ -189,7 +189,7 @@ lock() {
     : >"$mine" || { why="nothing can be written in ${base#"$R"}"; return 1; }
     others || return 0
     rm -f "$mine"
-    waits=$(($$ % 3 + again))
+    waits=$(($$ % 2 + again))
     while [ "$waits" -gt 0 ]; do
       nap
       waits=$((waits - 1))
@@ -288,15 +288,20 @@ change() {
       ;;
     apply,rolling) rollback ;;
     *,applied)
+      [ "$action" = check ] || tidy
       [ "$present" = "$new" ] || refuse 'what this run wrote is not there any more: another one wrote since'
       as_wanted
       ;;
     *,restored)
+      [ "$action" = check ] || tidy
       first_line "$state/reason"
       [ "$action" = check ] || finish restored "this run was taken back before: $line"
       refuse "this run was taken back before: $line"
       ;;
-    *) refuse 'this run was rolled back before' ;;
+    *)
+      [ "$action" = check ] || tidy
+      refuse 'this run was rolled back before'
+      ;;
   esac
 }
 as_wanted() {
@@ -310,6 +315,7 @@ fresh() {
   able || refuse "$why"
   unpack || refuse "$why"
   [ "$action" = apply ] || finish ready
+  phase=begun
   rm -rf "$state"
   mkdir -m 700 "$state" 2>/dev/null || { why="${state#"$R"} cannot be made"; nothing; }
   set_phase begun || nothing
@@ -392,7 +398,10 @@ rollback() {
       resumed=yes
       undo 'taken back as asked for'
       ;;
-    restored | rolled-back) as_wanted ;;
+    restored | rolled-back)
+      tidy
+      as_wanted
+      ;;
     applied)
       [ "$present" = "$new" ] || refuse 'what this run wrote is not there any more: another one wrote since'
       set_phase rolling || finish failed "nothing was changed: $why"
@@ -420,7 +429,16 @@ told_to_end() {
   [ -z "$answered" ] || return 0
   case $phase in
     swapping | restarted) undo 'the script was told to end' ;;
-    begun) why='the script was told to end'; nothing ;;
+    begun)
+      why='the script was told to end'
+      nothing
+      ;;
+    applied)
+      if [ -n "$begun$resumed" ]; then
+        tidy
+        finish applied
+      fi
+      ;;
   esac
   finish failed 'the script was told to end before anything was changed'
 }

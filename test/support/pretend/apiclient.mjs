@@ -1,5 +1,5 @@
 /**
- * A stand-in apiclient over a datastore in a file. What it sets is merged key by key, and nothing can be unset.
+ * The setting half of a stand-in apiclient, over a datastore in a file. What it sets is merged key by key, and nothing can be unset.
  *
  *   node apiclient.mjs WORLD ARGUMENTS…
  */
@@ -27,15 +27,13 @@ function check(kubernetes) {
 }
 
 try {
-  if (words.join(' ') === 'get settings.kubernetes') process.stdout.write(`${JSON.stringify({ settings: { kubernetes: settings } }, null, 2)}\n`)
-  else if (words[0] === 'set' && words[1] === '-j' && words.length === 3) {
+  if (words[0] === 'set' && words[1] === '-j' && words.length === 3) {
     const { kubernetes } = JSON.parse(words[2])
     check(kubernetes)
     if (has('apiclientFails')) throw new Error('Failed POST request to /tx/commit_and_apply')
     appendFileSync(join(world, 'calls'), 'set\n')
     merge(settings, kubernetes)
-    writeFileSync(`${file}.new`, JSON.stringify(settings))
-    if (!has('forgets')) writeFileSync(file, JSON.stringify(settings))
+    if (!has('forgets')) writeFileSync(file, `${JSON.stringify(settings)}\n`)
   } else throw new Error(`unknown arguments: ${words.join(' ')}`)
 } catch (error) {
   process.stderr.write(`${error.message}\n`)

@@ -65,7 +65,7 @@ function check(configuration) {
 try {
   const running = configuration()
   check(running)
-  writeFileSync(join(world, 'running.json'), JSON.stringify(running))
+  writeFileSync(join(world, 'running.json'), `${JSON.stringify(running)}\n`)
 } catch (error) {
   process.stderr.write(`failed to run Kubelet: ${error.message}\n`)
   process.exitCode = 1

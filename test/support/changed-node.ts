@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { applySchema } from '#facts/aws/apply-documents.ts'
 import { type NodeRoot, type Platform, scriptNamed, which, writeRoot } from './node-root.ts'
 
 export const sha256 = (content: string | Buffer) => createHash('sha256').update(content).digest('hex')
@@ -56,6 +57,10 @@ export interface Faults {
   apiclientFails?: true
 }
 
+/** How many steps there were before the first one that the kubelet may notice. */
+const marks = (world: string) =>
+  `if [ -e ${world}/acted ] && [ ! -e ${world}/quiet ]; then read -r acted <${world}/acted; echo $acted >${world}/quiet; fi`
+
 const systemctl = (node: string, world: string) => `
 cd ${world}
 read -r up <kubelet
@@ -85,6 +90,7 @@ case "$*" in
   reset-failed*) ;;
   restart*)
     begins
+    ${marks(world)}
     echo 0 >health
     [ ! -e fullAtRestart ] || : >full
     echo restart >>calls
@@ -248,6 +254,6 @@ function answerIn(stdout: string): Answer | null {
   const lines = stdout.split('\n').filter(line => line !== '')
   if (lines.length !== 1 || lines[0] === undefined) return null
   const answer = JSON.parse(lines[0])
-  if (answer.schema !== 'highwater.apply/1') throw new Error(`no answer: ${stdout}`)
+  if (answer.schema !== applySchema) throw new Error(`no answer: ${stdout}`)
   return answer
 }

@@ -57,10 +57,10 @@ finish() {
 }
 refuse() { finish refused "$1"; }
 
-# bare REASON: the answer where awk is not there to make one.
+# bare OUTCOME REASON: the answer where nothing else can be made.
 bare() {
   answered=yes
-  printf '{"schema":"highwater.apply/1","run":null,"action":null,"instanceId":"%s","outcome":"refused","reason":"%s","oldSha256":null,"newSha256":null,"presentSha256":null,"kubelet":null,"steps":[]}\n' "$instance" "$1"
+  printf '{"schema":"highwater.apply/1","run":null,"action":null,"instanceId":"%s","outcome":"%s","reason":"%s","oldSha256":null,"newSha256":null,"presentSha256":null,"kubelet":null,"steps":[]}\n' "$instance" "$1" "$2"
 }
 
 # ── parameters ──
@@ -77,7 +77,7 @@ takes() {
 takes_common() {
   sees=
   for tool in awk base64 cat chmod chown date df head id ln mkdir mktemp mv rm sha256sum sleep stat sync timeout tr wc; do
-    has "$tool" || { bare "the program $tool is not on this node"; exit 3; }
+    has "$tool" || { bare refused "the program $tool is not on this node"; exit 3; }
   done
   action=${SSM_Action-?} id=${SSM_Run-?} old=${SSM_OldSha256-?} new=${SSM_NewSha256-?} content=${SSM_Content-?}
   takes Action "$action" 5 8 '[!a-z]'
@@ -250,6 +250,7 @@ open_run() {
   done
   if [ ! -e "$state" ] && [ ! -h "$state" ]; then return 0; fi
   own "$state" || return 1
+  [ "$action" = check ] || rm -f "$state/phase.new"
   [ -f "$state/phase" ] || return 0
   first_line "$state/phase"
   phase=$line
@@ -445,6 +446,11 @@ told_to_end() {
 ended() {
   code=$?
   [ -z "$mine" ] || rm -f "$mine"
-  [ -n "$answered" ] || bare "the script broke off ($code): send it again"
+  if [ -z "$answered" ]; then
+    case $phase in
+      swapping | restarted | undoing | rolling) bare broken "the script broke off half-way ($code): send it again" ;;
+      *) bare failed "the script broke off ($code)" ;;
+    esac
+  fi
   [ -z "$W" ] || rm -rf "$W"
 }

@@ -85,7 +85,8 @@ export const applyDocuments: readonly Document[] = [
   {
     name: 'Highwater-ApplyKubeletConfig',
     resource: 'ApplyKubeletConfigDocument',
-    description: 'Replaces one file of the kubelet configuration and starts the kubelet anew; puts the old file back where the kubelet is not well.',
+    description:
+      'Replaces one file of the kubelet configuration and starts the kubelet anew; puts the old file back where the kubelet is not well.',
     parameters: {
       ...common('The whole new file, gzip and base64', hashOrAbsent),
       Method: given('How this OS family takes it', { allowedValues: Object.keys(applyPaths) }),

@@ -14,8 +14,10 @@ const has = name => existsSync(join(world, name))
 
 function merge(onto, from) {
   for (const [key, value] of Object.entries(from)) {
-    if (isObject(value)) merge((onto[key] ??= {}), value)
-    else onto[key] = value
+    if (isObject(value)) {
+      onto[key] ??= {}
+      merge(onto[key], value)
+    } else onto[key] = value
   }
 }
 function check(kubernetes) {

@@ -338,6 +338,22 @@ describe('a change that the kubelet does not take', () => {
     expect(node.everything()).toEqual(before)
   })
 
+  it('for more than a moment', generous, async () => {
+    const { node, send } = changeOf(onAl2, good, first, { flaps: true })
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({ outcome: 'restored', reason: 'the kubelet does not stay: it exits soon after each start' })
+    expect(node.everything()).toEqual(before)
+  })
+
+  it('because it was never started anew', generous, async () => {
+    const { node, send } = changeOf(onAl2, good, first, { ignored: true })
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('not well in time: it was not started anew') })
+    expect(node.everything()).toEqual(before)
+  })
+
   it('by nodeadm: what it left half-way is back, and the kubelet was not started anew', generous, async () => {
     const { node, send } = changeOf(onNodeadm, good, first, { nodeadmFails: true })
     const before = node.everything()
@@ -395,7 +411,7 @@ describe('what is refused, with nothing changed', () => {
     generous,
     async name => {
       const { node, parameters } = changeOf(onAl2)
-      const { [name]: _, ...rest } = { Action: 'apply', ...parameters }
+      const rest = Object.fromEntries(Object.entries({ Action: 'apply', ...parameters }).filter(([given]) => given !== name))
       const sent = await node.send(rest)
       expect(reasonOf(sent)).toBe(`the agent handed over no parameter ${name}: it is older than 3.3.2746.0`)
       expect(sent).toMatchObject({ code: 3, answer: { outcome: 'refused' } })

@@ -45,6 +45,10 @@ export interface Faults {
   neverUp?: true
   /** It is never healthy with the thresholds of the tests' good change. */
   sick?: true
+  /** With them it is up, and exits after a few seconds each time. */
+  flaps?: true
+  /** systemd says that it was started anew, and it was not. */
+  ignored?: true
   /** As often is it asked for its health before it answers ok. */
   slow?: number
   nodeadmFails?: true
@@ -76,6 +80,11 @@ case "$*" in
   'show snap.kubelet-eks.daemon.service -p LoadState -p ActiveState')
     if [ -e snap ]; then echo LoadState=loaded; echo ActiveState=active; else echo LoadState=not-found; echo ActiveState=inactive; fi ;;
   show*-p\\ SubState*)
+    if [ -e flaps ] && [ -e running.json ]; then
+      read -r running <running.json
+      read -r asked <asked; asked=$((asked + 1)); echo "$asked" >asked
+      case $running in *'"imageGCHighThresholdPercent":70'*) [ $((asked % 3)) -ne 0 ] || begins ;; esac
+    fi
     if [ "$up" = up ]; then
       echo ActiveState=active; echo SubState=running; echo MainPID=900
     else
@@ -89,6 +98,7 @@ case "$*" in
     echo "ExecStart={ path=/usr/bin/nodeadm ; argv[]=/usr/bin/nodeadm --console init --skip config --config-source imds://user-data --config-source file:///etc/eks/nodeadm.d/ --config-cache /run/eks/nodeadm/config.json ; ignore_errors=no ; start_time=[n/a] ; pid=0 }" ;;
   reset-failed*) ;;
   restart*)
+    [ ! -e ignored ] || exit 0
     begins
     ${marks(world)}
     echo 0 >health

@@ -107,7 +107,7 @@ function wantedMs({ settings }: LogBlock): number | null {
 /** Summer time, and a delay that a timer draws by lot. */
 const slack = 1.1
 
-export function* late(blocks: PlacedBlock[], { by, schedule, periodMs, last }: LogrotateRuns): Iterable<Failing | Undecided> {
+export function* late(blocks: PlacedBlock[], { by, schedule, periodMs, unclear, last }: LogrotateRuns): Iterable<Failing | Undecided> {
   const wanting = blocks.filter(({ block }) => wantedMs(block) !== null && refusedOf(block).length === 0)
   if (wanting.length > 0 && periodMs === null) {
     yield { unknown: `host: when ${by} runs logrotate is not known${schedule === null ? '' : ` ("${schedule}")`}` }
@@ -116,6 +116,10 @@ export function* late(blocks: PlacedBlock[], { by, schedule, periodMs, last }: L
   const missed = wanting.filter(({ block }) => (periodMs ?? 0) > (wantedMs(block) ?? 0) * slack)
   const [first] = missed
   if (!first) return
+  if (unclear !== null) {
+    yield { unknown: `host: not all that runs logrotate is known ("${unclear}")` }
+    return
+  }
   const limit = limitBytes(first.block.settings)
   const isSize = limit !== null && (periodMs ?? 0) > dayMs * slack
   yield {

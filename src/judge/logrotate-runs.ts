@@ -6,8 +6,10 @@ export interface LogrotateRuns {
   /** Null: nothing runs it. */
   by: 'timer' | 'cron' | null
   schedule: string | null
-  /** On the average; null: what the schedule means is not known. */
+  /** On the average, of all that run it; null: what no schedule of them means is known. */
   periodMs: number | null
+  /** A schedule among several that is not known: it may well run more often. */
+  unclear: string | null
   last: string | null
 }
 
@@ -34,11 +36,24 @@ const named: Readonly<Record<string, number>> = {
 /** Null: who runs it was not read. */
 export function logrotateRunsOf(host: RawObject): LogrotateRuns | null {
   if (!isRawObject(host.logrotateRuns)) return null
-  const { by, schedule, last } = host.logrotateRuns
+  const { by, schedule, last, also } = host.logrotateRuns
   if (by !== null && by !== 'timer' && by !== 'cron') return null
-  const text = typeof schedule === 'string' && schedule !== '' ? bounded(schedule, 80) : null
-  return { by, schedule: text, periodMs: text === null ? null : periodOf(text), last: typeof last === 'string' ? bounded(last, 80) : null }
+  const others = Array.isArray(also) ? also.slice(0, mostRuns).filter(isRawObject) : []
+  const texts = [schedule, ...others.map(other => other.schedule)].map(textOf)
+  const periods = texts.map(text => (text === null ? null : periodOf(text)))
+  const known = periods.filter(period => period !== null)
+  const unclear = periods.indexOf(null)
+  return {
+    by,
+    schedule: texts.filter(text => text !== null).join(' and ') || null,
+    periodMs: known.length === 0 ? null : 1 / known.reduce((often, period) => often + 1 / period, 0),
+    unclear: unclear < 0 || known.length === 0 ? null : (texts[unclear] ?? 'not told'),
+    last: typeof last === 'string' ? bounded(last, 80) : null,
+  }
 }
+
+const mostRuns = 20
+const textOf = (schedule: unknown) => (typeof schedule === 'string' && schedule !== '' ? bounded(schedule, 80) : null)
 
 interface Times {
   weekday: string

@@ -1,39 +1,48 @@
 /** What is taken out of the parts that are kept as a whole. */
-import { cutConfig, cutSettings, isSecretName } from '#model/kubelet-settings.ts'
+import { cutConfig, cutSettings } from '#model/kubelet-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { harmlessKernelWords, isSecretKey, withoutTextSecrets } from './secret-text.ts'
 
 /** The kubelet's own environment files carry flags; whatever else stands there is nobody's business. */
 const kubeletVariable = /^(export\s+)?[A-Z0-9_]*KUBELET[A-Z0-9_]*$/
 
-/** `--token=…` keeps its name and loses its value, wherever flags stand in a text. A path or a file is no secret: `--token-auth-file=…` stays. */
-const withoutFlagSecrets = (text: string) =>
-  text.replace(/(--[\w-]+)([= ])(\S+)/g, (whole, flag: string, between: string, value: string) =>
-    isSecretName(flag) && !/(file|path|dir|ttl|mode|refresh|rotate[\w-]*)$/i.test(flag) && !value.startsWith('--')
-      ? `${flag}${between}(removed)`
-      : whole,
-  )
-
-const isKept = (name: string) => kubeletVariable.test(name.trim()) && !isSecretName(name)
-/** Roles whose content is a KubeletConfiguration, or the NodeConfig that a plan wrote; a kubeconfig, or whatever else was put there, stays behind. */
-const configurationRoles = new Set<unknown>(['config', 'drop-in', 'nodeadm'])
+const isKept = (name: string) => kubeletVariable.test(name.trim()) && !isSecretKey(name)
+/** Roles whose content is a KubeletConfiguration, read by the kubelet or not, or the NodeConfig that a plan wrote; a kubeconfig, or whatever else was put there, stays behind. */
+const configurationRoles = new Set<unknown>(['config', 'drop-in', 'ignored', 'nodeadm'])
 
 export function withoutHostSecrets(host: unknown): unknown {
-  if (!isRawObject(host) || !isRawObject(host.kubelet)) return host
-  const { commandLine, files } = host.kubelet
-  const kubelet = {
-    ...host.kubelet,
+  if (!isRawObject(host)) return host
+  const { kubelet, kernel, logLines } = host
+  return {
+    ...host,
+    ...(isRawObject(kubelet) && { kubelet: withoutKubeletSecrets(kubelet) }),
+    ...(isRawObject(kernel) &&
+      typeof kernel.cmdline === 'string' && { kernel: { ...kernel, cmdline: harmlessKernelWords(kernel.cmdline) } }),
+    ...(Array.isArray(logLines) && { logLines: logLines.map(line => withoutTextSecrets(String(line).replace(/:\/\/[^/@ ]*@/g, '://'))) }),
+  }
+}
+
+const withoutKubeletSecrets = (kubelet: RawObject): RawObject => {
+  const { commandLine, files } = kubelet
+  return {
+    ...kubelet,
     ...(Array.isArray(commandLine) && { commandLine: withoutArgumentSecrets(commandLine.map(String)) }),
     ...(Array.isArray(files) && { files: files.map(withoutFileSecrets) }),
   }
-  const logLines = Array.isArray(host.logLines) && { logLines: host.logLines.map(line => withoutFlagSecrets(String(line))) }
-  return { ...host, kubelet, ...logLines }
 }
 
 /** A flag and its value may be two arguments. */
-const withoutArgumentSecrets = (commandLine: string[]) =>
-  withoutFlagSecrets(commandLine.map(argument => argument.replaceAll(' ', '\u0000')).join(' '))
-    .split(' ')
-    .map(argument => argument.replaceAll('\u0000', ' '))
+function withoutArgumentSecrets(commandLine: string[]): string[] {
+  let isHidden = false
+  return commandLine.map(argument => {
+    const [, flag = '', value] = /^--?([\w-]+)(=.*)?$/s.exec(argument) ?? []
+    const hides = isHidden && !argument.startsWith('-')
+    isHidden = flag !== '' && value === undefined && isSecretKey(flag)
+    if (hides) return '(removed)'
+    const isSecret = value !== undefined && isSecretKey(flag) && !/^=(true|false)$/.test(value)
+    return isSecret ? `${argument.slice(0, argument.indexOf('='))}=(removed)` : argument
+  })
+}
 
 function withoutFileSecrets(file: unknown): unknown {
   if (!isRawObject(file)) return file
@@ -42,11 +51,11 @@ function withoutFileSecrets(file: unknown): unknown {
   if (role !== 'environment') return { ...file, content: null }
   if (typeof content === 'string') {
     const lines = content.split('\n').filter(line => isKept(line.split('=')[0] ?? ''))
-    return { ...file, content: lines.map(withoutFlagSecrets).join('\n') }
+    return { ...file, content: lines.map(withoutTextSecrets).join('\n') }
   }
   if (!isRawObject(content)) return { ...file, content: null }
   const kept = Object.entries(content).filter(([name]) => isKept(name))
-  return { ...file, content: Object.fromEntries(kept.map(([name, value]) => [name, withoutFlagSecrets(String(value))])) }
+  return { ...file, content: Object.fromEntries(kept.map(([name, value]) => [name, withoutTextSecrets(String(value))])) }
 }
 
 /** A header that the kubelet sends with its static pod requests may carry a token; the rest is what objects and containers hide their secrets in. */
@@ -106,7 +115,7 @@ export function withoutEventSecrets(event: unknown): unknown {
   const texts = Object.entries(event).filter(([field, text]) => ['message', 'note'].includes(field) && typeof text === 'string')
   return {
     ...event,
-    ...Object.fromEntries(texts.map(([field, text]) => [field, withoutAddressesAndCommands(withoutFlagSecrets(String(text)))])),
+    ...Object.fromEntries(texts.map(([field, text]) => [field, withoutAddressesAndCommands(withoutTextSecrets(String(text)))])),
   }
 }
 

@@ -261,7 +261,7 @@ export const hostShape: Shape = {
   bottlerocket: { kubernetes: bottlerocketSettings, containerRuntime: true, containerRegistry: { mirrors: true }, os: 'texts' },
   /** A file has an entry for each of its blocks, and one for what stands outside of them. */
   logrotate: list({ path: 'text', sha256: 'text', directives: true }),
-  logrotateRuns: { by: true, schedule: 'text', last: 'text' },
+  logrotateRuns: { by: true, schedule: 'text', last: 'text', also: list({ by: true, schedule: 'text' }) },
   journald: { limits: 'texts', diskUsage: 'text' },
   /** Files of container logs; `rotatedByOthers` are those whose names the kubelet does not give. */
   logs: {

@@ -67,6 +67,18 @@ describe('an answer', () => {
     expect(readAnswer(packed(text(document)), instance)).toEqual(expected)
   })
 
+  it.each([
+    ['ip-10-0-0-1', true],
+    ['IP-10-0-0-1.ec2.internal', true],
+    ['ip-10-0-0-2.ec2.internal', false],
+  ])('is that of the node %s: %j', (node, isKnown) => {
+    const answer = readAnswer(text(document), instance, node)
+    expect(answer).toMatchObject(
+      isKnown ? { isKnown } : { reason: expect.stringContaining('of the node "ip-10-0-0-1", not of ip-10-0-0-2') },
+    )
+    expect(readAnswer(text({ ...document, nodeName: '' }), instance, node)).toMatchObject({ isKnown: true })
+  })
+
   it('keeps nothing that nobody asked for', () => {
     const runtime = { images: [{ id: 'a', spec: { annotations: { a: 'hunter2' } } }], info: 'hunter2' }
     const answer = known(text({ ...document, env: 'hunter2', runtime, host: { ...document.host, anything: 'hunter2' } }))

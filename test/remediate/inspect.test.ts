@@ -18,6 +18,7 @@ const [first] = here
 const generous = { timeout: 120_000 }
 const instance = 'i-0123456789abcdef0'
 const secret = 'hunter2'
+const kind = 'KubeletConfiguration'
 
 function answerOf({ stdout }: Pick<Run, 'stdout'>, asked = instance): InspectAnswer {
   const answer = readAnswer(stdout, asked)
@@ -34,6 +35,8 @@ const filesOf = ({ host }: InspectAnswer) =>
   (host.kubelet as { files: { path: string; role: string; sha256?: string; content: unknown }[] }).files
 const withFiles = <Node extends NodeRoot>(node: Node, files: NodeRoot['files']): Node => ({ ...node, files: { ...node.files, ...files } })
 const withTools = (node: NodeRoot, tools: Record<string, string>): NodeRoot => ({ ...node, tools: { ...node.tools, ...tools } })
+
+const ofKind = (content: string) => (content.startsWith('{') ? content.replace('{', `{"kind":"${kind}",`) : `kind: ${kind}\n${content}`)
 
 const readFile = (file: string) => readFileSync(join('src/remediate/scripts', file), 'utf8')
 
@@ -95,7 +98,7 @@ const families = [
     node: () =>
       al2023({
         '90-more.conf': 'kind: KubeletConfiguration\nmaxPods: 110\n',
-        '40-nodeadm.conf': '{"maxPods":42}',
+        '40-nodeadm.conf': '{"kind":"KubeletConfiguration","maxPods":42}',
         'notes.txt': 'maxPods: 1',
       }),
     asked: instance,
@@ -129,7 +132,7 @@ describe.each(here)('under $name', platform => {
 describe('a damaged or hostile node', () => {
   it('has nothing executed, and nothing written outside of the script’s own folder', generous, () => {
     const trap = '$(touch x)`touch x`";touch x;\'\n{{ Output }}\\u0000'
-    const node = withFiles(al2023({ "$(touch x)';touch x.conf": JSON.stringify({ clusterDomain: trap }) }), {
+    const node = withFiles(al2023({ "$(touch x)';touch x.conf": JSON.stringify({ kind, clusterDomain: trap }) }), {
       '/etc/logrotate.d/$(touch x)': `"${trap.replaceAll('\n', ' ')}" {\n rotate $(touch x)\n}\n`,
       '/var/log/pods/a_`touch x`_u/$(touch x)/0.log': 'x',
       '/var/log/pods/new\nline_0_u/c/0.log': 'x',
@@ -144,18 +147,18 @@ describe('a damaged or hostile node', () => {
     const answer = answerOf({ stdout })
     expect((answer.host.kubelet as { commandLine: string[] }).commandLine.at(-1)).toBe(`--node-labels=${trap}`)
     expect(answer.host.podLogDirectories).toEqual(expect.arrayContaining(['a_`touch x`_u', 'shop_shop-1_uid']))
-    expect(filesOf(answer).find(({ role }) => role === 'drop-in')?.content).toEqual({ clusterDomain: trap })
+    expect(filesOf(answer).find(({ role }) => role === 'drop-in')?.content).toEqual({ kind, clusterDomain: trap })
   })
 
   it('names every file that it cannot take: too long, a link in a circle, damaged, binary', generous, () => {
     const node = withFiles(
       al2023({
         '10-big.conf': `# ${'x'.repeat(5 * 1024 * 1024)}`,
-        '20-damaged.conf': '{"maxPods": 1',
+        '20-damaged.conf': '{"kind": "KubeletConfiguration", "maxPods": 1',
         '30-binary.conf': Buffer.from([0, 1, 2, 255, 254, 10, 128]),
-        '40-twice.conf': '{"maxPods": 1, "maxPods": 2}',
-        '50-secret.conf': '{"nodeLabels": "a" "password": "hunter2"',
-        '60-latin.conf': Buffer.from('{"clusterDomain":"caf\xe9"}', 'latin1'),
+        '40-twice.conf': '{"kind": "KubeletConfiguration", "maxPods": 1, "maxPods": 2}',
+        '50-secret.conf': '{"kind": "KubeletConfiguration", "nodeLabels": "a" "password": "hunter2"',
+        '60-latin.conf': Buffer.from('{"kind":"KubeletConfiguration","clusterDomain":"caf\xe9"}', 'latin1'),
       }),
       {},
     )
@@ -166,7 +169,7 @@ describe('a damaged or hostile node', () => {
     expect(told).toMatchObject({
       '10-big.conf': 'it has 5242882 bytes: more than 131072 are not taken',
       '20-damaged.conf': expect.stringContaining('no YAML'),
-      '30-binary.conf': expect.stringMatching(/YAML/),
+      '30-binary.conf': 'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
       '40-twice.conf': 'it is no YAML that is read here (DUPLICATE_KEY)',
       '50-secret.conf': 'it is no JSON and may hold a secret, so its text stays here',
       '70-circle.conf': 'a link that leads nowhere',
@@ -178,7 +181,7 @@ describe('a damaged or hostile node', () => {
         role,
         path,
         isKnown: path.endsWith('60-latin.conf'),
-        hasHash: !path.endsWith('circle.conf'),
+        hasHash: !/circle|binary/.test(path),
       })
   })
 
@@ -204,7 +207,7 @@ describe('a damaged or hostile node', () => {
     const answer = answerOf({ stdout })
     expect(stdout).not.toContain(secret)
     const isTold = unreadOf(answer).some(({ why }) => why.includes(missing) || why === 'no private folder could be made')
-    const isSpare = ['gzip', 'base64', 'iconv', 'sort', 'getconf', 'grep', 'systemctl'].includes(missing)
+    const isSpare = ['gzip', 'base64', 'iconv', 'sort', 'getconf', 'grep'].includes(missing)
     expect(isTold || isSpare).toBe(true)
     expect(stderr).toBe('')
   })
@@ -272,10 +275,12 @@ describe('a damaged or hostile node', () => {
     ['a tagged key', '!!str token: hunter2\nmaxPods: 5', null],
   ])('keeps %s of a configuration to itself', generous, (_, content, expected) => {
     const arguments_ = ['kubelet', '--config=/c.yaml', '--token', secret, '--api-token=hunter2', '--v=2']
-    const { stdout } = onFirst(withFiles(al2023(), { '/c.yaml': content, '/proc/900/cmdline': `${arguments_.join('\0')}\0` }))
+    const { stdout } = onFirst(withFiles(al2023(), { '/c.yaml': ofKind(content), '/proc/900/cmdline': `${arguments_.join('\0')}\0` }))
     expect(stdout).not.toContain(secret)
     const answer = answerOf({ stdout })
-    expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toEqual(expected)
+    const told = filesOf(answer).find(({ role }) => role === 'config')?.content
+    expect(told).toEqual(expected === null ? null : expect.objectContaining({ kind }))
+    if (expected !== null) expect({ ...(told as object), kind: undefined }).toEqual(expected)
     expect((answer.host.kubelet as { commandLine: string[] }).commandLine.slice(2)).toEqual([
       '--token',
       '(removed)',
@@ -286,6 +291,108 @@ describe('a damaged or hostile node', () => {
       expect(whyUnread(answer, 'kubelet file /c.yaml')).toBe('it is no JSON and may hold a secret, so its text stays here')
   })
 
+  it.each([
+    ['password="hunter2 hunter2" image=a', 'password=(removed) image=a'],
+    ['Authorization: Basic hunter2 hunter2', 'Authorization: (removed)'],
+    ['aws_secret_access_key=hunter2 region=a', 'aws_secret_access_key=(removed) region=a'],
+    ['"--token" "hunter2" --v=2', '"--token" (removed) --v=2'],
+    ["--bearer-token='hunter2 hunter2' --v=2", '--bearer-token=(removed) --v=2'],
+    ['"--token=hunter2 hunter2" --v=2', '"--token=(removed)" --v=2'],
+    ['{"password":"hunter2","a":1} \\"secret\\": \\"hunter2\\" b', '{"password":(removed),"a":1} \\"secret\\": (removed) b'],
+    ['api_key=hunter2 --gates=KubeletEnsureSecretPulledImages=true', 'api_key=(removed) --gates=KubeletEnsureSecretPulledImages=true'],
+  ])('keeps %s of a log, or of the flags in a file, to itself', generous, (written, told) => {
+    const line = `eviction_manager ${written}`
+    const node = withFiles(withTools(al2023(), { journalctl: prints(line) }), {
+      '/etc/default/kubelet': `KUBELET_ARGS=--v=3 ${written}\n`,
+      '/proc/cmdline': 'root=/dev/a password=hunter2 inst.vncpassword=hunter2 a="b root=hunter2 c" cgroup.memory=nokmem -- root=hunter2\n',
+    })
+    for (const platform of here) {
+      const { stdout } = inspect(linux, node, platform)
+      expect(stdout).not.toContain(secret)
+      const answer = answerOf({ stdout })
+      expect(answer.host.logLines).toEqual([`eviction_manager ${told}`])
+      expect(filesOf(answer).find(({ path }) => path === '/etc/default/kubelet')?.content).toBe(`KUBELET_ARGS=--v=3 ${told}`)
+      expect(answer.host.kernel).toMatchObject({ cmdline: 'root=/dev/a cgroup.memory=nokmem' })
+      const host = { logLines: answer.host.logLines, kernel: { cmdline: 'root=/dev/a cgroup.memory=nokmem' } }
+      const pruned = prune({ kind: 'Node', cluster: 'c', node: { metadata: { name: 'n' } }, host } as never)
+      expect(pruned).toMatchObject({ host })
+    }
+  })
+
+  const shadow = 'root:hunter2:19000:0:99999:7:::\n'
+  const impostor = (uid: string, cgroup: string) => ({
+    '/proc/90/comm': 'kubelet\n',
+    '/proc/90/status': `Name:\tkubelet\nUid:\t${uid}\n`,
+    '/proc/90/cgroup': `${cgroup}\n`,
+    '/proc/90/cmdline': 'kubelet\0--config=/etc/shadow\0--config-dir=/root\0',
+    '/proc/90/stat': '90 (kubelet) S 1\n',
+    '/etc/shadow': shadow,
+    '/root/a.conf': shadow,
+  })
+
+  it.each([
+    ['a process of a user', '1000\t1000\t1000\t1000', '0::/user.slice/user-1000.slice/session-1.scope'],
+    ['one that a user starts within a service', '1000\t1000\t1000\t1000', '0::/system.slice/crond.service'],
+    ['a setuid program under that name', '1000\t0\t0\t0', '0::/system.slice/crond.service'],
+    ['one that root has in a session', '0\t0\t0\t0', '0::/user.slice/user-0.slice/session-1.scope'],
+  ])('takes no other for the kubelet: %s', generous, (_, uid, cgroup) => {
+    for (const platform of here) {
+      const { stdout } = inspect(linux, withFiles(al2023(), impostor(uid, cgroup)), platform)
+      expect(stdout).not.toContain(secret)
+      const answer = answerOf({ stdout })
+      expect(filesOf(answer).map(({ path }) => path)).not.toContain('/etc/shadow')
+      expect(filesOf(answer).find(({ role }) => role === 'config')?.path).toBe('/etc/kubernetes/kubelet/config.json')
+    }
+  })
+
+  it('takes the process that systemd started, wherever the kubelet has put itself', generous, () => {
+    const node = withTools(withFiles(al2023(), { '/proc/900/cgroup': '0::/kube.slice/daemons\n' }), { systemctl: prints('MainPID=900') })
+    expect(filesOf(answerOf(onFirst(node))).find(({ role }) => role === 'config')?.path).toBe('/etc/kubernetes/kubelet/config.json')
+    const stranger = answerOf(onFirst(withTools(node, { systemctl: prints('MainPID=0') })))
+    expect(whyUnread(stranger, 'kubelet process')).toContain('no process of that name runs')
+  })
+
+  it('tells nothing of a file that is no configuration of a kubelet, not even its hash', generous, () => {
+    const node = withFiles(al2023(), { ...impostor('0\t0\t0\t0', '0::/system.slice/kubelet.service') })
+    const { stdout } = onFirst(node)
+    expect(stdout).not.toContain(secret)
+    const answer = answerOf({ stdout })
+    expect(filesOf(answer).filter(({ role }) => role !== 'environment')).toEqual([
+      { path: '/etc/shadow', role: 'config', content: null },
+      { path: '/root/a.conf', role: 'drop-in', content: null },
+    ])
+    for (const path of ['/etc/shadow', '/root/a.conf'])
+      expect(whyUnread(answer, `kubelet file ${path}`)).toBe(
+        'it does not say that it is of kind KubeletConfiguration, so nothing of it is told',
+      )
+  })
+
+  it('tells configuration that the kubelet passes over, and doubts nothing for a file there that is none', generous, () => {
+    const folder = '/etc/kubernetes/kubelet/config.json.d'
+    const content = { kind, maxPods: 5 }
+    const node = withFiles(al2023(), {
+      [`${folder}/50-ours.conf`]: JSON.stringify(content),
+      [`${folder}/60-ours.yaml`]: `kind: ${kind}\nmaxPods: 5\n`,
+      [`${folder}/70-damaged.conf`]: `{"kind":"${kind}",`,
+      [`${folder}/notes`]: shadow,
+    })
+    for (const platform of here) {
+      const { stdout } = inspect(linux, node, platform)
+      expect(stdout).not.toContain(secret)
+      const answer = answerOf({ stdout })
+      const ignored = filesOf(answer).filter(({ role }) => role === 'ignored')
+      expect(ignored.map(({ path, content }) => [path.replace(`${folder}/`, ''), content])).toEqual([
+        ['50-ours.conf', content],
+        ['60-ours.yaml', content],
+        ['70-damaged.conf', null],
+        ['notes', null],
+      ])
+      expect(unreadOf(answer).filter(({ what }) => what.startsWith('kubelet'))).toEqual([])
+      const pruned = prune({ kind: 'Node', cluster: 'c', node: { metadata: { name: 'n' } }, host: answer.host } as never)
+      expect(pruned).toMatchObject({ host: { kubelet: answer.host.kubelet } })
+    }
+  })
+
   it('tells the NodeConfig that a plan wrote, since the next one adds to it, and no other', () => {
     const config = 'apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      containerLogMaxFiles: 9\n'
     const node = withFiles(al2023(), { '/etc/eks/nodeadm.d/50-highwater.yaml': config, '/etc/eks/nodeadm.d/60-team.yaml': config })
@@ -293,6 +400,79 @@ describe('a damaged or hostile node', () => {
     const content = { apiVersion: 'node.eks.aws/v1alpha1', kind: 'NodeConfig', spec: { kubelet: { config: { containerLogMaxFiles: 9 } } } }
     expect(pieces).toMatchObject([{ path: '/etc/eks/nodeadm.d/50-highwater.yaml', role: 'nodeadm', content }])
     expect(pieces[0]?.sha256).toMatch(/^[a-f0-9]{64}$/)
+  })
+
+  const withTimer = (script: string, files: NodeRoot['files'] = {}) => withFiles(withTools(al2023(), { systemctl: script }), files)
+  it.each([
+    ['is not there', { ...al2023(), missing: ['systemctl'] }, 'the program systemctl is not on this node'],
+    ['fails', withTimer('echo "no bus" >&2; exit 1'), 'systemctl failed with exit code 1: no bus'],
+    ['hangs', withTimer('exit 124'), expect.stringMatching(/systemctl did not answer within \d seconds/)],
+    ['says something else', withTimer('echo hello'), 'what it printed is not of the form that is known'],
+  ])('does not claim that nothing runs logrotate where systemctl %s', generous, (_, node, why) => {
+    const answer = answerOf(onFirst(node))
+    expect(answer.host).not.toHaveProperty('logrotateRuns')
+    expect(whyUnread(answer, 'runs of logrotate')).toEqual(why)
+  })
+
+  const calendar = (...times: string[]) =>
+    prints(['ActiveState=active', ...times.map(time => `TimersCalendar={ OnCalendar=${time} ; next_elapse=n/a }`)].join('\n'))
+  it.each<[string, NodeRoot, object]>([
+    [
+      'two times of a timer',
+      withTimer(calendar('*-*-* 00:00:00', '*-*-* 12:00:00')),
+      { by: 'timer', schedule: '*-*-* 00:00:00', also: [{ by: 'timer', schedule: '*-*-* 12:00:00' }] },
+    ],
+    [
+      'a timer and a cron line',
+      withTimer(calendar('daily'), { '/etc/cron.d/a': '0\t* * * * root /usr/sbin/logrotate /etc/logrotate.d/a\n' }),
+      { by: 'timer', schedule: 'daily', also: [{ by: 'cron', schedule: '0 * * * *' }] },
+    ],
+    [
+      'no cron line that only has it in a name',
+      withTimer('echo ActiveState=inactive', { '/etc/cron.d/a': '0 * * * * root /opt/check-logrotate-status.sh\n' }),
+      { by: null },
+    ],
+  ])('tells all that runs logrotate: %s', generous, (_, node, expected) => {
+    for (const platform of here) expect(answerOf(inspect(linux, node, platform)).host.logrotateRuns).toEqual(expected)
+  })
+
+  it('tells two blocks of logrotate apart where a comment follows the brace', generous, () => {
+    const text = '/var/log/a.log { # first\n daily\n rotate 2\n}\n/var/log/b.log {\n rotate 3\n}\n'
+    for (const platform of here) {
+      const { logrotate } = answerOf(inspect(linux, withFiles(al2023(), { '/etc/logrotate.d/two': text }), platform)).host
+      expect((logrotate as { path: string; directives: object }[]).filter(({ path }) => path.endsWith('/two'))).toMatchObject([
+        { directives: { patterns: ['/var/log/a.log'], daily: true, rotate: 2 } },
+        { directives: { patterns: ['/var/log/b.log'], rotate: 3 } },
+      ])
+    }
+  })
+
+  it('names what it leaves out: arguments, the end of a long one, other folders of logrotate', generous, () => {
+    const many = ['/usr/bin/kubelet', '--config=/c.json', `--node-labels=${'x'.repeat(5000)}`, ...Array(400).fill('--v=2')]
+    const node = withFiles(al2023(), {
+      '/proc/900/cmdline': `${many.join('\0')}\0`,
+      '/etc/logrotate.conf': 'weekly\ninclude /etc/logrotate.d/\ninclude /opt/logrotate.d\n',
+    })
+    for (const platform of here) {
+      const answer = answerOf(inspect(linux, node, platform))
+      const left = unreadOf(answer).filter(({ what }) => what === 'kubelet command line' || what.startsWith('logrotate'))
+      expect(left).toEqual([
+        { what: 'kubelet command line', why: 'it has 403 arguments, of which 300 are told' },
+        { what: 'kubelet command line', why: 'an argument was cut to 4000 characters' },
+        { what: 'logrotate file /opt/logrotate.d', why: '/etc/logrotate.conf includes it, and only /etc/logrotate.d is looked into' },
+      ])
+    }
+  })
+
+  it('takes settings of Bottlerocket that nobody made for such', generous, () => {
+    const empty = prints('{}')
+    const apiclient = answers({ 'get settings.container-registry': empty, 'get settings.kubernetes': empty })
+    for (const platform of here) {
+      const answer = answerOf(inspect(onBottlerocket, withTools(bottlerocket(), { apiclient }), platform))
+      expect(answer.host.bottlerocket).toEqual({ containerRegistry: {} })
+      expect(whyUnread(answer, 'settings.container-registry')).toBeUndefined()
+      expect(whyUnread(answer, 'settings.kubernetes')).toBe('apiclient says that nothing is set there')
+    }
   })
 
   it('takes no log-rotation file whose form it does not know', generous, () => {
@@ -376,16 +556,13 @@ describe('the size of an answer', () => {
     const { stdout } = onFirst(images(900))
     expect(stdout.length).toBeLessThan(24_000)
     const answer = answerOf({ stdout })
-    expect(answer.runtime).toEqual({ imageFs: cri.imagefsinfo.status })
+    const { images: _, ...others } = runtime
+    expect(answer.runtime).toEqual(others)
     const left = unreadOf(answer).filter(({ why }) => why.startsWith('left out'))
-    expect(left.map(({ what }) => what)).toEqual([
-      'host.logLines',
-      'host.logs',
-      'host.podLogDirectories',
-      'runtime.sandboxes',
-      'runtime.containers',
-      'runtime.images',
-    ])
+    // What is small stands there again once the images are out.
+    expect(left.map(({ what }) => what)).toEqual(['runtime.images'])
+    expect(answer.host.logLines).toHaveLength(2)
+    expect(answer.host).toMatchObject({ logs: {}, podLogDirectories: ['shop_shop-1_uid'] })
     expect(filesOf(answer).length).toBeGreaterThan(0)
     expect(answerOf(onFirst(images(900), 'full')).runtime?.images).toHaveLength(900)
   })

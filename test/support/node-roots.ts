@@ -155,12 +155,14 @@ function linux(
       '/proc/1/comm': 'systemd\n',
       '/proc/1/cmdline': nul('/sbin/init'),
       '/proc/900/comm': 'kubelet\n',
+      '/proc/900/status': 'Name:\tkubelet\nUid:\t0\t0\t0\t0\n',
       '/proc/900/cgroup': `0::/runtime.slice/${unit}\n`,
       '/proc/900/cmdline': nul(...arguments_),
       // 60.00 seconds after the start of the machine.
       '/proc/900/stat': `900 (kubelet) S 1 900 900 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 15 0 6000 2000000 1 2\n`,
       // A kubelet in a pod, as of a cluster in a container.
       '/proc/800/comm': 'kubelet\n',
+      '/proc/800/status': 'Name:\tkubelet\nUid:\t0\t0\t0\t0\n',
       '/proc/800/cgroup': '0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-1.scope\n',
       '/proc/800/cmdline': nul('kubelet', '--config=/somewhere/else'),
       '/proc/sys/kernel/osrelease': '6.1.158-178.288.amzn2023.x86_64\n',

@@ -33,18 +33,24 @@ export interface NoAnswer {
 export const answerMaxBytes = 32 * 1024 * 1024
 const shownLength = 80
 
-/** @param asked the instance that the command was sent to: another one's answer says nothing of it. */
-export function readAnswer(output: string, asked: string): InspectAnswer | NoAnswer {
+/** @param asked the instance that the command was sent to, and its node: another one's answer says nothing of them. */
+export function readAnswer(output: string, asked: string, node: string | null = null): InspectAnswer | NoAnswer {
   try {
     const outer = parseDocument(output.trim())
     const document = outer.encoding === undefined ? outer : parseDocument(unpacked(outer))
     if (document.encoding !== undefined) throw new Refusal('it is packed twice')
-    return answerOf(document, asked)
+    const answer = answerOf(document, asked)
+    if (node !== null && answer.nodeName !== '' && hostOf(answer.nodeName) !== hostOf(node))
+      throw new Refusal(`it is the answer of the node ${shown(answer.nodeName)}, not of ${node}`)
+    return answer
   } catch (error) {
     if (error instanceof Refusal) return { isKnown: false, reason: `what the inspect script printed cannot be used: ${error.message}` }
     throw error
   }
 }
+
+/** Where no flag names the node its host's name does, with a domain or without. */
+const hostOf = (name: string) => name.toLowerCase().replace(/\..*$/s, '')
 
 class Refusal extends Error {}
 
@@ -162,10 +168,11 @@ function withParsedFiles(kubelet: RawObject, unread: Unread[]): RawObject {
 }
 
 function parsedFile(file: HostFile, unread: Unread[]): HostFile {
-  const isConfiguration = file.role === 'config' || file.role === 'drop-in' || file.role === 'nodeadm'
+  const isConfiguration = file.role !== 'environment'
   if (!isConfiguration || typeof file.content !== 'string') return file
   const parsed = parseYamlObject(file.content)
-  if (parsed.value === null) unread.push({ what: `kubelet file ${file.path}`, why: parsed.reason })
+  // What the kubelet does not read casts no doubt on what it does.
+  if (parsed.value === null && file.role !== 'ignored') unread.push({ what: `kubelet file ${file.path}`, why: parsed.reason })
   return { ...file, content: parsed.value }
 }
 

@@ -53,8 +53,9 @@ export class Inspector {
     const { instanceId, document } = target
     const command = await this.#commandOf(document)
     const told = await command.ask(instanceId)
-    const short = readAnswer(told.stdout, instanceId)
-    const answer = short.isKnown || this.#store === null ? short : await this.#wholeAnswer(told, instanceId, this.#store)
+    const short = readAnswer(told.stdout, instanceId, node.name)
+    const answer =
+      short.isKnown || this.#store === null ? short : await this.#wholeAnswer(told, { instanceId, name: node.name }, this.#store)
     if (answer.isKnown) return answer
     const said = told.status === 'Success' ? '' : `; the script failed with exit code ${told.responseCode}`
     throw new Error(`SSM: ${answer.reason}${said}`)
@@ -97,12 +98,16 @@ export class Inspector {
   }
 
   /** What is longer than SSM keeps is in S3, by the instance's own role. @throws Error */
-  async #wholeAnswer({ commandId, stdout }: CommandAnswer, instanceId: string, store: Store): Promise<InspectAnswer | NoAnswer> {
+  async #wholeAnswer(
+    { commandId, stdout }: CommandAnswer,
+    { instanceId, name }: { instanceId: string; name: string },
+    store: Store,
+  ): Promise<InspectAnswer | NoAnswer> {
     const key = `${commandId}/${instanceId}/awsrunShellScript/${inspectStep}/stdout`
     for (let attempt = 1; attempt <= storeTries; attempt++) {
       if (attempt > 1) await sleep(this.#pollMs, this.#signal)
       const object = await store.read(key)
-      if (object !== null) return readAnswer(object.body.toString('utf8'), instanceId)
+      if (object !== null) return readAnswer(object.body.toString('utf8'), instanceId, name)
     }
     const what = stdout.length < commandOutputMax ? 'what it has told SSM is no answer' : 'what SSM keeps of it is cut off'
     throw new Error(`SSM: the whole answer is not at ${store.location}/${key}, and ${what}: the instance's role needs s3:PutObject there`)

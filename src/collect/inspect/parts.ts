@@ -60,7 +60,15 @@ export const hostParts: Readonly<Record<string, Part>> = {
       }),
     )
     .max(1000),
-  logrotateRuns: z.object({ by: z.enum(['timer', 'cron']).nullable(), schedule: text.optional(), last: text.optional() }),
+  logrotateRuns: z.object({
+    by: z.enum(['timer', 'cron']).nullable(),
+    schedule: text.optional(),
+    last: text.optional(),
+    also: z
+      .array(z.object({ by: z.enum(['timer', 'cron']), schedule: text.optional() }))
+      .max(20)
+      .optional(),
+  }),
   journald: z.object({ limits: z.record(text, text), diskUsage: text.optional() }),
   logs: z.object({
     files: count,

@@ -92,6 +92,7 @@ function processFiles(pid: number, cgroup: string, arguments_: readonly string[]
   const name = (arguments_[0] ?? '').replace(/^.*\//, '')
   return {
     [`/proc/${pid}/comm`]: `${name}\n`,
+    [`/proc/${pid}/status`]: `Name:\t${name}\nUid:\t0\t0\t0\t0\n`,
     [`/proc/${pid}/cgroup`]: `${cgroup}\n`,
     [`/proc/${pid}/cmdline`]: `${arguments_.join('\0')}\0`,
     [`/proc/${pid}/stat`]: `${pid} (${name}) S 1 ${pid} ${pid} 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 15 0 ${startSeconds * 100} 2000000 1 2\n`,

@@ -156,21 +156,43 @@ finish() {
     cat "$W/whole"
     return
   fi
-  # What is left out first is what decides least.
+  # What is left out first is what decides least; what is small goes back in once there is room.
+  cat "$W/unread" >"$W/all_unread"
+  out=
   for spare in host.logLines host.logs host.podLogDirectories runtime.sandboxes runtime.containers runtime.images configz host.logrotate host.filesystems host.kubelet; do
-    if packed && fits "$W/packed"; then
-      cat "$W/packed"
-      return
-    fi
+    if small; then break; fi
     [ -s "$W/part.$spare" ] || continue
-    rm -f "$W/part.$spare"
-    case $spare in configz) spare='the running configuration' ;; esac
-    unread "$spare" 'left out: the answer would not fit into the 24,000 characters that SSM keeps'
-    whole
-    if fits "$W/whole"; then
-      cat "$W/whole"
-      return
-    fi
+    cat "$W/part.$spare" >"$W/spare.$spare"
+    out="$spare $out"
+    without "$out"
   done
-  bare 'the answer does not fit into the 24,000 characters that SSM keeps'
+  if ! small; then
+    bare 'the answer does not fit into the 24,000 characters that SSM keeps'
+    return
+  fi
+  for spare in $out; do
+    rest=
+    for other in $out; do [ "$other" = "$spare" ] || rest="$rest $other"; done
+    cat "$W/spare.$spare" >"$W/part.$spare"
+    without "$rest"
+    if small; then out=$rest; else without "$out"; fi
+  done
+  small
+  cat "$W/small"
+}
+
+# without SPARES: the whole anew, but for these parts, each named.
+without() {
+  cat "$W/all_unread" >"$W/unread"
+  for part in $1; do
+    rm -f "$W/part.$part"
+    case $part in configz) part='the running configuration' ;; esac
+    unread "$part" 'left out: the answer would not fit into the 24,000 characters that SSM keeps'
+  done
+  whole
+}
+
+# small: the answer into $W/small, as it is or packed; exit code 1 where neither fits.
+small() {
+  if fits "$W/whole"; then cat "$W/whole" >"$W/small"; elif packed && fits "$W/packed"; then cat "$W/packed" >"$W/small"; else return 1; fi
 }

@@ -8,7 +8,16 @@ settings() {
     unread "$4" "$why"
     return
   fi
-  part "bottlerocket.$1" api "$2" "$3" || unread "$4" 'what apiclient printed is no JSON of the form that is known'
+  if part "bottlerocket.$1" api "$2" "$3"; then return; fi
+  # Settings that nobody made are not there at all.
+  if pick api '' >"$W/flat" && [ "$(tr -d ' \n' <"$W/flat")" = '{}' ]; then
+    case $1 in
+      container*) printf '{}' >"$W/part.bottlerocket.$1" ;;
+      *) unread "$4" 'apiclient says that nothing is set there' ;;
+    esac
+    return
+  fi
+  unread "$4" 'what apiclient printed is no JSON of the form that is known'
 }
 
 kept=
@@ -41,7 +50,7 @@ line=
 if [ -n "$line" ]; then json_string "$line" >"$W/part.kernel.release"; else unread kernel.release '/proc does not tell'; fi
 line=
 { IFS= read -r line <"$R/proc/cmdline"; } 2>/dev/null
-if [ -n "$line" ]; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(without_secrets(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
+if [ -n "$line" ]; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
 [ ! -e "$R/sys/fs/cgroup/cgroup.controllers" ] || printf 2 >"$W/part.kernel.cgroupVersion"
 members kernel. release cmdline cgroupVersion >"$W/part.host.kernel"
 

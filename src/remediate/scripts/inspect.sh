@@ -7,14 +7,25 @@ newline='
 file_most=131072
 [ -d "$R/proc" ] || { unread 'the kubelet process' 'there is no /proc'; }
 
-# process NAME: the first process of that name outside of any pod, into $pid; its arguments, one a line, into $W/NAME.args.
+# Anybody can give a process any name and any arguments: only root's own counts, in the place of a service, or the one that systemd started.
+of_root() { holds "$1/status" '^Uid:[^0-9]+0[^0-9]+0[^0-9]'; }
+of_service() {
+  if holds "$1/cgroup" "/(system|runtime|podruntime)[.]slice/|/(snap[.])?$2[-.a-z0-9]*[.]service\$" '/user[.]slice/|/machine[.]slice/'; then return 0; fi
+  [ -n "$asked" ] || { asked=yes; ask main 5 systemctl show "$2.service" -p MainPID; }
+  holds "$W/main" "^MainPID=${1##*/}\$"
+}
+
+# process NAME: root's process of that name outside of any pod, into $pid; its arguments, one a line, into $W/NAME.args.
 process() {
   pid=
+  asked=
+  : >"$W/main"
   : >"$W/$1.args"
   for folder in "$R"/proc/[0-9]*; do
     { IFS= read -r comm <"$folder/comm"; } 2>/dev/null || continue
     [ "$comm" = "$1" ] || continue
     if holds "$folder/cgroup" 'kubepods|/docker[-/]|cri-containerd'; then continue; fi
+    if ! of_root "$folder" || ! of_service "$folder" "$1"; then continue; fi
     tr '\n\000' '\001\n' <"$folder/cmdline" >"$W/$1.args" 2>/dev/null
     [ -s "$W/$1.args" ] || continue
     pid=${folder##*/}
@@ -51,9 +62,10 @@ readable() {
 }
 
 # file_entry PATH ROLE CONTENT-FILE
+hashless=
 file_entry() {
   sum=
-  if [ -r "$R$1" ] && [ -f "$R$1" ]; then sum_of "$R$1"; fi
+  if [ -z "$hashless" ] && [ -r "$R$1" ] && [ -f "$R$1" ]; then sum_of "$R$1"; fi
   {
     printf '{"path":'
     json_string "$1"
@@ -63,6 +75,7 @@ file_entry() {
     if [ -s "$3" ]; then tr '\n' ' ' <"$3"; else printf null; fi
     printf '}\n'
   } >>"$W/files"
+  hashless=
 }
 
 # YAML as text, without the values of what may be a secret; exit code 1 where that cannot be told.
@@ -97,18 +110,26 @@ without_yaml_secrets() {
     END { printf "%s", jstr(text) }'
 }
 
-# configuration_file PATH ROLE: as it is where it is JSON, else as text.
+# of_kind FILE KIND: whether the file says so itself, as the kubelet asks of each; what else root can read is none of ours.
+of_kind() { tr '\000' '\001' <"$1" | KIND=$2 awk 'BEGIN { kind = ENVIRON["KIND"] } match($0, "(^|[{,])[ \t]*[\"\047]?kind[\"\047]?[ \t]*:[ \t]*[\"\047]?" kind "[\"\047]?[ \t\r]*([,}#]|$)") { found = 1; exit } END { exit !found }'; }
+
+# configuration_file PATH ROLE: as it is where it is JSON, else as text. What the kubelet does not read need not be a configuration.
 configuration_file() {
   : >"$W/content"
+  kind=KubeletConfiguration
+  [ "$2" != nodeadm ] || kind=NodeConfig
   if ! readable "$1"; then
-    unread "kubelet file $1" "$why"
+    [ "$2" = ignored ] || unread "kubelet file $1" "$why"
     if [ ! -e "$R$1" ]; then return; fi
+  elif ! of_kind "$R$1" "$kind"; then
+    [ "$2" = ignored ] || unread "kubelet file $1" "it does not say that it is of kind $kind, so nothing of it is told"
+    hashless=yes
   else
     tr '\000' '\001' <"$R$1" >"$W/text"
     if ! run 15 awk -v root= -v keep= -v hide=1 "$json" "$W/text" >"$W/content" 2>/dev/null || [ ! -s "$W/content" ]; then
       if ! without_yaml_secrets "$W/text" >"$W/content"; then
         : >"$W/content"
-        unread "kubelet file $1" 'it is no JSON and may hold a secret, so its text stays here'
+        [ "$2" = ignored ] || unread "kubelet file $1" 'it is no JSON and may hold a secret, so its text stays here'
       fi
     fi
   fi
@@ -160,11 +181,13 @@ if process kubelet; then
     /^--?[A-Za-z0-9_-]+=/ {
       name = substr($0, 1, index($0, "=") - 1)
       sub(/^--?/, "", name)
-      if (is_secret(name)) $0 = substr($0, 1, index($0, "=")) "(removed)"
+      if (is_secret(name) && $0 !~ /=(true|false)$/) $0 = substr($0, 1, index($0, "=")) "(removed)"
     }
     /^--?[A-Za-z0-9_-]+$/ { name = $0; sub(/^--?/, "", name); hides = is_secret(name) }
     NR <= 300 { print jstr(substr($0, 1, 4000)) }' "$W/kubelet.args" >"$W/lines"
   joined "$W/lines" >"$W/part.kubelet.commandLine"
+  awk 'length($0) > 4000 { cut++ } END { if (NR > 300) print "it has " NR " arguments, of which 300 are told"; if (cut) print "an argument was cut to 4000 characters" }' "$W/kubelet.args" >"$W/names"
+  while IFS= read -r why; do unread 'kubelet command line' "$why"; done <"$W/names"
   ticks=100
   if has getconf; then ticks=$(getconf CLK_TCK 2>/dev/null) || ticks=100; fi
   awk -v ticks="${ticks:-100}" "$lib"'
@@ -224,8 +247,8 @@ drop_ins() {
     if [ "$many" -gt 50 ]; then unread "drop-ins in $1" 'more than 50 files lie there: the rest was not read'; break; fi
     path=${path#"$R"}
     case $path in
-      *.conf) if [ "$2" = drop-in ]; then configuration_file "$path" drop-in; else file_entry "$path" "$2" /dev/null; fi ;;
-      *) file_entry "$path" ignored /dev/null ;;
+      *.conf) configuration_file "$path" "$2" ;;
+      *) configuration_file "$path" ignored ;;
     esac
   done <"$W/sorted"
 }
@@ -252,7 +275,7 @@ json_string "$node" >"$W/part.nodeName"
 # field NAME: a text field of the main configuration file, whichever of the two forms it has.
 field() {
   case $config in /*) ;; *) return ;; esac
-  readable "$config" || return
+  if ! readable "$config" || ! of_kind "$R$config" KubeletConfiguration; then return; fi
   FIELD=$1 awk '
     BEGIN { f = ENVIRON["FIELD"] }
     match($0, "^[ \t{,]*\"?" f "\"?[ \t]*:[ \t]*") {
@@ -543,6 +566,7 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
       else put(name, jstr(substr(value, 1, 200)))
     }
     script { if ($0 ~ /^[ \t]*endscript/) script = 0; next }
+    !inside && /^[ \t]*[^# \t].*[{][ \t]*#/ { sub(/[{][ \t]*#.*$/, "{") }
     /[ \t][{][ \t]+[^ \t#]/ || (inside && /[^ \t].*[ \t][}]/) { odd = 1; exit 1 }
     { sub(/^[ \t]+/, ""); sub(/[ \t\r]+$/, "") }
     /^#/ || /^$/ { next }
@@ -563,34 +587,42 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
       flush()
     }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
   cat "$W/content" >>"$W/lines"
+  awk '$1 == "include" { sub(/^[ \t]*include[ \t=]*/, ""); gsub(/["\047\r]|[ \t]+$/, ""); sub(/\/$/, ""); if ($0 != "/etc/logrotate.d") print }' "$file" >"$W/names"
+  while IFS= read -r included; do unread "logrotate file $included" "$path includes it, and only /etc/logrotate.d is looked into"; done <"$W/names"
 done
 joined "$W/lines" >"$W/part.host.logrotate"
 
-runs=
-if ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec; then
+# A run each: who starts it, when, and when it last was. What a timer does not tell, no cron line makes up for.
+: >"$W/lines"
+if ! ask timer 5 systemctl show logrotate.timer -p LoadState -p ActiveState -p TimersCalendar -p LastTriggerUSec; then
+  unread 'runs of logrotate' "$why"
+elif ! holds "$W/timer" '^ActiveState='; then
+  unread 'runs of logrotate' 'what it printed is not of the form that is known'
+else
   if holds "$W/timer" '^ActiveState=active'; then
-    runs=$(awk "$lib"'
-      /^TimersCalendar=/ { if (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); sub(/ +$/, "", when) } }
-      /^LastTriggerUSec=/ { sub(/^[^=]*=/, ""); last = $0 }
-      END { printf "{\"by\":\"timer\"%s%s}", (when == "" ? "" : ",\"schedule\":" jstr(when)), (last == "" || last == "n/a" ? "" : ",\"last\":" jstr(last)) }' "$W/timer")
+    awk '
+      /^TimersCalendar=/ { while (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); $0 = substr($0, RSTART + RLENGTH); sub(/ +$/, "", when); print "timer\t" when; n++ } }
+      END { if (!n) print "timer\t" }' "$W/timer" >>"$W/lines"
   fi
-fi
-if [ -z "$runs" ]; then
   for every in hourly daily weekly monthly; do
-    [ ! -x "$R/etc/cron.$every/logrotate" ] || { runs="{\"by\":\"cron\",\"schedule\":\"$every\"}"; break; }
+    [ ! -x "$R/etc/cron.$every/logrotate" ] || printf 'cron\t%s\n' "$every" >>"$W/lines"
   done
-fi
-if [ -z "$runs" ]; then
   # Of a cron line only when: the command may hold anything.
-  runs=$(cat "$R/etc/crontab" "$R"/etc/cron.d/* 2>/dev/null | awk "$lib"'
-    /^[ \t]*[0-9*@]/ && /logrotate/ {
+  cat "$R/etc/crontab" "$R"/etc/cron.d/* 2>/dev/null | tr '\000\t' '\002 ' | awk '
+    /^ *[0-9*@]/ && /(^|[ \/;&|(])logrotate([ ;&|)]|$)/ {
       when = $1
       if (when !~ /^@/) when = $1 " " $2 " " $3 " " $4 " " $5
-      printf "{\"by\":\"cron\",\"schedule\":%s}", jstr(substr(when, 1, 80))
-      exit
-    }')
+      print "cron\t" when
+    }' >>"$W/lines"
+  awk -F '\t' "$lib"'
+    function one(by, when) { return "\"by\":\"" by "\"" (when == "" ? "" : ",\"schedule\":" jstr(substr(when, 1, 80))) }
+    FNR == NR { if (/^LastTriggerUSec=/) { sub(/^[^=]*=/, ""); last = $0 } next }
+    seen[$0]++ || n == 20 { next }
+    { n++ }
+    n == 1 { first = one($1, $2) ($1 != "timer" || last == "" || last == "n/a" ? "" : ",\"last\":" jstr(last)); next }
+    { also = also (also == "" ? "" : ",") "{" one($1, $2) "}" }
+    END { printf "{%s%s}", (n ? first : "\"by\":null"), (also == "" ? "" : ",\"also\":[" also "]") }' "$W/timer" "$W/lines" >"$W/part.host.logrotateRuns"
 fi
-printf '%s' "${runs:-{\"by\":null\}}" >"$W/part.host.logrotateRuns"
 
 : >"$W/found"
 counted=yes
@@ -678,7 +710,7 @@ first_line() {
   [ -n "$line" ]
 }
 if first_line "$R/proc/sys/kernel/osrelease"; then json_string "$line" >"$W/part.kernel.release"; else unread kernel.release '/proc does not tell'; fi
-if first_line "$R/proc/cmdline"; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(without_secrets(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
+if first_line "$R/proc/cmdline"; then LINE=$line awk "$lib"'BEGIN { printf "%s", jstr(kernel_words(substr(ENVIRON["LINE"], 1, 4000))) }' >"$W/part.kernel.cmdline"; else unread kernel.cmdline '/proc does not tell'; fi
 groups="$R/sys/fs/cgroup"
 if [ -e "$groups/cgroup.controllers" ]; then
   printf 2 >"$W/part.kernel.cgroupVersion"

@@ -44,6 +44,8 @@ export function kubeletFiles(host: RawObject | null): KubeletFiles {
   const mains = files.filter(({ role }) => role === 'config')
   const main = mains.find(({ path }) => path === flagValue(commandLine, 'config')) ?? mains[0] ?? null
   const dropIns = files.filter(({ role }) => role === 'drop-in').map(file => ({ file, why: passedOver(file, commandLine) }))
+  // Who has not told how the kubelet was started cannot tell what it passes over.
+  const ignored = commandLine.length === 0 ? [] : files.filter(({ role }) => role === 'ignored')
   return {
     main,
     dropIns: dropIns
@@ -54,6 +56,7 @@ export function kubeletFiles(host: RawObject | null): KubeletFiles {
     passedOver: [
       ...mains.filter(file => file !== main).map(file => ({ file, why: 'other' as const })),
       ...dropIns.flatMap(({ file, why }) => (why === null ? [] : [{ file, why }])),
+      ...ignored.map(file => ({ file, why: passedOver(file, commandLine) ?? ('folder' as const) })),
     ],
     commandLine,
     unread: unreadFiles(host),

@@ -185,11 +185,19 @@ describe('unpinned-sandbox-image', () => {
   const pause = 'localhost/kubernetes/pause'
   const node = (image: object): NodeExample => ({ runtime: { images: [image] }, host: { containerd: { sandboxImage: pause } } })
 
+  const byDigest = (digest: string, pinned: boolean): NodeExample => ({
+    runtime: { images: [{ repoTags: [`${pause}:3.10`], repoDigests: [`${pause}@sha256:abc`], pinned }] },
+    host: { containerd: { sandboxImage: `${pause}:3.10@${digest}` } },
+  })
+
   it.each<[string, NodeExample, string]>([
     ['pinned', node({ repoTags: [pause], pinned: true }), 'pass'],
     ['not pinned', node({ repoTags: [pause], pinned: false }), 'fail'],
     ['pinned left out, as protobuf does with false', node({ repoTags: [pause] }), 'fail'],
     ['known by its latest tag', node({ repoTags: [`${pause}:latest`], pinned: false }), 'fail'],
+    ['named by a tag and a digest', byDigest('sha256:abc', true), 'pass'],
+    ['named by a tag and a digest, not pinned', byDigest('sha256:abc', false), 'fail'],
+    ['named by a tag and another digest', byDigest('sha256:def', true), 'unknown'],
     ['not there', node({ repoTags: ['other'] }), 'unknown'],
     ['no name', { runtime: { images: [] }, host: {} }, 'unknown'],
     ['nobody asked', {}, 'unknown'],

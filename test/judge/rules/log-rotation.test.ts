@@ -506,6 +506,11 @@ describe('ineffective-log-rotation', () => {
     const at = (schedule: string | undefined, directives: Directives, by: string | null = 'cron') =>
       example([entry(block({ rotate: 5, ...directives }))], { logrotateRuns: { by, schedule } })
 
+    const both = (schedule: string, directives: Directives) =>
+      example([entry(block({ rotate: 5, ...directives }))], {
+        logrotateRuns: { by: 'timer', schedule: 'daily', also: [{ by: 'cron', schedule }] },
+      })
+
     it.each<[string, NodeExample, string]>([
       ['never', at(undefined, { daily: true }, null), 'fail'],
       ['never, and there is no block', example([globals({ weekly: true })], { logrotateRuns: { by: null } }), 'pass'],
@@ -518,6 +523,10 @@ describe('ineffective-log-rotation', () => {
       ['daily, a size', at('daily', { size: '100M' }), 'pass'],
       ['daily, hourly wanted', at('daily', { hourly: true }), 'fail'],
       ['hourly, hourly wanted', at('hourly', { hourly: true }), 'pass'],
+      ['daily and hourly, hourly wanted', both('@hourly', { hourly: true }), 'pass'],
+      ['daily and daily, hourly wanted', both('@daily', { hourly: true }), 'fail'],
+      ['daily and whenever, hourly wanted', both('now and then', { hourly: true }), 'unknown'],
+      ['daily and whenever, daily wanted', both('now and then', { daily: true }), 'pass'],
       [
         'weekly, daily inherited',
         example([globals({ daily: true, rotate: 4 }), entry(block({}))], { logrotateRuns: { by: 'cron', schedule: '@weekly' } }),

@@ -58,6 +58,21 @@ describe('what is said of a field', () => {
   })
 })
 
+describe('a file that is told as passed over', () => {
+  const ignored = { ...dropIn('90.conf', { maxPods: 31 }), role: 'ignored' }
+  it.each([
+    ['in a folder that the kubelet is not given', ignored, line(), 'folder'],
+    ['under another name', { ...ignored, path: `${path}.d/90.yaml` }, line(folder), 'name'],
+  ])('%s is known by what it says', (_, file, commandLine, why) => {
+    const settings = settingsOf([main({}), file], commandLine)
+    expect(settings.unread).toEqual([{ path: file.path, why, values: { maxPods: 31 } }])
+    expect(settings.said).not.toHaveProperty('maxPods')
+  })
+  it('is nothing where nobody knows how the kubelet was started', () => {
+    expect(settingsOf([main({}), ignored]).unread).toEqual([])
+  })
+})
+
 describe('keys that the kubelet drops in silence', () => {
   it.each([
     ['imageGCHighTresholdPercent', 'misspelt', 'imageGCHighThresholdPercent'],

@@ -1,4 +1,5 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { canonicalName } from '#judge/images.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -31,7 +32,7 @@ export const unpinnedSandboxImage = nodeRule({
     }
     const image = runtime.images
       .filter(isRawObject)
-      .find(listed => namesOf(listed).some(known => known === name || known === `${name}:latest`))
+      .find(({ id, ...names }) => id === name || namesOf(names).some(known => canonicalName(known) === canonicalName(name)))
     if (image === undefined) {
       yield { unknown: `runtime: the sandbox image ${bounded(name)} is not among the images of this node` }
       return
@@ -47,8 +48,5 @@ export const unpinnedSandboxImage = nodeRule({
   },
 })
 
-const namesOf = ({ id, repoTags, repoDigests }: RawObject): unknown[] => [
-  id,
-  ...(Array.isArray(repoTags) ? repoTags : []),
-  ...(Array.isArray(repoDigests) ? repoDigests : []),
-]
+const namesOf = ({ repoTags, repoDigests }: RawObject): string[] =>
+  [repoTags, repoDigests].flatMap(names => (Array.isArray(names) ? names.filter(name => typeof name === 'string') : []))

@@ -96,7 +96,7 @@ const others: Told[] = [
       ...inNodegroup('stray', { ...al2023, ip: '10.0.5.41' }),
       disk: { dropIns: { '90-disk.conf': { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', ...calm } } },
     },
-    ['alert-before-image-gc'],
+    ['alert-before-image-gc', 'lost-on-the-way'],
   ),
   told(
     {

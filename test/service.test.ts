@@ -9,6 +9,7 @@ import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
 import { s3Permissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
+import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
@@ -38,7 +39,9 @@ interface Statement {
 }
 
 interface Template {
-  Resources: Record<string, { Type: string; Properties: Record<string, unknown>; DeletionPolicy?: string }>
+  Parameters: Record<string, unknown>
+  Conditions: Record<string, unknown>
+  Resources: Record<string, { Type: string; Properties: Record<string, unknown>; DeletionPolicy?: string; Condition?: string }>
 }
 
 let template: Template
@@ -143,7 +146,9 @@ describe('npx serverless package, without account or login', () => {
   })
 
   it('makes the documents that run on nodes, with the content whose hash the sender pins', () => {
-    const deployed = ofType('AWS::SSM::Document').map(({ Properties }) => Properties)
+    const deployed = ofType('AWS::SSM::Document')
+      .filter(({ Condition }) => Condition === undefined)
+      .map(({ Properties }) => Properties)
     expect(deployed).toMatchObject(
       Object.keys(inspectDocumentHashes).map(Name => ({
         Name,
@@ -153,6 +158,23 @@ describe('npx serverless package, without account or login', () => {
       })),
     )
     expect(Object.fromEntries(deployed.map(({ Name, Content }) => [Name, hashOf(String(Content))]))).toEqual(inspectDocumentHashes)
+  })
+
+  it('makes what changes a node only where remediation is on, and off is what it is', () => {
+    expect(template.Parameters.Remediation).toEqual({ Type: 'String', Default: 'off', AllowedValues: ['off', 'on'] })
+    expect(template.Conditions.Remediates).toEqual({ 'Fn::Equals': [{ Ref: 'Remediation' }, 'on'] })
+    const conditional = ofType('AWS::SSM::Document').filter(({ Condition }) => Condition === 'Remediates')
+    expect(Object.fromEntries(conditional.map(({ Properties: { Name, Content } }) => [Name, hashOf(String(Content))]))).toEqual(
+      applyDocumentHashes,
+    )
+    // No role of the default template may send them, by name or by a star.
+    const unconditional = Object.entries(template.Resources).filter(([, { Condition }]) => Condition !== 'Remediates')
+    const text = JSON.stringify(unconditional)
+    for (const name of Object.keys(applyDocumentHashes)) expect(text).not.toContain(name)
+    const statements = ['AuditRole', 'ScheduleRole'].flatMap(statementsOf)
+    expect(statements.flatMap(({ Action }) => Action).filter(action => action.includes('*'))).toEqual([])
+    const sends = statements.filter(({ Action }) => Action.some(action => /^ssm:(Send|Start|Create|Update)/.test(action)))
+    expect(JSON.stringify(sends)).not.toMatch(/document\/(\*|Highwater-\*)|"Resource":"\*"/)
   })
 
   it('does not try a red run again by itself: it could not know that its mail went', () => {

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { writeBin } from '#lab/machines/programs.ts'
 import { writeRoot } from '#lab/machines/root.ts'
-import { documents, scriptOf } from '#remediate/scripts/documents.ts'
+import { applyDocuments, documents, scriptOf } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { temporaryFolder } from './cli.ts'
 
@@ -37,13 +37,13 @@ export const which = (name: string): string | null =>
     .find(path => existsSync(path)) ?? null
 
 /** The scripts as the documents have them. */
-function scriptNamed(name: string): string {
-  const document = documents.find(known => known.name === name)
+export function scriptNamed(name: string): string {
+  const document = [...documents, ...applyDocuments].find(known => known.name === name)
   if (document === undefined) throw new Error(`there is no document ${name}`)
   return scriptOf(document, readScript)
 }
 
-function stand(
+export function stand(
   { files, links = {}, folders = [], tools = {}, missing = [] }: NodeRoot,
   platform: Platform,
 ): { root: string; path: string } {

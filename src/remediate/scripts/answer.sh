@@ -1,27 +1,9 @@
-# What the inspect scripts share: bounded steps, JSON without jq or python, and one answer at the end. Each document begins with this file.
-# It runs as root under whatever `sh` is there (dash, bash, busybox) and reads only; it writes into a folder of its own, which goes when it ends.
+# What the inspect scripts share: bounded steps and one answer at the end. `node.sh`, `text.sh` and `json.sh` stand before it.
+# It reads only; it writes into a folder of its own, which goes when it ends.
 # shellcheck shell=sh
-set -u
-LC_ALL=C
-LANG=C
-export LC_ALL LANG
-umask 077
 
-# Another root folder, for the tests and the lab; there the tools are those of PATH alone.
-R=${HIGHWATER_ROOT:-}
-[ -n "$R" ] || PATH="${PATH:-/usr/bin:/bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin"
-export PATH
 output=short
 [ "${HIGHWATER_OUTPUT:-short}" != full ] || output=full
-
-has() { command -v "$1" >/dev/null 2>&1; }
-
-instance=${AWS_SSM_INSTANCE_ID:-}
-case $instance in *[!a-zA-Z0-9-]*) instance= ;; esac
-if [ -z "$instance" ] && [ -f "$R/sys/devices/virtual/dmi/id/board_asset_tag" ]; then
-  { IFS= read -r instance <"$R/sys/devices/virtual/dmi/id/board_asset_tag"; } 2>/dev/null || instance=
-  case $instance in i-*[!a-f0-9]*) instance= ;; i-*) ;; *) instance= ;; esac
-fi
 
 # bare REASON: the answer where nothing else can be made.
 bare() {
@@ -31,13 +13,7 @@ bare() {
 for tool in awk tr cat date mktemp rm wc; do
   has "$tool" || { bare "the program $tool is not on this node"; exit 0; }
 done
-# In memory where that goes: the disk may be full, which is what we are here for.
-W=
-for place in /run /dev/shm; do
-  if [ -n "$W" ] || [ -n "$R" ] || [ ! -d "$place" ]; then continue; fi
-  W=$(TMPDIR=$place mktemp -d 2>/dev/null) || W=
-done
-[ -n "$W" ] || W=$(mktemp -d 2>/dev/null) || { bare 'no private folder could be made'; exit 0; }
+private_folder || { bare 'no private folder could be made'; exit 0; }
 trap 'rm -rf "$W"' EXIT
 trap 'exit 143' HUP INT TERM
 
@@ -49,11 +25,6 @@ most=23000
 started=$(date +%s)
 all_seconds=48
 at=$(date -u +%Y-%m-%dT%H:%M:%SZ)
-limit=
-if has timeout; then
-  limit=timeout
-  if timeout -k 1 1 true 2>/dev/null; then limit='timeout -k 1'; fi
-fi
 
 # run SECONDS COMMAND…: never longer than that, nor than what is left of the whole.
 run() {
@@ -98,231 +69,6 @@ ask() {
 
 # unread WHAT WHY
 unread() { WHAT=$1 WHY=$2 awk "$lib"'BEGIN { print "{\"what\":" jstr(ENVIRON["WHAT"]) ",\"why\":" jstr(substr(ENVIRON["WHY"], 1, 300)) "}" }' >>"$W/unread"; }
-
-# What every awk program here begins with. In lines, \001 stands for a line's end.
-lib='
-function jstr(s) {
-  gsub(/\\/, "&&", s)
-  gsub(/"/, "\\\\&", s)
-  gsub(/\t/, "\\t", s)
-  gsub(/\r/, "\\r", s)
-  gsub(/\n/, "\\n", s)
-  gsub("\001", "\\n", s)
-  gsub("[\001-\037]", "?", s)
-  return "\"" s "\""
-}
-function iso(s,  days, era, doe, yoe, doy, mp, d, m, y, t) {
-  days = int(s / 86400); t = s - days * 86400
-  days += 719468; era = int(days / 146097); doe = days - era * 146097
-  yoe = int((doe - int(doe / 1460) + int(doe / 36524) - int(doe / 146096)) / 365)
-  doy = doe - (365 * yoe + int(yoe / 4) - int(yoe / 100)); mp = int((5 * doy + 2) / 153)
-  d = doy - int((153 * mp + 2) / 5) + 1; m = mp < 10 ? mp + 3 : mp - 9; y = yoe + era * 400 + (m <= 2)
-  return sprintf("%04d-%02d-%02dT%02d:%02d:%02dZ", y, m, d, int(t / 3600), int(t / 60) % 60, t % 60)
-}
-function is_secret(name) {
-  name = tolower(name)
-  return name ~ /token|passw|secret|credential|authorization|private[-_]?key|key$/ && name !~ /(file|path|dir|ttl|mode|refresh|rotate[-a-z0-9_]*)$/
-}
-# How much of `rest` is the value of a secret; `before` is the quote that was open before its name.
-function value_length(rest, name, before,  quote, n, more) {
-  if (index(rest, "(removed)") == 1) return 9
-  if (match(rest, /^\\*["\047]/)) {
-    quote = substr(rest, 1, RLENGTH)
-    n = RLENGTH
-    for (;;) {
-      more = index(substr(rest, n + 1), quote)
-      if (!more) return length(rest)
-      n += more + length(quote) - 1
-      if (length(quote) > 1 || substr(rest, n - 1, 1) != "\\") break
-    }
-    if (match(substr(rest, n + 1), /^[A-Za-z0-9_$][^ \t]*/)) n += RLENGTH
-    return n
-  }
-  if (tolower(name) ~ /authorization/ || rest ~ /^[[{]/) return length(rest)
-  match(rest, /^(\\.|[^ \t\\])*/)
-  n = RLENGTH
-  if (n > 0 && substr(rest, n, 1) ~ /["\047]/) return n - 1
-  # In quotes a value may have spaces; the next flag is none of it.
-  while (before != "" && match(substr(rest, n + 1), /^[ \t]+[^- \t"\047][^ \t]*/)) {
-    n += RLENGTH
-    if (substr(rest, n, 1) == before) return n - 1
-  }
-  return n
-}
-function without_secrets(s,  out, name, before, rest, between, n) {
-  gsub(/:\/\/[^\/@ ]*@/, "://", s)
-  if (s ~ /[Bb]earer +[^ ]/) gsub(/[Bb]earer +[^ "]+/, "Bearer (removed)", s)
-  out = ""
-  while (match(tolower(s), /[-a-z0-9_.]*(token|passw|secret|credential|authorization|key)[-a-z0-9_.]*/)) {
-    name = substr(s, RSTART, RLENGTH)
-    out = out substr(s, 1, RSTART - 1)
-    before = substr(out, length(out), 1)
-    out = out name
-    s = substr(s, RSTART + RLENGTH)
-    # A label or a taint may well be called a key.
-    if (!is_secret(name) || (tolower(name) !~ /token|passw|secret|credential|authorization|private|api|access/ && before ~ /[=,\/:]/)) continue
-    if (match(s, /^\\*["\047]?([ \t]*:[ \t]*|=|[ \t]+=[ \t]*)/)) between = substr(s, 1, RLENGTH)
-    else if (name ~ /^--?[A-Za-z0-9]/ && match(s, /^["\047]?[ \t]+/) && substr(s, RLENGTH + 1) !~ /^["\047]?-/) between = substr(s, 1, RLENGTH)
-    else continue
-    rest = substr(s, length(between) + 1)
-    if (between ~ /^\\*["\047]/ || before !~ /["\047]/) before = ""
-    n = value_length(rest, name, before)
-    if (n == 0 || substr(rest, 1, n) ~ /^(true|false)$/) continue
-    out = out between "(removed)"
-    s = substr(rest, n + 1)
-  }
-  return out s
-}
-# Of the kernel parameters only those that are known to hold nothing but settings; what follows `--` is for init.
-function kernel_words(s,  words, n, i, out) {
-  gsub(/"[^"]*"?/, "\"", s)
-  n = split(s, words, " ")
-  for (i = 1; i <= n && words[i] != "--"; i++)
-    if (words[i] ~ /^(BOOT_IMAGE|root|rootfstype|ro|rw|quiet|console|cgroup[._][a-z0-9_.]+|cgroup|swapaccount|psi|systemd\.unified_cgroup_hierarchy|systemd\.legacy_systemd_cgroup_controller|net\.ifnames|biosdevname|nvme_core\.io_timeout|selinux|enforcing|security|mitigations|transparent_hugepage|hugepages|hugepagesz|crashkernel|panic)(=[A-Za-z0-9_.,:\/()=+-]*)?$/)
-      out = out (out == "" ? "" : " ") words[i]
-  return out
-}
-'
-
-# Strict JSON in; out comes what `keep` (paths, "[]" for items, "*" for any key) names below `root`. With `hide` all stays but what may be secret.
-# Exit code 1: it is no JSON, or has a key twice; 3: there is nothing at `root`.
-json='
-function fail(reason) { wrong = reason; exit 1 }
-function status(  p, s) {
-  if (d == 0) { vpath = ""; return ("" in keeps) ? 2 : 1 }
-  s = state[d]
-  vpath = path[d] "/" (type[d] == "[" ? "[]" : key_path)
-  if (s == 0) return 0
-  if (hide && type[d] == "{" && hidden(key)) return 4
-  if (s == 2) return 2
-  if (vpath in keeps) return 2
-  if (type[d] == "{") {
-    p = path[d] "/*"
-    if (p in keeps) { vpath = p; return 2 }
-    if (p in enters) { vpath = p; return 1 }
-  }
-  return (vpath in enters) ? 1 : 0
-}
-function hidden(k) {
-  k = tolower(k)
-  if (k ~ /\\/) return 1
-  if (k ~ /^(configmapandsecretchangedetectionstrategy|imagepullcredentialsverificationpolicy|tlsprivatekeyfile)$/) return 0
-  return k ~ /token|passw|secret|credential|private.?key|header|^staticpodurl$/
-}
-function prefix() {
-  if (d == 0 || !shown[d]) return
-  if (count[d]++ > 0) printf (d == root_depth ? ",\n" : ",")
-  if (type[d] == "{") printf "\"%s\":", key
-}
-function before_value() {
-  if (want == "value" || want == "value-or-end") return
-  fail("a value is not expected here")
-}
-function after_value() { want = d == 0 ? "nothing" : "comma-or-end" }
-function scalar(tok, is_text,  s) {
-  before_value()
-  s = status()
-  if (s == 4) { s = 2; if (is_text) tok = "\"(removed)\"" }
-  if (is_text && index(tok, "://")) gsub(/:\/\/[^\/@" ]*@/, "://", tok)
-  if (s == 2 && ((d > 0 && shown[d]) || vpath == root)) { prefix(); printf "%s", tok; found = 1 }
-  after_value()
-}
-function opens(c,  s, is_shown) {
-  before_value()
-  s = status()
-  if (s == 4) s = 0
-  is_shown = s > 0 && ((d > 0 && shown[d]) || vpath == root)
-  if (is_shown) { prefix(); printf "%s", c }
-  if (s > 0 && vpath == root && is_shown) { root_depth = d + 1; found = 1 }
-  if (++d > 64) fail("nested too deep")
-  type[d] = c; state[d] = s; path[d] = vpath; shown[d] = is_shown; count[d] = 0; id[d] = ++ids
-  want = c == "{" ? "key-or-end" : "value-or-end"
-}
-function closes(c) {
-  if (d == 0 || type[d] != (c == "}" ? "{" : "[")) fail("a bracket too many")
-  if (want != "comma-or-end" && want != "value-or-end" && want != "key-or-end") fail("a value is missing")
-  if (shown[d]) printf "%s", c
-  d--
-  after_value()
-}
-function takes_key(tok) {
-  key = substr(tok, 2, length(tok) - 2)
-  if ((id[d], key) in seen) fail("a key is there twice")
-  seen[id[d], key] = 1
-  key_path = key
-  gsub(/\//, "\002", key_path)
-  want = "colon"
-}
-BEGIN {
-  n = split(keep, list, " ")
-  if (n == 0) keeps[""] = 1
-  for (i = 1; i <= n; i++) {
-    keeps[list[i]] = 1
-    p = list[i]
-    while (match(p, /\/[^\/]*$/)) { p = substr(p, 1, RSTART - 1); enters[p] = 1 }
-  }
-  special = "[\"\\\\\001-\037]"
-  root_depth = -1
-  want = "value"
-}
-{
-  n = length($0)
-  pos = 1
-  while (pos <= n) {
-    c = substr($0, pos, 1)
-    if (c == " " || c == "\t" || c == "\r") { pos++; continue }
-    if (c == "{" || c == "[") { opens(c); pos++; continue }
-    if (c == "}" || c == "]") { closes(c); pos++; continue }
-    if (c == ",") {
-      if (want != "comma-or-end" || d == 0) fail("a comma is not expected here")
-      want = type[d] == "{" ? "key" : "value"
-      pos++
-      continue
-    }
-    if (c == ":") {
-      if (want != "colon") fail("a colon is not expected here")
-      want = "value"
-      pos++
-      continue
-    }
-    if (c == "\"") {
-      i = pos + 1
-      for (;;) {
-        if (i > n) fail("a string has no end")
-        part = substr($0, i, 128)
-        if (!match(part, special)) { i += 128; continue }
-        c = substr(part, RSTART, 1)
-        i += RSTART
-        if (c == "\"") break
-        if (c != "\\") fail("a control character in a string")
-        c = substr($0, i, 1)
-        if (c == "u") {
-          if (substr($0, i + 1, 4) !~ /^[0-9A-Fa-f][0-9A-Fa-f][0-9A-Fa-f][0-9A-Fa-f]$/) fail("a bad escape")
-        } else if (c == "" || !index("\"\\/bfnrt", c)) fail("a bad escape")
-        i++
-      }
-      tok = substr($0, pos, i - pos)
-      pos = i
-      if (want == "key" || want == "key-or-end") takes_key(tok)
-      else scalar(tok, 1)
-      continue
-    }
-    part = substr($0, pos, 400)
-    if (match(part, /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/) || match(part, /^(true|false|null)/)) {
-      tok = substr(part, 1, RLENGTH)
-      pos += RLENGTH
-      if (pos <= n && substr($0, pos, 1) !~ /[],} \t\r]/) fail("a word that is no value")
-      scalar(tok, 0)
-      continue
-    }
-    fail("a word that is no value")
-  }
-}
-END {
-  if (wrong != "" || want != "nothing") exit 1
-  if (!found) exit 3
-}
-'
 
 # pick NAME ROOT [KEEP]: that part of the JSON in $W/NAME.
 pick() { run 15 awk -v root="$2" -v keep="${3:-$2}" -v hide=0 "$json" "$W/$1" 2>/dev/null; }

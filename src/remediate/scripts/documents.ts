@@ -1,27 +1,128 @@
 /** The SSM documents: fixed scripts as data, with no parameter that could carry a command. */
 import { createHash } from 'node:crypto'
+import { applyPaths } from '#facts/aws/apply-documents.ts'
+
+interface Parameter {
+  type: 'String'
+  description: string
+  default?: string
+  /** The agent hands the value over as `SSM_<name>` in the environment. Without it the value is put in as text wherever its braces stand. */
+  interpolationType?: 'ENV_VAR'
+  allowedValues?: readonly string[]
+  /** Anchored: one that is not matches a part. */
+  allowedPattern?: string
+}
 
 export interface Document {
   /** Its name in the account, and the CloudFormation resource that carries it. */
   name: string
   resource: string
   description: string
+  parameters: Readonly<Record<string, Parameter>>
+  /** The name of its one step. */
+  step: string
+  /** Longer than all that the script allows itself: one that is ended by the agent cannot take anything back. */
+  timeoutSeconds: string
+  /** What stands before the script. */
+  begin: readonly string[]
   /** The files that its script is put together from, in order. */
   files: readonly string[]
 }
 
+/** `{{ Output }}` is put in as text before the script runs; only the two words of allowedValues can stand there, so any agent may do it. */
+const inspects = {
+  parameters: {
+    Output: {
+      type: 'String',
+      description: 'short: what the 24,000 characters of a command output hold; full: everything, for an output in S3',
+      default: 'short',
+      allowedValues: ['short', 'full'],
+    },
+  },
+  step: 'inspect',
+  timeoutSeconds: '120',
+  begin: ["HIGHWATER_OUTPUT='{{ Output }}'"],
+} as const
+
+/** What reads a node. */
 export const documents: readonly Document[] = [
   {
     name: 'Highwater-Inspect',
     resource: 'InspectDocument',
     description: 'Reads what only the node knows of its kubelet, images, containers, logs and kernel. Changes nothing.',
-    files: ['answer.sh', 'inspect.sh'],
+    ...inspects,
+    files: ['node.sh', 'text.sh', 'json.sh', 'answer.sh', 'inspect.sh'],
   },
   {
     name: 'Highwater-InspectBottlerocket',
     resource: 'InspectBottlerocketDocument',
     description: 'Reads the settings of a Bottlerocket node. Changes nothing.',
-    files: ['answer.sh', 'inspect-bottlerocket.sh'],
+    ...inspects,
+    files: ['node.sh', 'text.sh', 'json.sh', 'answer.sh', 'inspect-bottlerocket.sh'],
+  },
+]
+
+const given = (description: string, allowed: Pick<Parameter, 'allowedPattern' | 'allowedValues'>): Parameter => ({
+  type: 'String',
+  description,
+  interpolationType: 'ENV_VAR',
+  ...allowed,
+})
+const common = (content: string, older: string) => ({
+  Action: given('check: could it be done; apply: do it; rollback: put back what the run has kept', {
+    allowedValues: ['check', 'apply', 'rollback'],
+  }),
+  Run: given('The run: a second command of the same run does nothing anew', { allowedPattern: '^[a-z0-9-]{8,64}$' }),
+  OldSha256: given('What the plan was made for: anything else is left alone', { allowedPattern: older }),
+  NewSha256: given('What it will be', { allowedPattern: '^[a-f0-9]{64}$' }),
+  Content: given(content, { allowedPattern: '^[A-Za-z0-9+/=]{0,24000}$' }),
+})
+const hashOrAbsent = '^([a-f0-9]{64}|absent)$'
+const seconds = { TimeoutSeconds: given('For the way there and the way back together, 60 or more', { allowedPattern: '^[0-9]{2,3}$' }) }
+
+/** What changes a node. */
+export const applyDocuments: readonly Document[] = [
+  {
+    name: 'Highwater-ApplyKubeletConfig',
+    resource: 'ApplyKubeletConfigDocument',
+    description:
+      'Replaces one file of the kubelet configuration and starts the kubelet anew; puts the old file back where the kubelet is not well.',
+    parameters: {
+      ...common('The whole new file, gzip and base64', hashOrAbsent),
+      Method: given('How this OS family takes it', { allowedValues: Object.keys(applyPaths) }),
+      Path: given('The file', { allowedValues: Object.values(applyPaths).flat() }),
+      ...seconds,
+    },
+    step: 'apply',
+    timeoutSeconds: '1200',
+    begin: [],
+    files: ['node.sh', 'text.sh', 'change.sh', 'file.sh', 'apply-kubelet-config.sh'],
+  },
+  {
+    name: 'Highwater-ApplyBottlerocket',
+    resource: 'ApplyBottlerocketDocument',
+    description: 'Sets a few settings of the kubelet on a Bottlerocket node; sets the old ones again where they do not stay.',
+    parameters: {
+      ...common('The JSON of the settings.kubernetes to set; gzip or not, and base64', '^[a-f0-9]{64}$'),
+      ...seconds,
+    },
+    step: 'apply',
+    timeoutSeconds: '1200',
+    begin: [],
+    files: ['node.sh', 'text.sh', 'json.sh', 'change.sh', 'apply-bottlerocket.sh'],
+  },
+  {
+    name: 'Highwater-SyncFile',
+    resource: 'SyncFileDocument',
+    description: 'Replaces one file of /etc/logrotate.d. Nothing is started anew.',
+    parameters: {
+      ...common('The whole new file, gzip and base64', hashOrAbsent),
+      Name: given('The file in /etc/logrotate.d', { allowedPattern: '^[a-z0-9][a-z0-9_.-]{0,62}$' }),
+    },
+    step: 'sync',
+    timeoutSeconds: '300',
+    begin: [],
+    files: ['node.sh', 'text.sh', 'change.sh', 'file.sh', 'sync-file.sh'],
   },
 ]
 
@@ -35,28 +136,19 @@ export const scriptOf = ({ files }: Document, readFile: (file: string) => string
 /** Lines that are nothing but a comment stay in the repository: a document has its limit. */
 const withoutComments = (script: string) => script.replace(/^[ \t]*#.*\n/gm, '')
 
-/**
- * The content, to the byte: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. `{{ Output }}` is put in as text before
- * the script runs; only the two words of allowedValues can stand there.
- */
+/** The content, to the byte: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. */
 export function contentOf(document: Document, readFile: (file: string) => string): string {
+  const { description, parameters, step, timeoutSeconds, begin } = document
   const content = {
     schemaVersion: '2.2',
-    description: document.description,
-    parameters: {
-      Output: {
-        type: 'String',
-        description: 'short: what the 24,000 characters of a command output hold; full: everything, for an output in S3',
-        default: 'short',
-        allowedValues: ['short', 'full'],
-      },
-    },
+    description,
+    parameters,
     mainSteps: [
       {
         action: 'aws:runShellScript',
-        name: 'inspect',
+        name: step,
         precondition: { StringEquals: ['platformType', 'Linux'] },
-        inputs: { timeoutSeconds: '120', runCommand: ["HIGHWATER_OUTPUT='{{ Output }}'", ...scriptOf(document, readFile).split('\n')] },
+        inputs: { timeoutSeconds, runCommand: [...begin, ...scriptOf(document, readFile).split('\n')] },
       },
     ],
   }

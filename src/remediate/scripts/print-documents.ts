@@ -3,17 +3,18 @@
  *
  *   node src/remediate/scripts/print-documents.ts [NAME]
  */
-import { contentOf, documents, hashOf, scriptOf } from './documents.ts'
+import { applyDocuments, contentOf, documents, hashOf, scriptOf } from './documents.ts'
 import { readScript } from './read-script.ts'
 
 const [name] = process.argv.slice(2)
-const asked = documents.find(document => document.name === name)
+const all = [...documents, ...applyDocuments]
+const asked = all.find(document => document.name === name)
 if (name !== undefined && asked === undefined) {
-  process.stderr.write(`There is no document ${name}: they are ${documents.map(document => document.name).join(', ')}\n`)
+  process.stderr.write(`There is no document ${name}: they are ${all.map(document => document.name).join(', ')}\n`)
   process.exitCode = 2
 } else if (asked !== undefined) process.stdout.write(scriptOf(asked, readScript))
 else {
-  const printed = documents.map(document => {
+  const printed = all.map(document => {
     const content = contentOf(document, readScript)
     return { name: document.name, resource: document.resource, sha256: hashOf(content), content }
   })

@@ -1,0 +1,900 @@
+/** The very scripts of the documents that change a node, run on pretend nodes of each OS family, and broken off everywhere. */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { applyAgentVersion, applyBottlerocketKeys, applyDocumentHashes, applyPaths } from '#facts/aws/apply-documents.ts'
+import { applyDocuments, contentOf, documentMaxBytes, documents, hashOf, scriptOf } from '#remediate/scripts/documents.ts'
+import { ChangedNode, type Faults, packed, type Sent, sha256 } from '#test/changed-node.ts'
+import { type NodeRoot, type Platform, platforms, which } from '#test/node-root.ts'
+import { al2, al2023, bottlerocket, hybrid, ubuntu } from '#test/node-roots.ts'
+
+const here = platforms()
+const first = here[0] as Platform
+const generous = { timeout: 60_000 }
+const readFile = (file: string) => readFileSync(join('src/remediate/scripts', file), 'utf8')
+const kubeletConfig = 'Highwater-ApplyKubeletConfig'
+const syncFile = 'Highwater-SyncFile'
+const onBottlerocket = 'Highwater-ApplyBottlerocket'
+
+const good = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
+/** As a remediation of real life wrote it: the kubelet exits, and `systemctl restart` ends well. */
+const bad = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 80 }
+
+interface Family {
+  family: string
+  method: keyof typeof applyPaths
+  path: string
+  node: () => NodeRoot
+  faults?: Faults
+  /** The whole new file, of the old one. */
+  content: (old: string | null, fields: object) => string
+}
+
+const edited = (old: string | null, fields: object) => JSON.stringify({ ...JSON.parse(old ?? '{}'), ...fields }, null, 4)
+const dropIn = (_: string | null, fields: object) =>
+  `${JSON.stringify({ kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1', ...fields })}\n`
+const withNodeadm = (): NodeRoot => {
+  const node = al2023()
+  return {
+    ...node,
+    files: { ...node.files, '/run/eks/nodeadm/config.json': '{}', '/etc/kubernetes/kubelet/config.json.d/00-nodeadm.conf': '{}' },
+    folders: [...(node.folders ?? []), '/etc/eks/nodeadm.d'],
+  }
+}
+const families: Family[] = [
+  { family: 'al2', method: 'kubelet-file', path: '/etc/kubernetes/kubelet/kubelet-config.json', node: al2, content: edited },
+  {
+    family: 'al2023 with nodeadm.d',
+    method: 'nodeadm',
+    path: '/etc/eks/nodeadm.d/50-highwater.yaml',
+    node: withNodeadm,
+    content: (_, fields) =>
+      JSON.stringify({ apiVersion: 'node.eks.aws/v1alpha1', kind: 'NodeConfig', spec: { kubelet: { config: fields } } }),
+  },
+  {
+    family: 'al2023 with --config-dir',
+    method: 'drop-in',
+    path: '/etc/kubernetes/kubelet/config.json.d/90-highwater.conf',
+    node: () => al2023({ '40-nodeadm.conf': '{"maxPods":42}' }),
+    content: dropIn,
+  },
+  {
+    family: 'al2023 before that',
+    method: 'kubelet-file',
+    path: '/etc/kubernetes/kubelet/config.json',
+    node: () => al2023(),
+    content: edited,
+  },
+  {
+    family: 'ubuntu',
+    method: 'kubelet-file',
+    path: '/etc/kubernetes/kubelet/kubelet-config.json',
+    node: ubuntu,
+    faults: { snap: true },
+    content: (old, fields) =>
+      `${old}${Object.entries(fields)
+        .map(([name, value]) => `${name}: ${value}\n`)
+        .join('')}`,
+  },
+  {
+    family: 'hybrid',
+    method: 'drop-in',
+    path: '/etc/kubernetes/kubelet/config.json.d/90-highwater.conf',
+    node: hybrid,
+    content: dropIn,
+  },
+]
+const [onAl2, onNodeadm, onDropIn] = families as [Family, Family, Family]
+
+interface Change {
+  node: ChangedNode
+  parameters: Record<string, string>
+  old: string | null
+  content: string
+  send: (action: 'check' | 'apply' | 'rollback', changed?: Record<string, string>, environment?: Record<string, string>) => Promise<Sent>
+}
+const hashOrAbsent = (text: string | null) => (text === null ? 'absent' : sha256(text))
+
+function changeOf(family: Family, fields: object | string = good, platform = first, faults: Faults = {}): Change {
+  const node = new ChangedNode(kubeletConfig, family.node(), platform, { ...family.faults, ...faults })
+  const old = node.read(family.path)
+  const content = typeof fields === 'string' ? fields : family.content(old, fields)
+  const parameters = {
+    Run: 'run-00000001',
+    Method: family.method,
+    Path: family.path,
+    OldSha256: hashOrAbsent(old),
+    NewSha256: sha256(content),
+    Content: packed(content),
+    TimeoutSeconds: '60',
+  }
+  return sending(node, parameters, old, content)
+}
+function sending(node: ChangedNode, parameters: Record<string, string>, old: string | null, content: string): Change {
+  const send: Change['send'] = (Action, changed = {}, environment = {}) => node.send({ ...parameters, Action, ...changed }, environment)
+  return { node, parameters, old, content, send }
+}
+const outcomeOf = ({ answer }: Sent) => answer?.outcome ?? 'no answer'
+const reasonOf = ({ answer }: Sent) => answer?.reason
+/** Beside the file, and of the locks: nothing may stay. */
+const leftOvers = ({ root }: ChangedNode) =>
+  ['etc', 'run', 'var/lib/highwater', '.bottlerocket'].flatMap(folder => {
+    try {
+      return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(name =>
+        /(^|\/)(\..*\.(new|old)|lock\..*|phase\.new)$/.test(name),
+      )
+    } catch {
+      return []
+    }
+  })
+
+describe('the documents that change a node', () => {
+  it.each(applyDocuments)('$name: nothing is put in as text, each parameter is anchored, and it fits', document => {
+    const content = contentOf(document, readFile)
+    expect(Buffer.byteLength(content)).toBeLessThan(documentMaxBytes)
+    expect(content).toMatch(/^[\x20-\x7e]+$/)
+    expect(content).not.toContain('{{')
+    const { parameters, mainSteps } = JSON.parse(content)
+    for (const [name, parameter] of Object.entries<Record<string, unknown>>(parameters)) {
+      expect({ name, ...parameter }).toMatchObject({ type: 'String', interpolationType: 'ENV_VAR' })
+      expect(parameter.default).toBeUndefined()
+      if (parameter.allowedValues === undefined) expect(parameter.allowedPattern).toMatch(/^\^.*\$$/)
+      // Each is read, and by its own name.
+      expect(scriptOf(document, readFile)).toContain(`\${SSM_${name}-?}`)
+    }
+    expect(mainSteps).toHaveLength(1)
+    expect(Number(mainSteps[0].inputs.timeoutSeconds)).toBeGreaterThan(document.step === 'apply' ? 999 : 90)
+  })
+
+  it('are pinned by these hashes', async () => {
+    const hashes = Object.fromEntries(applyDocuments.map(document => [document.name, hashOf(contentOf(document, readFile))]))
+    await expect(`${JSON.stringify(hashes, null, 2)}\n`).toMatchFileSnapshot('../../src/facts/aws/apply-documents.json')
+    expect(Object.keys(applyDocumentHashes)).toEqual(Object.keys(hashes))
+    expect(documents.map(({ name }) => name).filter(name => name in hashes)).toEqual([])
+  })
+
+  it('know on the node the same paths, settings and agent as the facts do', () => {
+    const script = readFile('apply-kubelet-config.sh')
+    const cases = [...script.matchAll(/^ {2}'([a-z-]+) (\/[^']+)'\)/gm)].map(([, method, path]) => `${method} ${path}`)
+    expect(cases).toEqual(Object.entries(applyPaths).flatMap(([method, paths]) => paths.map(path => `${method} ${path}`)))
+    expect(/^allowed='([^']*)'$/m.exec(readFile('apply-bottlerocket.sh'))?.[1]?.split(' ')).toEqual([...applyBottlerocketKeys])
+    expect(readFile('change.sh')).toContain(`older than ${applyAgentVersion}`)
+  })
+
+  it('run nothing that they were given, and delete nothing but what is their own', () => {
+    for (const document of applyDocuments) {
+      const script = scriptOf(document, readFile)
+      expect(script).not.toMatch(/\beval\b|\bsh -c\b|\. "\$|\bsed -i\b|\bkill\b|\breboot\b|\bcrictl\b/)
+      const removed = [...script.matchAll(/\brm -r?f ([^;|&\n]*)/g)].map(([, what = '']) => what.replace(/ 2>.*/, '').trim())
+      const own = ['"$W"', '"$mine"', '"$other"', '"$state"', '"$state/phase.new"', '"$2"', '"$beside"', '"$fresh_name"', '"$R$back"']
+      expect(removed.filter(what => !own.includes(what))).toEqual([])
+      const called = [...script.matchAll(/\bsystemctl ([a-z-]+)/g)].map(([, verb]) => verb)
+      expect(called.filter(verb => !['show', 'reset-failed', 'restart'].includes(verb ?? ''))).toEqual([])
+    }
+  })
+
+  it('pass shellcheck, where it is present', ({ skip }) => {
+    const shellcheck = which('shellcheck')
+    if (shellcheck === null) return skip('shellcheck is not installed')
+    for (const { files } of applyDocuments) {
+      const { stdout } = spawnSync(shellcheck, ['-s', 'sh', '-S', 'warning', '-'], {
+        input: files.map(readFile).join(''),
+        encoding: 'utf8',
+      })
+      expect(stdout).toBe('')
+    }
+  })
+})
+
+describe('a good change', () => {
+  const table = families.flatMap(family =>
+    here.filter(platform => platform === first || family === onAl2 || family === onNodeadm).map(platform => ({ ...family, platform })),
+  )
+  it.each(table)('on $family under $platform.name: applied once, kept, rolled back byte for byte', generous, async family => {
+    const { node, send, old, content } = changeOf(family, good, family.platform)
+    if (old !== null) chmodSync(node.at(family.path), 0o640)
+    const before = node.everything()
+    const ready = await send('check')
+    expect(ready).toMatchObject({
+      code: 0,
+      stderr: '',
+      answer: { outcome: 'ready', action: 'check', kubelet: { active: true, healthz: 'ok' } },
+    })
+    expect(node.everything()).toEqual(before)
+    expect(node.read('/var/lib/highwater')).toBeNull()
+    expect(node.restarts()).toBe(0)
+
+    const applied = await send('apply')
+    expect(applied).toMatchObject({
+      code: 0,
+      stderr: '',
+      answer: {
+        outcome: 'applied',
+        reason: null,
+        run: 'run-00000001',
+        oldSha256: hashOrAbsent(old),
+        newSha256: sha256(content),
+        presentSha256: sha256(content),
+        kubelet: { active: true, startedAtBefore: '2025-11-20T00:01:00Z', startedAtAfter: '2025-11-20T00:01:20Z', healthz: 'ok' },
+      },
+    })
+    // The node itself, anew.
+    expect(node.read(family.path)).toBe(content)
+    expect(statSync(node.at(family.path)).mode & 0o7777).toBe(old === null ? 0o644 : 0o640)
+    expect(node.running()).toMatchObject(good)
+    expect(statSync(node.at('/var/lib/highwater/run-00000001')).mode & 0o777).toBe(0o700)
+
+    for (const run of ['run-00000001', 'run-00000002']) expect(outcomeOf(await send('apply', { Run: run }))).toBe('unchanged')
+    expect(node.restarts()).toBe(1)
+    expect(leftOvers(node)).toEqual([])
+
+    const back = await send('rollback')
+    expect(back).toMatchObject({ code: 0, stderr: '', answer: { outcome: 'restored', reason: null, presentSha256: hashOrAbsent(old) } })
+    expect(node.everything()).toEqual(before)
+    expect(node.running()).not.toMatchObject(good)
+    expect(node.restarts()).toBe(2)
+    expect(outcomeOf(await send('rollback'))).toBe('unchanged')
+    // A late copy of the command does not do it again.
+    expect(await send('apply')).toMatchObject({ code: 3, answer: { outcome: 'refused', reason: 'this run was rolled back before' } })
+    expect(node.everything()).toEqual(before)
+    expect(node.restarts()).toBe(2)
+    expect(leftOvers(node)).toEqual([])
+  })
+
+  it('waits for a kubelet that takes 40 seconds, if there is time', generous, async () => {
+    const { send, node } = changeOf(onAl2, good, first, { slow: 20 })
+    // It is asked every two seconds.
+    expect(outcomeOf(await send('apply', { TimeoutSeconds: '240' }))).toBe('applied')
+    expect(node.running()).toMatchObject(good)
+  })
+
+  it('leaves containerd’s files alone, though nodeadm writes them', generous, async () => {
+    const { send, node } = changeOf(onNodeadm)
+    const before = node.read('/etc/containerd/config.toml')
+    const { answer } = await send('apply')
+    expect(answer?.steps).toContain('/etc/containerd/config.toml was put back: nodeadm had written it, too')
+    expect(node.read('/etc/containerd/config.toml')).toBe(before)
+    expect(node.read('/etc/eks/kubelet/environment')).toContain('--config-dir')
+  })
+
+  it('made by nodeadm is rolled back by nodeadm, where a boot has made its files anew', generous, async () => {
+    const { send, node } = changeOf(onNodeadm)
+    await send('apply')
+    writeFileSync(node.at('/etc/eks/kubelet/environment'), 'NODEADM_KUBELET_ARGS=--config=/etc/kubernetes/kubelet/config.json --v=9\n')
+    const { answer } = await send('rollback')
+    expect(answer).toMatchObject({
+      outcome: 'restored',
+      steps: expect.arrayContaining(['/etc/eks/kubelet/environment was made anew since']),
+    })
+    expect(node.read(onNodeadm.path)).toBeNull()
+    expect(node.read('/etc/eks/kubelet/environment')).not.toContain('--v=9')
+    expect(node.running()).not.toMatchObject(good)
+  })
+
+  it.each([
+    { without: ['curl'], healthz: 'not asked: neither curl nor wget is on this node' },
+    { without: [], healthz: 'not asked: it is switched off' },
+  ])('says where nobody could ask for its health: $healthz', generous, async ({ without, healthz }) => {
+    const al2Without = { ...onAl2, node: () => ({ ...al2(), missing: without }) }
+    const { send } = changeOf(al2Without, good)
+    const off = changeOf({ ...onAl2, node: () => withFiles(al2(), { [onAl2.path]: `{"kind":"KubeletConfiguration","healthzPort":0}` }) })
+    const { answer } = await (without.length > 0 ? send : off.send)('apply')
+    expect(answer).toMatchObject({ outcome: 'applied', kubelet: { active: true, healthz } })
+  })
+})
+const withFiles = (node: NodeRoot, files: NodeRoot['files']): NodeRoot => ({ ...node, files: { ...node.files, ...files } })
+
+describe('a change that the kubelet does not take', () => {
+  it.each(
+    families.flatMap(family => [
+      { ...family, what: 'low over high', fields: bad as object | string },
+      // The same way back: once for each method.
+      ...(family.family === 'hybrid' || family.family === 'al2023 before that'
+        ? []
+        : [{ ...family, what: 'no JSON', fields: '{"kind": "KubeletConfiguration",' }]),
+    ]),
+  )('on $family, $what: the old one is back byte for byte, and the kubelet runs', generous, async ({ fields, ...family }) => {
+    const { node, send, old } = changeOf(family, fields)
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent).toMatchObject({
+      code: 4,
+      stderr: '',
+      answer: { outcome: 'restored', presentSha256: hashOrAbsent(old), kubelet: { active: true, healthz: 'ok' } },
+    })
+    expect(reasonOf(sent)).toMatch(/^the kubelet does not stay: it exits soon after each start|^nodeadm failed with exit code 1: /)
+    expect(node.everything()).toEqual(before)
+    expect(node.told('kubelet')).toBe('up\n')
+    expect(node.running()).not.toMatchObject(bad)
+    const restarts = node.restarts()
+    const again = await send('apply')
+    expect(again.answer).toMatchObject({ outcome: 'restored', reason: expect.stringContaining('this run was taken back before: ') })
+    expect(node.restarts()).toBe(restarts)
+    expect(leftOvers(node)).toEqual([])
+  })
+
+  it('nor the old one any more: broken, and the old file is there', generous, async () => {
+    const { node, send } = changeOf(onAl2, good, first, { neverUp: true })
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent).toMatchObject({ code: 5, answer: { outcome: 'broken', kubelet: { active: false } } })
+    expect(reasonOf(sent)).toContain('with what was there before it is not well either')
+    expect(node.everything()).toEqual(before)
+    // As long as that is so, no other run is let in; the same one tries the way back again.
+    expect(reasonOf(await send('apply', { Run: 'run-00000002' }))).toContain('run-00000001 was broken off half-way')
+    expect(outcomeOf(await send('apply'))).toBe('broken')
+    renameSync(node.world('neverUp'), node.world('mended'))
+    expect(outcomeOf(await send('apply'))).toBe('restored')
+    expect(node.everything()).toEqual(before)
+  })
+
+  it('in time: one that is up but never well is taken back', generous, async () => {
+    const { node, send } = changeOf(onAl2, good, first, { sick: true })
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(reasonOf(sent)).toMatch(/^the kubelet is not well in time: it is not healthy: curl failed with exit code 22/)
+    expect(outcomeOf(sent)).toBe('restored')
+    expect(node.everything()).toEqual(before)
+  })
+
+  it('for more than a moment', generous, async () => {
+    const { node, send } = changeOf(onAl2, good, first, { flaps: true })
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({ outcome: 'restored', reason: 'the kubelet does not stay: it exits soon after each start' })
+    expect(node.everything()).toEqual(before)
+  })
+
+  it('because it was never started anew', generous, async () => {
+    const { node, send } = changeOf(onAl2, good, first, { ignored: true })
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('not well in time: it was not started anew') })
+    expect(node.everything()).toEqual(before)
+  })
+
+  it('by nodeadm: what it left half-way is back, and the kubelet was not started anew', generous, async () => {
+    const { node, send } = changeOf(onNodeadm, good, first, { nodeadmFails: true })
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({ outcome: 'restored', reason: 'nodeadm failed with exit code 1: could not reach EC2' })
+    expect(node.everything()).toEqual(before)
+    expect(node.restarts()).toBe(0)
+  })
+
+  it('on a disk that is full by then: the old file goes back without any room', generous, async () => {
+    const { node, send } = changeOf(onAl2, bad, first, { fullAtRestart: true })
+    const before = node.everything()
+    expect(outcomeOf(await send('apply'))).toBe('restored')
+    expect(node.everything()).toEqual(before)
+  })
+})
+
+describe('what is refused, with nothing changed', () => {
+  const other = '0'.repeat(64)
+  const long = 'x'.repeat(140_000)
+  it.each<[string, Record<string, string>, RegExp]>([
+    ['another old file', { OldSha256: other }, /not what the plan was made for/],
+    ['an old file where none should be', { OldSha256: 'absent' }, /not what the plan was made for/],
+    ['content with another hash', { NewSha256: other }, /another hash than NewSha256/],
+    ['no base64', { Content: 'H4sI=AAA' }, /no base64/],
+    ['no gzip', { Content: 'H4sIAAAA' }, /another hash/],
+    [
+      'a bomb',
+      { Content: packed('\0'.repeat(50_000_000)).slice(0, 24_000).replace(/.$/, '='), NewSha256: other },
+      /more than 131072 bytes|no base64/,
+    ],
+    ['too much', { Content: packed(long), NewSha256: sha256(long) }, /more than 131072 bytes/],
+    ['too long a parameter', { Content: 'A'.repeat(24_004) }, /Content has a wrong length/],
+    ['a path that is not of the list', { Path: '/etc/passwd' }, /not of the list/],
+    ['a path out of it', { Path: '/etc/kubernetes/kubelet/../kubelet-config.json' }, /not of the list/],
+    ['a path of another method', { Method: 'drop-in' }, /not of the list/],
+    ['a run with a path in it', { Run: '../../../etc' }, /Run holds a character/],
+    ['a short run', { Run: 'run' }, /Run has a wrong length/],
+    ['a command in a parameter', { OldSha256: '$(touch /tmp/x)' }, /OldSha256 holds a character/],
+    ['an action that there is not', { Action: 'destroy' }, /none of check/],
+    ['too short a time', { TimeoutSeconds: '59' }, /less than 60/],
+    ['the same before and after', { NewSha256: 'a'.repeat(64), OldSha256: 'a'.repeat(64) }, /are the same/],
+  ])('%s', generous, async (_, changed, reason) => {
+    const { node, send } = changeOf(onAl2)
+    const before = node.everything()
+    const sent = await send('apply', changed)
+    expect(sent).toMatchObject({ code: 3, stderr: '', answer: { outcome: 'refused', reason: expect.stringMatching(reason) } })
+    expect(node.everything()).toEqual(before)
+    expect(node.restarts()).toBe(0)
+    expect(leftOvers(node)).toEqual([])
+  })
+
+  it.each(['Action', 'Run', 'Method', 'Path', 'OldSha256', 'NewSha256', 'Content', 'TimeoutSeconds'])(
+    'an agent that hands over no %s: it is too old',
+    generous,
+    async name => {
+      const { node, parameters } = changeOf(onAl2)
+      const rest = Object.fromEntries(Object.entries({ Action: 'apply', ...parameters }).filter(([given]) => given !== name))
+      const sent = await node.send(rest)
+      expect(reasonOf(sent)).toBe(`the agent handed over no parameter ${name}: it is older than 3.3.2746.0`)
+      expect(sent).toMatchObject({ code: 3, answer: { outcome: 'refused' } })
+    },
+  )
+
+  const outside = 'outside/victim'
+  const spoil: [string, (change: Change) => void, RegExp][] = [
+    ['the file is a link', ({ node }) => linkTo(node, onAl2.path, outside), /is a link/],
+    ['its folder is a link', ({ node }) => linkTo(node, '/etc/kubernetes/kubelet', 'outside'), /a link leads to another folder/],
+    ['a folder above is a link', ({ node }) => linkTo(node, '/etc/kubernetes', 'outside'), /there is no folder|a link leads/],
+    ['others may write into its folder', ({ node }) => chmodSync(node.at('/etc/kubernetes/kubelet'), 0o777), /others may write into/],
+    ['it is a folder', ({ node }) => folderAt(node, onAl2.path), /is no file/],
+    ['the place for what is kept is a link', ({ node }) => linkTo(node, '/var/lib/highwater', 'outside'), /is no folder/],
+    ['the place of the run is a link', ({ node }) => linkTo(node, '/var/lib/highwater/run-00000001', 'outside', 0o700), /is no folder/],
+    ['others may write there', ({ node }) => folderAt(node, '/var/lib/highwater', 0o777), /others may write into/],
+    ['the file cannot be read', ({ node }) => node.tool('sha256sum', 'echo denied >&2; exit 1'), /cannot be read/],
+    ['the disk is full', ({ node }) => node.tool('df', "echo x; echo '/dev/x 100 100 12 99% /'"), /less than 1 MiB is free/],
+    ['the kubelet is down', ({ node }) => node.tell('kubelet', 'down\n'), /the kubelet is not active/],
+    ['it is not healthy', ({ node }) => node.tell('slow', '9999999\n'), /not healthy: curl failed/],
+    ['systemd knows none', ({ node }) => node.tool('systemctl', 'echo LoadState=not-found'), /systemd knows no kubelet/],
+    [
+      'the program sync is missing',
+      ({ node }) => renameSync(join(dirname(node.root), 'bin/sync'), node.world('sync')),
+      /program sync is not/,
+    ],
+  ]
+  it.each(spoil)('%s', generous, async (_, spoils, reason) => {
+    const change = changeOf(onAl2)
+    const { node, send } = change
+    mkdirSync(node.at('outside'))
+    writeFileSync(node.at(outside), 'victim')
+    spoils(change)
+    const before = node.everything('')
+    const sent = await send('apply')
+    expect(sent).toMatchObject({ code: 3, stderr: '', answer: { outcome: 'refused', reason: expect.stringMatching(reason) } })
+    const { root } = node
+    expect(Object.entries(node.everything('')).filter(([path]) => path.startsWith('/etc') || path.startsWith('/outside'))).toEqual(
+      Object.entries(before).filter(([path]) => path.startsWith('/etc') || path.startsWith('/outside')),
+    )
+    expect(readdirSync(join(root, 'outside'))).toEqual(expect.arrayContaining(['victim']))
+    expect(node.restarts()).toBe(0)
+  })
+
+  it('a nodeadm that does not read the folder', generous, async () => {
+    const { node, send } = changeOf(onNodeadm)
+    const real = readFileSync(join(dirname(node.root), 'bin/systemctl'), 'utf8').replace('file:///etc/eks/nodeadm.d/', 'file:///etc/other/')
+    node.tool('systemctl', real)
+    expect(reasonOf(await send('apply'))).toBe("this node's nodeadm does not read /etc/eks/nodeadm.d")
+    expect(node.read(onNodeadm.path)).toBeNull()
+  })
+
+  it('links that lie in wait beside the file lead nowhere', generous, async () => {
+    const { node, send, content } = changeOf(onAl2)
+    mkdirSync(node.at('outside'))
+    writeFileSync(node.at(outside), 'victim')
+    for (const end of ['new', 'old'])
+      symlinkSync(node.at(outside), node.at(`/etc/kubernetes/kubelet/.kubelet-config.json.run-00000001.${end}`))
+    expect(outcomeOf(await send('apply'))).toBe('applied')
+    expect(node.read(outside)).toBe('victim')
+    expect(node.read(onAl2.path)).toBe(content)
+    expect(leftOvers(node)).toEqual([])
+  })
+
+  it('a rollback where another one wrote since, and of a run that never was: that one can never begin later', generous, async () => {
+    const { node, send } = changeOf(onAl2)
+    expect((await send('rollback')).answer).toMatchObject({ outcome: 'unchanged', reason: 'this run changed nothing on this node' })
+    expect(reasonOf(await send('apply'))).toBe('this run was rolled back before')
+    await send('apply', { Run: 'run-00000002' })
+    writeFileSync(node.at(onAl2.path), '{"kind":"KubeletConfiguration"}')
+    const sent = await send('rollback', { Run: 'run-00000002' })
+    expect(sent.answer).toMatchObject({ outcome: 'refused', reason: 'what this run wrote is not there any more: another one wrote since' })
+    expect(node.read(onAl2.path)).toBe('{"kind":"KubeletConfiguration"}')
+    expect(reasonOf(await send('apply', { Run: 'run-00000002', Content: packed('x'), NewSha256: sha256('x') }))).toContain(
+      'another change before',
+    )
+  })
+})
+function linkTo(node: ChangedNode, path: string, target: string, mode = 0o755): void {
+  mkdirSync(dirname(node.at(path)), { recursive: true, mode })
+  try {
+    renameSync(node.at(path), node.at(`${path}.moved`))
+  } catch {
+    // There was none.
+  }
+  symlinkSync(node.at(target), node.at(path))
+}
+function folderAt(node: ChangedNode, path: string, mode = 0o755): void {
+  try {
+    renameSync(node.at(path), node.at(`${path}.moved`))
+  } catch {
+    // There was none.
+  }
+  mkdirSync(node.at(path), { recursive: true })
+  chmodSync(node.at(path), mode)
+}
+
+describe('two at once', () => {
+  it('one does it, and the other one is refused', generous, async () => {
+    const { node, send, content } = changeOf(onAl2)
+    const rivals = edited(node.read(onAl2.path), { ...good, imageGCHighThresholdPercent: 75 })
+    const sent = await Promise.all([
+      send('apply'),
+      send('apply', { Run: 'run-00000002', Content: packed(rivals), NewSha256: sha256(rivals) }),
+    ])
+    expect(sent.map(outcomeOf).toSorted()).toEqual(['applied', 'refused'])
+    const isFirst = sent[0] !== undefined && outcomeOf(sent[0]) === 'applied'
+    expect(node.read(onAl2.path)).toBe(isFirst ? content : rivals)
+    expect(node.restarts()).toBe(1)
+    expect(leftOvers(node)).toEqual([])
+  })
+})
+
+/** Two at a time: more would be slower here. */
+async function inPairs<Result>(from: number, to: number, by: number, work: (index: number) => Promise<Result>): Promise<Result[]> {
+  const results: Result[] = []
+  let next = from
+  const worker = async () => {
+    while (next <= to) {
+      const index = next
+      next += by
+      results[(index - from) / by] = await work(index)
+    }
+  }
+  await Promise.all([worker(), worker()])
+  return results
+}
+
+describe('broken off on its way', () => {
+  /** Each row runs two whole scripts on a node of its own, so the long tables take every second step. */
+  const everySecond = 2
+  /** How many steps it has, and where those begin that the kubelet may notice. */
+  const acts = async (change: Change) => {
+    change.node.endAfter(0)
+    await change.send('apply')
+    return { count: change.node.acted(), noticed: Number(change.node.told('quiet')) - 2 }
+  }
+  it.each([
+    { family: 'al2', of: onAl2, fields: good, next: 'apply' as const, all: true, ends: /^applied$|^unchanged$/ },
+    { family: 'al2023 with nodeadm.d', of: onNodeadm, fields: good, next: 'apply' as const, all: false, ends: /^applied$|^unchanged$/ },
+    {
+      family: 'al2023 with --config-dir',
+      of: onDropIn,
+      fields: good,
+      next: 'rollback' as const,
+      all: true,
+      ends: /^restored$|^unchanged$/,
+    },
+    { family: 'al2, a bad one', of: onAl2, fields: bad, next: 'apply' as const, all: false, ends: /^restored$/ },
+  ])('$family, and sent again ($next): whole, and either old or new', { timeout: 120_000 }, async ({ of, fields, next, all, ends }) => {
+    const { count, noticed } = await acts(changeOf(of, fields))
+    // Before that, the first table has them all.
+    const from = all ? 1 : noticed
+    expect(noticed).toBeGreaterThan(10)
+    expect(count - from).toBeGreaterThan(10)
+    const table = await inPairs(from, count, everySecond, async at => {
+      const { node, send, old, content } = changeOf(of, fields)
+      const before = node.everything()
+      node.endAfter(at)
+      const broken = await send('apply')
+      const between = node.read(of.path)
+      node.endAfter(0)
+      const sent = await send(next)
+      const isNew = next === 'apply' && fields === good
+      return {
+        at,
+        killed: broken.code,
+        isWhole: between === old || between === content,
+        outcome: ends.test(outcomeOf(sent)) || sent.stdout,
+        stderr: sent.stderr,
+        file: node.read(of.path) === (isNew ? content : old),
+        others: isNew || JSON.stringify(node.everything()) === JSON.stringify(before),
+        kubelet: node.told('kubelet'),
+        runs: !isNew || node.running() !== null,
+        left: leftOvers(node),
+      }
+    })
+    expect(table.filter(({ killed }) => killed === null).length).toBeGreaterThan(5)
+    for (const row of table)
+      expect(row).toEqual({
+        ...row,
+        isWhole: true,
+        outcome: true,
+        stderr: '',
+        file: true,
+        others: true,
+        kubelet: 'up\n',
+        runs: true,
+        left: [],
+      })
+  })
+
+  it('a rollback, and sent again: the old one', { timeout: 120_000 }, async () => {
+    const applied = async () => {
+      const change = changeOf(onDropIn)
+      const before = change.node.everything()
+      await change.send('apply')
+      return { ...change, before }
+    }
+    const whole = await applied()
+    whole.node.endAfter(0)
+    await whole.send('rollback')
+    const table = await inPairs(1, whole.node.acted(), everySecond, async at => {
+      const { node, send, before } = await applied()
+      node.endAfter(at)
+      await send('rollback')
+      node.endAfter(0)
+      // Whatever is sent then, it does not go back to the new one.
+      const action = at % (2 * everySecond) === 1 ? 'rollback' : 'apply'
+      const outcome = outcomeOf(await send(action))
+      const isBack = JSON.stringify(node.everything()) === JSON.stringify(before)
+      return {
+        at,
+        outcome: `${action} ${outcome}`,
+        isBack,
+        isNew: node.read(onDropIn.path) !== null,
+        kubelet: node.told('kubelet'),
+        left: leftOvers(node),
+      }
+    })
+    // Before its first mark it was not begun.
+    const notBegun = table.filter(({ outcome }) => outcome === 'apply unchanged')
+    expect(notBegun.length).toBeLessThan(6)
+    for (const row of table)
+      expect(row).toEqual({
+        ...row,
+        ...(notBegun.includes(row) ? { isNew: true } : { isBack: true }),
+        outcome: expect.stringMatching(/^rollback (restored|unchanged)$|^apply (restored|unchanged|refused)$/),
+        kubelet: 'up\n',
+        left: [],
+      })
+  })
+
+  it('by a signal: it takes back by itself what it had begun, and says so', { timeout: 120_000 }, async () => {
+    const { count } = await acts(changeOf(onAl2))
+    const table = await inPairs(1, count, 1, async at => {
+      const { node, send, old, content } = changeOf(onAl2)
+      node.endAfter(at, 'TERM')
+      const sent = await send('apply')
+      const outcome = outcomeOf(sent)
+      return {
+        at,
+        outcome,
+        reason: reasonOf(sent) ?? '',
+        file: node.read(onAl2.path) === (outcome === 'applied' ? content : old),
+        kubelet: node.told('kubelet'),
+        left: leftOvers(node),
+      }
+    })
+    for (const row of table)
+      expect(row).toEqual({ ...row, outcome: expect.stringMatching(/^(failed|restored|applied)$/), file: true, kubelet: 'up\n', left: [] })
+    expect(new Set(table.map(({ outcome }) => outcome))).toEqual(new Set(['failed', 'restored', 'applied']))
+    for (const { outcome, reason } of table) if (outcome !== 'applied') expect(reason).toContain('the script was told to end')
+  })
+
+  it('by a disk that gets full at each write: nothing was changed', generous, async () => {
+    const outcomes: string[] = []
+    for (let at = 1; at < 10; at++) {
+      const { node, send } = changeOf(onNodeadm)
+      const before = node.everything()
+      node.tell('fullAt', `${at}\n`)
+      const sent = await send('apply')
+      outcomes.push(outcomeOf(sent))
+      if (outcomeOf(sent) === 'applied') break
+      expect(sent.answer?.outcome).toMatch(/^failed$|^restored$/)
+      expect(node.everything()).toEqual(before)
+      expect(leftOvers(node)).toEqual([])
+    }
+    expect(outcomes.length).toBeGreaterThan(4)
+    expect(outcomes).toContain('failed')
+  })
+})
+
+describe('a file of logrotate', () => {
+  const path = '/etc/logrotate.d/kube-proxy'
+  const content = '/var/log/kube-proxy.log {\n  rotate 2\n  size 50M\n}\n'
+  function rotation(platform = first, name = 'kube-proxy', text = content): Change {
+    const node = new ChangedNode(syncFile, al2(), platform)
+    node.tool('logrotate', `[ "$1" = -d ] || exit 2\nif grep -q rotate2 "$2"; then echo "error: $2:2 unknown option" >&2; exit 1; fi`)
+    const old = node.read(`/etc/logrotate.d/${name}`)
+    const parameters = { Run: 'run-00000001', Name: name, OldSha256: hashOrAbsent(old), NewSha256: sha256(text), Content: packed(text) }
+    return sending(node, parameters, old, text)
+  }
+  it.each(here)('is replaced, and put back ($name)', generous, async platform => {
+    const { node, send } = rotation(platform)
+    const before = node.everything()
+    expect(outcomeOf(await send('check'))).toBe('ready')
+    const sent = await send('apply')
+    expect(sent).toMatchObject({ code: 0, stderr: '', answer: { outcome: 'applied', kubelet: null } })
+    expect(node.read(path)).toBe(content)
+    expect(outcomeOf(await send('apply'))).toBe('unchanged')
+    expect(outcomeOf(await send('rollback'))).toBe('restored')
+    expect(node.everything()).toEqual(before)
+    expect(node.restarts()).toBe(0)
+    expect(leftOvers(node)).toEqual([])
+  })
+  it('is new, and gone again', generous, async () => {
+    const { node, send } = rotation(first, 'highwater')
+    expect(outcomeOf(await send('apply'))).toBe('applied')
+    expect(statSync(node.at('/etc/logrotate.d/highwater')).mode & 0o777).toBe(0o644)
+    expect(outcomeOf(await send('rollback'))).toBe('restored')
+    expect(node.read('/etc/logrotate.d/highwater')).toBeNull()
+  })
+  it('that logrotate does not take is not put there', generous, async () => {
+    const { node, send } = rotation(first, 'kube-proxy', 'x {\n  rotate2\n}\n')
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('logrotate does not take it: error: ') })
+    expect(node.everything()).toEqual(before)
+    expect(leftOvers(node)).toEqual([])
+  })
+  it.each(['../passwd', '.hidden', 'a/b', 'A', ''])('named %j is refused', generous, async name => {
+    const { node, send } = rotation()
+    const before = node.everything()
+    expect(outcomeOf(await send('apply', { Name: name }))).toBe('refused')
+    expect(node.everything()).toEqual(before)
+  })
+  it('broken off after each step is finished by the next command', { timeout: 60_000 }, async () => {
+    const whole = rotation()
+    whole.node.endAfter(0)
+    await whole.send('apply')
+    const table = await inPairs(1, whole.node.acted(), 1, async at => {
+      const { node, send, old } = rotation()
+      node.endAfter(at)
+      await send('apply')
+      const between = node.read(path)
+      node.endAfter(0)
+      const outcome = outcomeOf(await send('apply'))
+      return { at, between: between === old || between === content, outcome, file: node.read(path) === content, left: leftOvers(node) }
+    })
+    for (const row of table)
+      expect(row).toEqual({ ...row, between: true, outcome: expect.stringMatching(/^applied$|^unchanged$/), file: true, left: [] })
+  })
+})
+
+describe('on Bottlerocket', () => {
+  const settings = {
+    'cluster-name': 'prod',
+    'server-key': 'hunter2',
+    'eviction-hard': { 'nodefs.available': '10%', 'memory.available': '15%' },
+    'image-gc-high-threshold-percent': '85',
+    'image-gc-low-threshold-percent': '80',
+    'max-pods': 58,
+  }
+  const canonical = (value: Record<string, unknown>): string =>
+    JSON.stringify(
+      Object.fromEntries(
+        Object.entries(value)
+          .filter(([name]) => (applyBottlerocketKeys as readonly string[]).includes(name))
+          .toSorted(([a], [b]) => (a < b ? -1 : 1))
+          .map(([name, inner]) => [
+            name,
+            typeof inner === 'object' ? Object.fromEntries(Object.entries(inner ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1))) : inner,
+          ]),
+      ),
+    )
+  const patch = {
+    'image-gc-high-threshold-percent': '70',
+    'image-gc-low-threshold-percent': '50',
+    'eviction-hard': { 'memory.available': '10%' },
+  }
+  const after = { ...settings, ...patch, 'eviction-hard': { ...settings['eviction-hard'], ...patch['eviction-hard'] } }
+
+  function setting(
+    wanted: object = patch,
+    result: Record<string, unknown> = after,
+    platform = first,
+    faults: Faults = {},
+    present = settings,
+  ): Change {
+    const node = new ChangedNode(
+      onBottlerocket,
+      { ...bottlerocket(), folders: ['/.bottlerocket/host-containers/current'] },
+      platform,
+      faults,
+    )
+    node.tell('settings.json', `${JSON.stringify(present)}\n`)
+    const parameters = {
+      Run: 'run-00000001',
+      OldSha256: sha256(canonical(present)),
+      NewSha256: sha256(canonical(result)),
+      Content: packed(JSON.stringify(wanted, null, 1)),
+      TimeoutSeconds: '60',
+    }
+    return sending(node, parameters, null, '')
+  }
+  const present = (node: ChangedNode) => JSON.parse(node.told('settings.json'))
+
+  it.each(here)('settings are set, and set back ($name)', generous, async platform => {
+    const { node, send } = setting(patch, after, platform)
+    expect((await send('check')).answer).toMatchObject({ outcome: 'ready' })
+    const sent = await send('apply')
+    expect(sent).toMatchObject({
+      code: 0,
+      stderr: '',
+      answer: { outcome: 'applied', kubelet: { active: null, healthz: 'not reachable from the control container' } },
+    })
+    expect(sent.stdout).not.toContain('hunter2')
+    expect(present(node)).toEqual(after)
+    expect(outcomeOf(await send('apply'))).toBe('unchanged')
+    expect(node.told('calls')).toBe('set\n')
+    expect(outcomeOf(await send('rollback'))).toBe('restored')
+    expect(present(node)).toEqual(settings)
+    // What is kept there is no secret, and it outlives the container.
+    const kept = join(node.root, '.bottlerocket/host-containers/current/highwater/run-00000001')
+    expect(
+      readdirSync(kept)
+        .map(name => readFileSync(join(kept, name), 'utf8'))
+        .join(''),
+    ).not.toContain('hunter2')
+    expect(leftOvers(node)).toEqual([])
+  })
+
+  it('names what a rollback leaves set, because it was not set before', generous, async () => {
+    const wanted = { 'image-gc-high-threshold-percent': '70', 'eviction-soft': { 'memory.available': '20%' } }
+    const { node, send } = setting(wanted, { ...settings, ...wanted })
+    const { answer } = await send('apply')
+    expect(answer).toMatchObject({
+      outcome: 'applied',
+      steps: expect.arrayContaining([expect.stringMatching(/leave it set: eviction-soft.memory.available$/)]),
+    })
+    expect((await send('rollback')).answer).toMatchObject({
+      outcome: 'restored',
+      reason: 'Not set before, and apiclient cannot unset: eviction-soft.memory.available',
+    })
+    expect(present(node)).toEqual({ ...settings, 'eviction-soft': wanted['eviction-soft'] })
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['a setting that is not of the list', { 'server-key': 'x' }, /no JSON of settings that may be changed/],
+    ['a value with a quote', { 'image-gc-high-threshold-percent': '"; x' }, /no JSON of settings/],
+    ['a map deeper than there is', { 'eviction-hard': { a: { b: '1' } } }, /no JSON of settings/],
+    ['a value where a map is', { 'eviction-hard': '10%' }, /map on one side/],
+    ['another result', { 'image-gc-high-threshold-percent': '71' }, /another hash than NewSha256/],
+    ['no object', [], /no JSON of settings/],
+  ])('refuses %s', generous, async (_, wanted, reason) => {
+    const { node, send } = setting(wanted)
+    const sent = await send('apply')
+    expect(sent).toMatchObject({ code: 3, stderr: '', answer: { outcome: 'refused', reason: expect.stringMatching(reason) } })
+    expect(present(node)).toEqual(settings)
+    expect(node.told('calls')).toBe('')
+  })
+
+  it.each([
+    ['no JSON', '{ "settings": { kubernetes: {} } }'],
+    ['JSON that is cut off', '{ "settings": { "kubernetes": { "max-pods": 58'],
+    ['nothing', ''],
+    ['other JSON', '{ "settings": {} }'],
+    ['a value of another form', '{ "settings": { "kubernetes": { "image-gc-high-threshold-percent": "a\\"b" } } }'],
+  ])('refuses where apiclient prints %s', generous, async (_, printed) => {
+    const { node, send } = setting()
+    node.tool('apiclient', `cat <<'END'\n${printed}\nEND`)
+    const sent = await send('apply', { OldSha256: sha256('{}') })
+    expect(sent.answer).toMatchObject({
+      outcome: 'refused',
+      reason: 'what apiclient printed is not of the form that is known',
+      presentSha256: null,
+    })
+  })
+
+  it.each<[string, Faults, Record<string, unknown>, string, RegExp]>([
+    ['apiclient fails', { apiclientFails: true }, patch, 'failed', /nothing was changed: apiclient failed with exit code 1: Failed POST/],
+    ['what is set does not stay', { forgets: true }, patch, 'restored', /not as they were set/],
+    ['a value that the API refuses', {}, { 'image-gc-high-threshold-percent': '170' }, 'failed', /Failed PATCH/],
+  ])('where %s', generous, async (_, faults, wanted, outcome, reason) => {
+    const { node, send } = setting(wanted, wanted === patch ? after : { ...settings, ...wanted }, first, faults)
+    expect((await send('apply')).answer).toMatchObject({ outcome, reason: expect.stringMatching(reason) })
+    expect(present(node)).toEqual(settings)
+  })
+
+  it('broken off after each step is finished by the next command', { timeout: 60_000 }, async () => {
+    const whole = setting()
+    whole.node.endAfter(0)
+    await whole.send('apply')
+    const table = await inPairs(1, whole.node.acted(), 1, async at => {
+      const { node, send } = setting()
+      node.endAfter(at)
+      await send('apply')
+      node.endAfter(0)
+      const outcome = outcomeOf(await send('apply'))
+      return { at, outcome, settings: present(node), left: leftOvers(node) }
+    })
+    for (const row of table)
+      expect(row).toEqual({ ...row, outcome: expect.stringMatching(/^applied$|^unchanged$/), settings: after, left: [] })
+  })
+})

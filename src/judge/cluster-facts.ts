@@ -46,6 +46,8 @@ export class ClusterFacts implements ClusterContext {
   readonly #objects = new Map<string, RawObject[]>()
   #hasEvents = false
   readonly #events = new Map<string, Map<string, NodeEvent>>()
+  /** As last asked for: every rule asks of every node. */
+  readonly #told = new Map<string, readonly NodeEvent[]>()
 
   /** A cluster may come twice: before its nodes, and again when a list broke off. */
   takeCluster({ eks, nodegroups, launchTemplates, errors }: ClusterRecord): void {
@@ -85,11 +87,17 @@ export class ClusterFacts implements ClusterContext {
       eks,
       nodegroups,
       launchTemplates,
-      events: this.#hasEvents ? together([...(this.#events.get(node)?.values() ?? [])]) : null,
+      events: this.#hasEvents ? this.#eventsOf(node) : null,
       objects: resource => this.objects(resource),
       why: what => this.why(what),
       failed: what => this.failed(what),
     }
+  }
+
+  #eventsOf(node: string): readonly NodeEvent[] {
+    const told = this.#told.get(node) ?? together([...(this.#events.get(node)?.values() ?? [])])
+    this.#told.set(node, told)
+    return told
   }
 
   /** The same event may come twice, on two pages or in both of its forms: it counts once, as it was last. */
@@ -102,6 +110,7 @@ export class ClusterFacts implements ClusterContext {
     const known = events.get(key)
     if (known === undefined || isLater(event, known)) events.set(key, event)
     this.#events.set(node, events)
+    this.#told.delete(node)
   }
 }
 

@@ -80,6 +80,15 @@ describe('events of a node', () => {
     expect(eventsOf('a', form, later, one, one)).toEqual(expected)
   })
 
+  it('are told anew when more have come', () => {
+    const facts = new ClusterFacts()
+    const page = (item: RawObject) => facts.takeObjects({ kind: 'Objects', cluster, resource: 'events', items: [item] })
+    page(ofNode('full', takenAt))
+    expect(facts.of('a').events).toHaveLength(1)
+    page(ofNode('empty', takenAt))
+    expect(facts.of('a').events).toHaveLength(2)
+  })
+
   it('are unknown where none were read, and none where an empty list was', () => {
     expect(new ClusterFacts().of('a').events).toBeNull()
     expect(eventsOf('a')).toEqual([])

@@ -4,20 +4,11 @@ import { fargateReason } from '#judge/subject.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ComparedRun, DiffDocument, DiffInput, MetNode } from '#model/delta.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Policy } from '#model/policy.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { type Selection, selectsCluster } from '#model/selection.ts'
-import { audit } from './audit.ts'
-import { savedFleet } from './fleet.ts'
+import { type SavedAuditOptions, savedAudit } from './saved-audit.ts'
 import { savedFindings } from './saved-findings.ts'
 import { rejectUnknownNames } from './selection-check.ts'
-import { rules } from './shelves.ts'
-
-export interface DiffOptions {
-  policy: Policy
-  selection: Selection
-  version: string
-}
 
 export interface DiffResult {
   document: DiffDocument
@@ -31,7 +22,7 @@ interface ReadRun extends ComparedRun {
 }
 
 /** @throws OperatorError */
-export async function diff(oldFile: string, newFile: string, options: DiffOptions): Promise<DiffResult> {
+export async function diff(oldFile: string, newFile: string, options: SavedAuditOptions): Promise<DiffResult> {
   const [old, now] = [await readRun(oldFile, options), await readRun(newFile, options)]
   if (old.nodes !== null && now.nodes !== null) rejectUnknownNames(options.selection, [...old.audited, ...now.audited])
   if (isEmpty(old) && isEmpty(now)) throw new OperatorError(`Neither ${oldFile} nor ${newFile} has a node that could be audited`)
@@ -46,21 +37,12 @@ export async function diff(oldFile: string, newFile: string, options: DiffOption
   }
 }
 
-async function readRun(path: string, { policy, selection, version }: DiffOptions): Promise<ReadRun> {
+async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRun> {
+  const { selection } = options
   const document = await savedFindings(path)
   if (document !== null)
     return { kind: 'findings', document: selected(document, selection, path), nodes: null, ruleErrors: null, audited: [] }
-  const result = await audit(savedFleet(path, selection), {
-    source: 'snapshot',
-    version,
-    policy,
-    rules,
-    formats: [],
-    channels: [],
-    mail: null,
-    snapshot: null,
-    options: { allNodes: true },
-  })
+  const result = await savedAudit(path, options)
   const isWhole = Object.values(selection).every(names => names.length === 0)
   if (isWhole && result.nodes.length === 0)
     throw new OperatorError(`${path} has no node that could be audited${firstOf(result.document.run.inputErrors)}`)

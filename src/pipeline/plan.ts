@@ -16,11 +16,11 @@ import { type CohortFacts, type CohortKey, PlanBuilder, type PlanHead } from '#r
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { replay } from '#replay/replay.ts'
 import { prune } from '#snapshot/prune.ts'
-import { audit } from './audit.ts'
 import { savedFleet } from './fleet.ts'
 import { type ChosenFix, checkChanges, chosenFixes, ownFixes, type PlanChoice, settle, wantsFindings } from './plan-choice.ts'
 import { isStatusKept, type Planned, type PlanRules, planNode } from './plan-node.ts'
 import { changesOf } from './plan-start.ts'
+import { savedAudit } from './saved-audit.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 import { rules } from './shelves.ts'
 
@@ -103,17 +103,7 @@ async function fixesOf(file: string, request: PlanRequest): Promise<Map<string, 
   const unknown = request.rules.find(rule => !rules.some(({ id }) => id === rule))
   if (unknown !== undefined)
     throw new OperatorError(`No rule is called ${JSON.stringify(unknown.slice(0, 80))}. highwater explain lists them all`)
-  const { document } = await audit(savedFleet(file, request.selection), {
-    source: 'snapshot',
-    version: request.version,
-    policy: request.policy,
-    rules,
-    formats: [],
-    channels: [],
-    mail: null,
-    snapshot: null,
-    options: { allNodes: true },
-  })
+  const { document } = await savedAudit(file, request)
   return chosenFixes(document.findings, request)
 }
 

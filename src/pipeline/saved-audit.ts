@@ -1,0 +1,26 @@
+/** An audit of a saved snapshot for what comes of it: nothing is rendered, published or kept, and every node is named. */
+import type { Policy } from '#model/policy.ts'
+import type { Selection } from '#model/selection.ts'
+import { type AuditResult, audit } from './audit.ts'
+import { savedFleet } from './fleet.ts'
+import { rules } from './shelves.ts'
+
+/** @throws OperatorError */
+export const savedAudit = (path: string, { policy, selection, version }: SavedAuditOptions): Promise<AuditResult> =>
+  audit(savedFleet(path, selection), {
+    source: 'snapshot',
+    version,
+    policy,
+    rules,
+    formats: [],
+    channels: [],
+    mail: null,
+    snapshot: null,
+    options: { allNodes: true },
+  })
+
+export interface SavedAuditOptions {
+  policy: Policy
+  selection: Selection
+  version: string
+}

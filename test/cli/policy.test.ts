@@ -51,7 +51,7 @@ describe('a waiver', () => {
   })
 
   it('of another nodegroup covers nothing', async () => {
-    expect((await audited(waiver('2026-12-31', '{ name: batch }'))).open).toBeDefined()
+    expect((await audited(waiver('2026-12-31', '{ name: batch }'))).open).toMatchObject({ severity: 'medium', waived: null })
     expect((await audited(waiver('2026-12-31', '{ cluster: pr*, name: workers }'))).open).toBeUndefined()
   })
 })

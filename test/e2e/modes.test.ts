@@ -224,8 +224,8 @@ describe('an answer that cannot be used', () => {
 
   it('costs in mode both only what SSM would have told', async () => {
     const { first } = await oneOf(() => 'garbage', {}, by('both'))
-    expect(first.configz).toBeTruthy()
-    expect(first.summary).toBeTruthy()
+    expect(first.configz).toMatchObject({ kubeletconfig: { evictionHard: expect.any(Object) } })
+    expect(first.summary).toMatchObject({ node: { nodeName: first.node.metadata?.name, fs: expect.any(Object) } })
     expect(Object.keys(reasons(first)).toSorted()).toEqual(['host', 'runtime'])
   })
 

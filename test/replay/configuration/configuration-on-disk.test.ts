@@ -96,8 +96,10 @@ describe('a configuration that was not seen running', () => {
   })
 
   it('does not wait for environment files: what they would add now, the flags that run do not have', () => {
-    const told = host([main({})], [], { unread: [{ what: 'kubelet environment /etc/eks/kubelet/environment', why: 'it cannot be read' }] })
-    expect(replay(record({ host: told }), takenAt).configurationOnDisk).toBeDefined()
+    const told = host([main({ imageGCHighThresholdPercent: 95 })], [], {
+      unread: [{ what: 'kubelet environment /etc/eks/kubelet/environment', why: 'it cannot be read' }],
+    })
+    expect(replay(record({ host: told }), takenAt).configurationOnDisk).toMatchObject({ imageGCHighThresholdPercent: 95 })
   })
 
   it('can be asked for other values, as what runs can', () => {

@@ -1,6 +1,7 @@
 /** Has nodes of one account and region tell by SSM what only they know: with our own documents and no other, and many nodes at once. */
 import type { CredentialSource } from '#clients/credentials.ts'
 import { sleep } from '#clients/pace.ts'
+import { type CommandAnswer, RunCommand } from '#clients/run-command.ts'
 import { s3Store } from '#clients/s3.ts'
 import { SsmApi } from '#clients/ssm.ts'
 import type { Store } from '#clients/store.ts'
@@ -10,7 +11,6 @@ import { commandOutputMax } from '#facts/aws/limits.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import { answerMaxBytes, type InspectAnswer, type NoAnswer, readAnswer } from './answer.ts'
-import { type CommandAnswer, RunCommand } from './run-command.ts'
 
 /** An account, as its credentials know it, and a region. */
 export interface AwsPlace {

@@ -1,8 +1,9 @@
 /** What SSM says of the documents and of the nodes' agents. No command is ever sent. */
+
+import { whyNotReachable } from '#clients/run-command.ts'
 import { s3Store } from '#clients/s3.ts'
 import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
 import { silentAfterMs } from '#collect/inspect/inspector.ts'
-import { whyNotReachable } from '#collect/inspect/run-command.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'

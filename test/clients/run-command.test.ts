@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
+import { RunCommand, type RunCommandOptions } from '#clients/run-command.ts'
 import { SsmApi } from '#clients/ssm.ts'
-import { RunCommand, type RunCommandOptions } from '#collect/inspect/run-command.ts'
 import type { Lab } from '#lab/lab.ts'
 import { inNodegroup } from '#lab/nodes/placement.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'

@@ -1,10 +1,10 @@
 /** Asks instances through SSM Run Command, many at once: who asks for one gets its output, or an error that says why there is none. */
 
-import { sleep } from '#clients/pace.ts'
-import { type InvocationOutput, type ManagedInstance, namesUnknownInstance, type PinnedDocument, type SsmApi } from '#clients/ssm.ts'
 import { isAgentTooOld, leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
+import { sleep } from './pace.ts'
+import { type InvocationOutput, type ManagedInstance, namesUnknownInstance, type PinnedDocument, type SsmApi } from './ssm.ts'
 
 export interface RunCommandOptions {
   document: PinnedDocument

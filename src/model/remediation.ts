@@ -1,0 +1,81 @@
+/** What comes of a plan: the way of each node through a run, and what is told of it (the contract `highwater.remediation/1`). */
+import type { LeftAlone } from './plan.ts'
+
+export const remediationSchema = 'highwater.remediation/1'
+
+/**
+ * Where a node stands in a run, in the order of time.
+ * `sending`: noted before the command goes out, so a run that died there asks again (the node does nothing twice).
+ * `restored`: taken back by the node itself, byte for byte; `rolled-back`: taken back because we asked for it.
+ * `failed`: nothing was changed; `broken`: it is not known to be well, and needs a person.
+ */
+export const stepStates = [
+  'pending',
+  'sending',
+  'sent',
+  'applied',
+  'verified',
+  'restored',
+  'rolled-back',
+  'skipped',
+  'failed',
+  'broken',
+] as const
+export type StepState = (typeof stepStates)[number]
+
+/** What a document that changes a node answers (`highwater.apply/1`). */
+export interface ApplyAnswer {
+  run: string
+  action: 'check' | 'apply' | 'rollback'
+  instanceId: string
+  outcome: 'ready' | 'applied' | 'unchanged' | 'restored' | 'refused' | 'failed' | 'broken'
+  reason: string | null
+  oldSha256: string | null
+  newSha256: string | null
+  presentSha256: string | null
+  kubelet: { active: boolean | null; startedAtBefore: string | null; startedAtAfter: string | null; healthz: string | null } | null
+  steps: string[]
+}
+
+/** What was read of a node anew, beside what its step promised. */
+export type Verification = { state: 'verified' } | { state: 'not-yet' | 'wrong'; why: string }
+
+/** One node's entry in the journal of a run. */
+export interface StepEntry {
+  cluster: string
+  node: string
+  instanceId: string
+  /** Of the plan's waves, from 0. */
+  wave: number
+  state: StepState
+  /** For people; null where the state says it all. */
+  why: string | null
+  commandIds: string[]
+  /** The last one. */
+  answer: ApplyAnswer | null
+  /** `namespace/name` of pods that were ready before it was touched; null: not read. */
+  readyPods: string[] | null
+  /** RFC 3339: when it came to each state. */
+  at: Partial<Record<StepState, string>>
+}
+
+/** `paused`: it goes on when somebody asks for it; `stopped`: it does not. */
+export type RunState = 'running' | 'paused' | 'stopped' | 'done' | 'rolled-back'
+
+/** One run: a plan that is being applied. A plan has one run and no other, so the same request twice is one run. */
+export interface RemediationRun {
+  schema: typeof remediationSchema
+  /** The plan's id: what the nodes know it by. */
+  run: string
+  /** The plan's digest. */
+  plan: string
+  approvedBy: string
+  startedAt: string
+  endedAt: string | null
+  state: RunState
+  /** Why it is not running; null where the state says it all. */
+  why: string | null
+  steps: StepEntry[]
+  /** Of the plan: never touched, refused. */
+  leftAlone: LeftAlone[]
+}

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { severities, subjectKinds } from '#model/finding.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { addressPattern, defaultPolicy, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
+import { addressPattern, defaultPolicy, garbageKinds, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
 
 const percent = z.number().min(1).max(100)
@@ -157,6 +157,21 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
         )
         .default(defaultPolicy.baseline)
         .describe('what nodes are meant to run with; of several that match, a later one’s fields win'),
+      clusterGarbage: z
+        .strictObject({
+          enabled: z.boolean().default(defaultPolicy.clusterGarbage.enabled),
+          kinds: z
+            .array(z.enum(garbageKinds))
+            .default(defaultPolicy.clusterGarbage.kinds)
+            .describe('what is looked through; each costs the lists that docs/permissions.md names'),
+          minAgeHours: z
+            .number()
+            .min(0)
+            .default(defaultPolicy.clusterGarbage.minAgeHours)
+            .describe('what finished, was deleted or was last renewed later than that is not called garbage'),
+        })
+        .default(defaultPolicy.clusterGarbage)
+        .describe('what of a cluster’s own objects is looked through for what nobody has collected'),
       report: z
         .strictObject({
           sender: address.nullable().default(null),

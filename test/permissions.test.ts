@@ -8,6 +8,7 @@ import { sesPermissions } from '#clients/sesv2.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
 import { type Account, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
+import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
 import { awsRights, kubernetesRights, readerStatements } from '#pipeline/permissions.ts'
 import { exampleApplied, iamPolicy, permissionsDocument } from '#pipeline/permissions-document.ts'
@@ -16,12 +17,20 @@ const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(
 
 describe('the rights of a mode', () => {
   const plain = [
+    'list controllerrevisions.apps',
+    'list cronjobs.batch',
+    'list daemonsets.apps',
+    'list deployments.apps',
     'list events',
+    'list jobs.batch',
+    'list leases.coordination.k8s.io',
     'list nodeclasses.eks.amazonaws.com',
     'list nodepools.karpenter.sh',
     'list ec2nodeclasses.karpenter.k8s.aws',
     'list nodes',
     'list pods',
+    'list replicasets.apps',
+    'list statefulsets.apps',
   ]
 
   it.each([
@@ -31,6 +40,15 @@ describe('the rights of a mode', () => {
     ['kubelet', plain],
   ] as const)('%s, in a cluster', (mode, expected) => {
     expect(rights(mode, 'reader').toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('are fewer where the policy looks for less garbage', () => {
+    const without = (clusterGarbage: Partial<ClusterGarbagePolicy>) =>
+      kubernetesRights('ssm', 'reader', { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, ...clusterGarbage } })
+        .map(({ right }) => right)
+        .filter(right => /jobs|leases|apps|list pods/.test(right))
+    expect(without({ enabled: false })).toEqual(['list pods'])
+    expect(without({ kinds: ['leases'] })).toEqual(['list pods', 'list leases.coordination.k8s.io'])
   })
 
   it('of the identity that kubelets see: two, and none of the reader’s', () => {

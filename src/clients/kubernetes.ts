@@ -53,6 +53,8 @@ const defaultOptions = {
   },
 }
 const listPageLimit = 500
+/** Whole objects where a server knows no other form. Source: Kubernetes API concepts, metadata-only fetches. */
+const metadataOnly = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 const maxRetryAfterMs = 30_000
 const maxListRestarts = 3
 /** So many requests in a row that never reached the server: it is gone, and the rest of the run must not wait for each node anew. */
@@ -71,6 +73,8 @@ export interface GetOptions {
   attempts?: number
   /** The answer comes from a node behind the server: its 5xx says nothing about the server itself. */
   isProxied?: boolean
+  /** Of the objects of a list only their metadata. */
+  isMetadataOnly?: boolean
 }
 
 export class KubernetesClient {
@@ -118,7 +122,7 @@ export class KubernetesClient {
 
   /** GETs one JSON answer. @throws RequestFailure; the signal's reason when aborted. */
   getJson(path: string, options: GetOptions): Promise<unknown> {
-    return this.ask({ method: 'GET', path }, options)
+    return this.ask({ method: 'GET', path, ...(options.isMetadataOnly && { accept: metadataOnly }) }, options)
   }
 
   /** POSTs a review: the server answers a question and keeps nothing. @throws as getJson */
@@ -238,9 +242,9 @@ export class KubernetesClient {
 
   private request(question: Question, authorization: string | null, signal: AbortSignal, timeoutMs: number): Promise<Answer> {
     const { base, agent, options } = this
-    const { method, path, body } = question
+    const { method, path, body, accept = 'application/json' } = question
     const url = new URL(base.pathname.replace(/\/$/, '') + path, base)
-    const headers: http.OutgoingHttpHeaders = { accept: 'application/json', 'accept-encoding': 'gzip', 'user-agent': 'highwater' }
+    const headers: http.OutgoingHttpHeaders = { accept, 'accept-encoding': 'gzip', 'user-agent': 'highwater' }
     if (authorization !== null) headers.authorization = authorization
     if (body !== undefined) Object.assign(headers, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
     return new Promise((resolve, reject) => {
@@ -293,6 +297,7 @@ interface Question {
   method: 'GET' | 'POST'
   path: string
   body?: string
+  accept?: string
 }
 
 interface Answer {

@@ -11,7 +11,7 @@ import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
-import type { ClusterCollector, ClusterContext, CollectContext, Collector, NodeContext, Told } from './collector.ts'
+import type { ClusterCollector, CollectContext, Collector, NodeContext, ObjectsContext, Told } from './collector.ts'
 import type { Inspector } from './inspect/inspector.ts'
 
 export interface CollectOptions {
@@ -64,9 +64,11 @@ export async function* collect(
       concurrency: atOnce,
       backpressure: Math.max(4 * pace.concurrency, atOnce),
     })
+    const nodesWithPods = new Set<string>()
     for await (const node of records) {
       if (!isSaid) yield record
       isSaid = true
+      if (Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
       yield node
     }
     // Where no node was found that anybody asked for, nobody asks what the cluster said of its nodes.
@@ -74,7 +76,9 @@ export async function* collect(
     if (isSaid || (isWhole && errors.length === 0)) {
       if (!isSaid) yield record
       isSaid = true
-      for (const collector of options.clusterCollectors) yield* readObjects(record.cluster, collector, context, errors)
+      // What has no node, or no owner, can be told only of a whole cluster.
+      const asked = options.clusterCollectors.filter(({ garbage }) => isWhole || garbage === undefined)
+      for (const collector of asked) yield* readObjects(record.cluster, collector, { ...context, nodesWithPods }, errors)
     }
     // A list that broke off says so in the cluster's record: the first one if nothing came, else once more after all.
     if (!isSaid || errors.length > 0) yield { ...record, errors: [...(record.errors ?? []), ...errors] }
@@ -126,7 +130,7 @@ async function readNode(
 async function* readObjects(
   cluster: string,
   { resource, collect: pagesOf }: ClusterCollector,
-  context: ClusterContext,
+  context: ObjectsContext,
   errors: ReadError[],
 ): AsyncGenerator<ObjectsRecord> {
   let isEmpty = true

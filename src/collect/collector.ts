@@ -3,7 +3,7 @@ import type { KubeletApi } from '#clients/kubelet.ts'
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import type { Policy } from '#model/policy.ts'
+import type { GarbageKind, Policy } from '#model/policy.ts'
 import type { Source } from '#model/read-mode.ts'
 import type { NodeRecord, RawObject, ReadError } from '#model/record.ts'
 import type { Inspector } from './inspect/inspector.ts'
@@ -48,12 +48,20 @@ export interface Collector {
   collect(node: NodeIdentity, context: NodeContext): Promise<Told>
 }
 
+/** What questions about garbage take beside: they come when the nodes have been read. */
+export interface ObjectsContext extends ClusterContext {
+  /** Names of the nodes whose pods stand in their records. */
+  nodesWithPods: ReadonlySet<string>
+}
+
 /** It asks a cluster for objects of one kind, page by page, and throws for what it could not read: what came before stays. */
 export interface ClusterCollector {
   /** The record's resource, `plural` or `plural.group`, and the name under which its failure is reported. */
   resource: string
+  /** The word by which a policy asks for it; absent: it is always asked. Only whole clusters are looked through for garbage. */
+  garbage?: GarbageKind
   permissions: { kubernetes: string[] }
   /** As a collector's. */
   tells: string
-  collect(context: ClusterContext): AsyncGenerator<RawObject[]>
+  collect(context: ObjectsContext): AsyncGenerator<RawObject[]>
 }

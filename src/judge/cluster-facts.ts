@@ -1,4 +1,5 @@
 /** What a cluster says beside its nodes, gathered in whatever order it comes, and what of it concerns each node. */
+import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import { type ClusterRecord, isRawObject, type ObjectsRecord, type RawObject, type ReadError } from '#model/record.ts'
 import { bounded, byText } from './text.ts'
 
@@ -61,7 +62,7 @@ export class ClusterFacts implements ClusterContext {
     if (resource === 'events' || resource.startsWith('events.')) {
       this.#hasEvents = true
       for (const item of items) this.#takeEvent(item)
-    } else {
+    } else if (!isGarbageResource(resource)) {
       const known = this.#objects.get(resource)
       if (known) known.push(...items)
       else this.#objects.set(resource, [...items])

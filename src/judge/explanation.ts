@@ -2,11 +2,13 @@
 import type { Family, RuleDocs, Severity } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { EvaluatedThreshold } from '#model/prediction.ts'
+import { judgeCluster } from './cluster-rules.ts'
 import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
 import { type ContextExample, exampleContext, exampleSubject } from './example.ts'
+import { exampleCluster } from './example-cluster.ts'
 import { outcomeOf } from './outcome.ts'
-import type { NodeSubject, Rule } from './rule.ts'
+import type { ClusterRule, NodeSubject, Rule, RuleOfNodes } from './rule.ts'
 import { needsOf } from './rules-document.ts'
 import { bounded, byText, bytes } from './text.ts'
 
@@ -34,7 +36,7 @@ export interface RuleExplanation {
 
 export function explanationOf(rule: Rule): RuleExplanation {
   const { id, family, severity, kind, docs } = rule
-  const [bad, good] = casesOf(rule)
+  const { keys, examples } = rule.kind === 'cluster' ? triedOnClusters(rule) : triedOnNodes(rule)
   return {
     id,
     family,
@@ -42,9 +44,25 @@ export function explanationOf(rule: Rule): RuleExplanation {
     comparesNodes: kind === 'cohort',
     docs,
     needs: needsOf(rule),
-    policy: policyKeys(rule, [bad, good]).map(key => ({ key, default: defaultPolicy[key] })),
-    examples: differences(shownNodes(bad), shownNodes(good)),
+    policy: keys.map(key => ({ key, default: defaultPolicy[key] })),
+    examples,
   }
+}
+
+function triedOnNodes(rule: RuleOfNodes) {
+  const [bad, good] = casesOf(rule)
+  const keys = policyKeys(rule, policy => {
+    for (const cases of [bad, good]) judgeAll(rule, cases, policy)
+  })
+  return { keys, examples: differences(shownNodes(bad), shownNodes(good)) }
+}
+
+function triedOnClusters(rule: ClusterRule) {
+  const [bad, good] = [rule.examples.bad, rule.examples.good].map(exampleCluster)
+  const keys = policyKeys(rule, policy => {
+    for (const cluster of [bad, good]) if (cluster) judgeCluster(rule, cluster, policy)
+  })
+  return { keys, examples: differences(bad, good) }
 }
 
 /** A node of an example, and what its cluster says of it. */
@@ -54,7 +72,7 @@ interface Case {
 }
 
 /** The nodes of the bad example, and of the good one. */
-function casesOf({ examples }: Rule): [Case[], Case[]] {
+function casesOf({ examples }: RuleOfNodes): [Case[], Case[]] {
   const built = (given: ContextExample | ContextExample[]) =>
     [given].flat().map((example, index) => ({ subject: exampleSubject(example, `node-${index}`), example }))
   return [built(examples.bad), built(examples.good)]
@@ -65,7 +83,7 @@ const isPolicyKey = (key: string | symbol): key is keyof Policy => typeof key ==
 const camelCase = /\b[a-z]+[A-Z]\w*/g
 
 /** The keys that it asks for while it judges its examples, and those that its documentation names: an example need not go every way. */
-function policyKeys(rule: Rule, examples: Case[][]): (keyof Policy)[] {
+function policyKeys(rule: Rule, judgeExamples: (policy: Policy) => void): (keyof Policy)[] {
   const asked = new Set(`${rule.docs.why} ${rule.docs.fix}`.match(camelCase)?.filter(isPolicyKey))
   const watched = new Proxy(defaultPolicy, {
     get(policy, key) {
@@ -73,11 +91,11 @@ function policyKeys(rule: Rule, examples: Case[][]): (keyof Policy)[] {
       return Reflect.get(policy, key)
     },
   })
-  for (const cases of examples) judgeAll(rule, cases, watched)
+  judgeExamples(watched)
   return [...asked].toSorted(byText)
 }
 
-function judgeAll(rule: Rule, cases: Case[], policy: Policy): void {
+function judgeAll(rule: RuleOfNodes, cases: Case[], policy: Policy): void {
   if (rule.kind === 'node') for (const { subject } of cases) outcomeOf(rule, subject, policy)
   else if (rule.kind === 'cohort') {
     const cohorts = new Cohorts(rule)

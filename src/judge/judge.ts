@@ -1,5 +1,6 @@
 /** Runs the rules over the nodes as they come, and makes outcomes, findings, coverage and grades of what they yield. */
 import { featuresOf } from '#facts/kubelet/features.ts'
+import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { ClusterResult, Finding, NotAudited, OutcomeCounts, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
@@ -10,6 +11,7 @@ import type { AuditedNode } from '#model/report.ts'
 import type { Wishes } from './agreement.ts'
 import { openAuditedPredictions } from './audited-prediction.ts'
 import { ClusterFacts } from './cluster-facts.ts'
+import { gatherSubjects, judgeCluster, type OwnFinding } from './cluster-rules.ts'
 import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
 import { declarationOf } from './declared.ts'
@@ -20,7 +22,7 @@ import { FixFacts } from './fix-facts.ts'
 import { gradeOf } from './grade.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
-import type { Failing, Need, NodeSubject, Rule } from './rule.ts'
+import type { Failing, Need, NodeSubject, Rule, RuleOfNodes } from './rule.ts'
 import { fargateReason, nodeSubject } from './subject.ts'
 import { byFinding, byUnknown, fewNodes, Tally } from './tally.ts'
 import { bounded, byText, nameLength } from './text.ts'
@@ -54,8 +56,9 @@ export interface Judgement {
   /**
    * Lets the rules speak that compare nodes or need their cluster's objects, and sums up. Once, at the end.
    * @param takenAt RFC 3339: the snapshot's time, whose UTC day decides which waivers hold. @throws RangeError when it is no time.
+   * @param predictions of the clusters that were looked through for garbage
    */
-  close(takenAt: string): JudgementResult
+  close(takenAt: string, predictions?: readonly ClusterPrediction[]): JudgementResult
 }
 
 export interface JudgementOptions {
@@ -67,6 +70,9 @@ interface JudgedGroup extends Wishes {
   cluster: string
   nodes: string[]
 }
+
+/** What has come together into one finding. */
+type FindingSource = Pick<Tally, 'cluster' | 'subject' | 'finding' | 'proposals' | 'failingNodes'> & { rule: Rule }
 
 /** More than these name few of their nodes each. */
 const manyFindings = 300
@@ -93,7 +99,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     return state
   }
 
-  function tally(rule: Rule, cluster: string, subject: Subject): Tally {
+  function tally(rule: RuleOfNodes, cluster: string, subject: Subject): Tally {
     const key = JSON.stringify([rule.id, cluster, subject.kind, subject.namespace, subject.name])
     const known = tallies.get(key)
     if (known) return known
@@ -102,7 +108,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     return added
   }
 
-  function count(rule: Rule, subject: JudgedNode, outcome: Outcome): void {
+  function count(rule: RuleOfNodes, subject: JudgedNode, outcome: Outcome): void {
     const { cluster, identity } = subject
     clusterState(cluster).outcomes[outcome.state]++
     const { name, group }: NodeIdentity = identity
@@ -122,7 +128,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const state = clusterState(cluster)
     state.facts.takeCluster(record)
     state.isListCut ||= errors?.some(({ what }) => what === 'nodes') === true
-    for (const { what, message } of errors ?? []) leaveOut(cluster, null, `${what}: ${message}`)
+    // What stops one list often stops many: it is said once.
+    for (const [message, unread] of Map.groupBy(errors ?? [], error => error.message))
+      leaveOut(cluster, null, `${[...new Set(unread.map(({ what }) => what))].join(', ')}: ${message}`)
     const status = eks?.status
     if (!errors?.length && typeof status === 'string' && status !== 'ACTIVE')
       emptyReasons.set(cluster, bounded(`the cluster is ${status} and showed no nodes`))
@@ -141,6 +149,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     fixFacts.take(subject)
     if (coverage === 'notRead' || isFargate) leaveOut(cluster, identity.name, isFargate ? fargateReason : reasonOf(unread))
     for (const rule of rules) {
+      if (rule.kind === 'cluster') continue
       if (isFargate) count(rule, subject, { state: 'notApplicable' })
       else if (rule.kind === 'node') count(rule, subject, outcomeOf(rule, subject, policy))
       else if (rule.kind === 'cohort') cohorts.get(rule)?.take(subject)
@@ -157,7 +166,30 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     }
   }
 
-  function close(takenAt: string): JudgementResult {
+  /** What rules say of a cluster's own objects. */
+  function judgeGarbage(prediction: ClusterPrediction, day: string): { own: OwnFinding[]; unknowns: UnknownOutcome[] } {
+    const { cluster, resources } = prediction
+    const state = clusterState(cluster)
+    const lists = Object.values(resources)
+    state.coverage.clusterGc = { lists: lists.length, read: lists.filter(reason => reason === null).length }
+    const own: OwnFinding[] = []
+    const unknowns: UnknownOutcome[] = []
+    for (const rule of rules) {
+      if (rule.kind !== 'cluster') continue
+      const { outcome, failings } = judgeCluster(rule, prediction, policy)
+      state.outcomes[outcome.state]++
+      const isWaived = (subject: Subject) => waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null
+      own.push(...gatherSubjects(rule, cluster, failings, isWaived))
+      if (outcome.state === 'unknown') {
+        const subject: Subject = { kind: 'Cluster', namespace: null, name: bounded(cluster) }
+        unknowns.push({ rule: rule.id, cluster: bounded(cluster), subject, nodes: { count: 0, sample: [] }, reason: outcome.reason })
+      }
+      if (outcome.state === 'error') ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: '', message: outcome.message })
+    }
+    return { own, unknowns }
+  }
+
+  function close(takenAt: string, predictions: readonly ClusterPrediction[] = []): JudgementResult {
     const day = utcDay(takenAt)
     const factsOf = (cluster: string) => clusterState(cluster).facts
     for (const [rule, members] of cohorts)
@@ -172,7 +204,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       (rule, cluster, subject) => new Tally(rule, cluster, subject),
       tally => waiver(tally) !== null,
     )
-    const all = groups.flatMap(group => judged(group, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
+    const garbage = predictions.map(prediction => judgeGarbage(prediction, day))
+    const sources: FindingSource[] = [...groups, ...garbage.flatMap(({ own }) => own)]
+    const all = sources.flatMap(source => judged(source, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
     settleFixes(all)
     // Hundreds of nodegroups must still fit a report.
     if (!allNodes && all.length > manyFindings)
@@ -187,7 +221,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
         }),
       findings: open.map(({ finding }) => finding),
       waived: all.filter(({ finding }) => finding.waived !== null).map(({ finding }) => finding),
-      unknowns: groups.flatMap(group => group.unknownOutcome(allNodes) ?? []).toSorted(byUnknown),
+      unknowns: [...groups.flatMap(group => group.unknownOutcome(allNodes) ?? []), ...garbage.flatMap(({ unknowns }) => unknowns)].toSorted(
+        byUnknown,
+      ),
       notAudited: [...new Map(notAudited.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
         (a, b) => byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '') || byText(a.reason, b.reason),
       ),
@@ -199,7 +235,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
   }
 
   /** The finding of a tally with the policy's severity and waiver. */
-  function judged(group: Tally, day: string): JudgedGroup | null {
+  function judged(group: FindingSource, day: string): JudgedGroup | null {
     const finding = group.finding(allNodes)
     if (!finding) return null
     const { cluster, rule, subject } = group
@@ -227,7 +263,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
 }
 
 /** Facts of another minor than the node's own, or a configuration that was not seen running, make nothing certain. Rules that need nothing rest on neither. */
-function asCertainAsFacts({ needs }: Rule, { identity, isConfigurationOnDisk }: JudgedNode, failing: Failing): Failing {
+function asCertainAsFacts({ needs }: RuleOfNodes, { identity, isConfigurationOnDisk }: JudgedNode, failing: Failing): Failing {
   const isBorrowed = needs.length > 0 && !featuresOf(identity.kubeletVersion).exact
   // A rule that can do without a configuration may have used it all the same.
   const isUsed = needs.some(need => needsConfiguration[need]) || failing.evidence.some(({ what }) => what.startsWith('configz '))

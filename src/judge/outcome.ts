@@ -1,7 +1,7 @@
 /** One rule on one node: its outcome. Unknown is never pass. */
 import { type Severity, severities } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
-import type { Failing, NodeRule, NodeSubject, Rule, Undecided } from './rule.ts'
+import type { Failing, NodeRule, NodeSubject, RuleOfNodes, Undecided } from './rule.ts'
 import { bounded } from './text.ts'
 
 export type Outcome =
@@ -21,7 +21,7 @@ export function outcomeOf(rule: NodeRule, subject: NodeSubject, policy: Policy):
 }
 
 /** Why the rule cannot be called for this node; null when it has all that it needs. */
-export function missingNeeds({ needs }: Rule, subject: NodeSubject): string | null {
+export function missingNeeds({ needs }: RuleOfNodes, subject: NodeSubject): string | null {
   const reasons = needs.filter(need => subject[need] === null).map(need => subject.missing[need] ?? `${need} is not known`)
   return reasons.length === 0 ? null : [...new Set(reasons)].join('; ')
 }

@@ -1,5 +1,6 @@
 /** What a rule is: it reads one node's prediction, or the facts of peers, and yields what is wrong. `judge.ts` makes the outcome of it. */
-import type { Confidence, Evidence, Family, RuleDocs, Severity } from '#model/finding.ts'
+import type { ClusterNeed, ClusterPrediction } from '#model/cluster-garbage.ts'
+import type { Confidence, Evidence, Family, RuleDocs, Severity, Subject } from '#model/finding.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
@@ -18,6 +19,7 @@ import type { RawObject } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
 import type { ClusterContext, NodeContext } from './cluster-facts.ts'
 import type { ContextExample, NodeExample } from './example.ts'
+import type { ClusterExample } from './example-cluster.ts'
 
 /** One node as the rules see it. Null: not known, and `missing` says why. */
 export interface NodeSubject {
@@ -161,7 +163,29 @@ export interface ContextRule extends RuleHead {
   judge(fact: unknown, context: NodeContext, policy: Policy, group: readonly FactOfGroup<unknown>[]): Iterable<Failing | Undecided>
 }
 
-export type Rule = NodeRule | CohortRule | ContextRule
+/** Garbage of one subject: a namespace, or the cluster. Never one for each object. */
+export interface ClusterFailing extends Omit<Failing, 'fix'> {
+  subject: Subject
+  /** How many objects, and what one of them is called: `pod`. */
+  count: number
+  noun: string
+  /** What ends it, as somebody would type it (`kubectl` of kubectl.ts quotes). */
+  commands: string[]
+}
+
+/** A rule that reads what the control plane's collectors leave of a cluster's own objects, when all has been read. */
+export interface ClusterRule extends RuleHead {
+  kind: 'cluster'
+  needs: readonly ClusterNeed[]
+  examples: { bad: ClusterExample; good: ClusterExample }
+  /** Call it only with a prediction that has all `needs`. */
+  judge(cluster: ClusterPrediction, policy: Policy): Iterable<ClusterFailing | Undecided>
+}
+
+/** Those that come to an outcome on each node. */
+export type RuleOfNodes = NodeRule | CohortRule | ContextRule
+
+export type Rule = RuleOfNodes | ClusterRule
 
 interface NodeRuleDefinition<Needed extends Need> extends Omit<NodeRule, 'kind' | 'needs' | 'appliesTo' | 'judge'> {
   needs: readonly Needed[]
@@ -212,5 +236,24 @@ export function contextRule<Needed extends Need, Fact>(definition: ContextRuleDe
     appliesTo: subject => definition.appliesTo?.(subject) ?? true,
     fact: subject => definition.fact(subject as Satisfied<Needed>),
     judge: (fact, context, policy, group) => definition.judge(fact as Fact, context, policy, group as FactOfGroup<Fact>[]),
+  }
+}
+
+/** A cluster of which the sections that the rule needs are known. */
+type SatisfiedCluster<Needed extends ClusterNeed> = Omit<ClusterPrediction, Needed> & {
+  [Key in Needed]: NonNullable<ClusterPrediction[Key]>
+}
+
+interface ClusterRuleDefinition<Needed extends ClusterNeed> extends Omit<ClusterRule, 'kind' | 'needs' | 'judge' | 'family'> {
+  needs: readonly Needed[]
+  judge(cluster: SatisfiedCluster<Needed>, policy: Policy): Iterable<ClusterFailing | Undecided>
+}
+
+export function clusterRule<Needed extends ClusterNeed>(definition: ClusterRuleDefinition<Needed>): ClusterRule {
+  return {
+    ...definition,
+    kind: 'cluster',
+    family: 'cluster-gc',
+    judge: (cluster, policy) => definition.judge(cluster as SatisfiedCluster<Needed>, policy),
   }
 }

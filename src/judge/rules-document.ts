@@ -1,6 +1,8 @@
 /** `docs/rules.md`: what every rule says about itself, and how outcomes become findings and grades. */
+import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import { families, severities } from '#model/finding.ts'
 import { promisedSources, readModes } from '#model/read-mode.ts'
+import { mostSubjects } from './cluster-rules.ts'
 import { gradeBySeverity, smallShare } from './grade.ts'
 import { mostLooseNodes } from './loose-nodes.ts'
 import type { Need, Rule } from './rule.ts'
@@ -21,10 +23,17 @@ const needMeans: Record<Need, string[]> = {
   host: ['what only the node knows (`host` in the snapshot)'],
 }
 
+const clusterNeedMeans: Record<ClusterNeed, string[]> = {
+  pods: ['pods', 'pods of no node'],
+  jobs: ['Jobs', 'CronJobs'],
+  leases: ['Leases', 'the list of nodes'],
+}
+
 const kindMeans: Record<Rule['kind'], string> = {
   node: '',
   cohort: '; compares the nodes of a nodegroup or nodepool',
   context: '; reads what the cluster says of its nodes, too',
+  cluster: "; reads the cluster's own objects",
 }
 
 export function rulesDocument(rules: readonly Rule[]): string {
@@ -45,6 +54,8 @@ export function rulesDocument(rules: readonly Rule[]): string {
     '',
     'Where the node itself told its files and nobody read its `configz`, the configuration is what files, drop-ins and flags come to. Whether the kubelet was restarted since is not known, so no finding that rests on it is more than *likely*, and its evidence says `on disk`. Of `stats/summary` the node itself can tell only the disks: what memory, processes and pods use stays unknown.',
     '',
+    `What the control plane should have collected of a cluster's own objects is judged once for each cluster, when it has been read whole (\`clusterGarbage\` in the policy says what is looked through). A rule comes to one outcome on the cluster: *unknown* where a list that it needs was refused, *not applicable* where nobody asked for it; what is found is one finding for each namespace, or, where these are more than ${mostSubjects}, one for the cluster. What finished less than \`clusterGarbage.minAgeHours\` ago is not called garbage.`,
+    '',
     `A cluster's grade is that of its worst open finding: ${severities.map(severity => `${severity} ${gradeBySeverity[severity]}`).join(', ')}; A where there is none. Where all open findings of a severity and of worse ones together concern less than ${smallShare * 100} % of the cluster's nodes, that severity costs one step less, but at least a B above info. Waived findings do not count. There is no grade where nothing was read, and none better than D where less than a third of what the rules asked could be decided or the list of nodes broke off; coverage stands beside every grade.`,
     '',
     ...shelves.filter(({ shelf }) => shelf.length > 0).flatMap(({ family, shelf }) => [`## ${family}`, '', ...shelf.flatMap(ruleLines)]),
@@ -52,7 +63,9 @@ export function rulesDocument(rules: readonly Rule[]): string {
 }
 
 /** What must have been read for the rule to be asked, in Markdown; empty: nothing. */
-export const needsOf = ({ needs }: Pick<Rule, 'needs'>): string[] => [...new Set(needs.flatMap(need => needMeans[need]))]
+export const needsOf = (rule: Rule): string[] => [
+  ...new Set(rule.kind === 'cluster' ? rule.needs.flatMap(need => clusterNeedMeans[need]) : rule.needs.flatMap(need => needMeans[need])),
+]
 
 function ruleLines(rule: Rule): string[] {
   const { id, kind, severity, docs } = rule

@@ -7,7 +7,7 @@ import type { Confidence, Evidence, Finding, Subject, UnknownOutcome } from '#mo
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { type Origin, originOf, type Proposal } from './durable/durable.ts'
 import { severityRank, worst } from './outcome.ts'
-import type { Failing, Rule } from './rule.ts'
+import type { Failing, RuleOfNodes } from './rule.ts'
 import { bounded, byText, counted, nameLength } from './text.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from './variants.ts'
 
@@ -25,13 +25,13 @@ interface NodeFailing {
 }
 
 export class Tally {
-  readonly rule: Rule
+  readonly rule: RuleOfNodes
   readonly cluster: string
   readonly subject: Subject
   readonly #failings = new Map<string, Variant<NodeFailing>>()
   readonly #reasons = new Map<string, Variant<string>>()
 
-  constructor(rule: Rule, cluster: string, subject: Subject) {
+  constructor(rule: RuleOfNodes, cluster: string, subject: Subject) {
     this.rule = rule
     this.cluster = cluster
     this.subject = subject
@@ -130,7 +130,7 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
 const certainty: Confidence[] = ['possible', 'likely', 'certain']
 const leastCertain = (found: Confidence[]): Confidence => certainty.find(confidence => found.includes(confidence)) ?? 'certain'
 
-function boundedFailing(failing: Failing): Failing {
+export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(failing: Kind & { fix?: Failing['fix'] }): Kind {
   const { consequence, evidence, fix, title } = failing
   const hidden = evidence.length - evidenceLimit
   return {
@@ -146,7 +146,7 @@ function boundedFailing(failing: Failing): Failing {
   }
 }
 
-const boundedSubject = ({ kind, namespace, name }: Subject): Subject => ({
+export const boundedSubject = ({ kind, namespace, name }: Subject): Subject => ({
   kind,
   namespace: namespace === null ? null : bounded(namespace, nameLength),
   name: bounded(name, nameLength),

@@ -1,6 +1,7 @@
 /** The lab's state: clusters, principals, access keys and the secrets that go with them. */
 import { randomBytes } from 'node:crypto'
 import { nodeClasses } from '#facts/eks/node-classes.ts'
+import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
 import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
@@ -21,6 +22,7 @@ export const auditorRights: readonly string[] = [
   'list pods',
   'list events',
   ...nodeClasses.map(({ plural, group }) => `list ${plural}.${group}`),
+  ...garbageResources.map(({ resource }) => `list ${resource}`),
 ]
 
 export interface Principal {

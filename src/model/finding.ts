@@ -20,9 +20,9 @@ export type Family = (typeof families)[number]
 
 export type Confidence = 'certain' | 'likely' | 'possible'
 
-export const subjectKinds = ['Nodegroup', 'NodePool', 'Node', 'Cluster', 'Pod'] as const
+export const subjectKinds = ['Nodegroup', 'NodePool', 'Node', 'Cluster', 'Pod', 'Namespace'] as const
 
-/** What a finding is about: the nodegroup or nodepool where the nodes have one, so that its id outlives a new AMI. */
+/** What a finding is about: the nodegroup or nodepool where the nodes have one, so that its id outlives a new AMI; of objects their namespace. */
 export interface Subject {
   kind: (typeof subjectKinds)[number]
   namespace: string | null
@@ -95,6 +95,8 @@ export interface Coverage {
   read: number
   partlyRead: number
   notRead: number
+  /** Of the lists that were to be looked through for garbage, how many were read to their end; absent: none was asked for. */
+  clusterGc?: { lists: number; read: number }
 }
 
 export type Grade = 'A' | 'B' | 'C' | 'D' | 'F'

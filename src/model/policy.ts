@@ -56,6 +56,18 @@ export interface WantedLogRotation {
   directives: Record<string, string | number | boolean>
 }
 
+/** What of a cluster's own objects is looked through for what nobody has collected. */
+export const garbageKinds = ['pods', 'jobs', 'leases', 'history'] as const
+export type GarbageKind = (typeof garbageKinds)[number]
+
+export interface ClusterGarbagePolicy {
+  /** False: nothing of a cluster but its nodes is read for it. */
+  enabled: boolean
+  kinds: GarbageKind[]
+  /** What has finished, or has been deleted, or has not been renewed for less than this is not called garbage. */
+  minAgeHours: number
+}
+
 /** How nodes may be changed. */
 export interface RemediationPolicy {
   /** How much of a cohort is changed after the second wave, the third, …; the first wave is one node of each, the last the rest. */
@@ -93,6 +105,7 @@ export interface Policy {
   logRotation: Record<string, WantedLogRotation>
   /** Of several that match, a later one's fields win. */
   baseline: Baseline[]
+  clusterGarbage: ClusterGarbagePolicy
   /** Who gets the mail, instead of what the stack's parameters say. */
   report: { sender: string | null; recipients: string[] | null }
   severities: Partial<Record<string, Severity>>
@@ -138,6 +151,7 @@ export const defaultPolicy: Policy = {
   logRetentionMinutes: 60,
   logRotation: {},
   baseline: [],
+  clusterGarbage: { enabled: true, kinds: [...garbageKinds], minAgeHours: 24 },
   report: { sender: null, recipients: null },
   severities: {},
   waivers: [],

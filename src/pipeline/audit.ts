@@ -6,6 +6,7 @@ import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
 import type { AuditedNode, Delivery, RenderedFile } from '#model/report.ts'
 import type { Channel, MailChannel } from '#publish/channel.ts'
+import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
 import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
@@ -45,6 +46,7 @@ export interface AuditResult {
 export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine>, context: AuditContext): Promise<AuditResult> {
   const { policy, rules, formats } = context
   const judgement = openJudgement(rules, policy, context.options)
+  const clusters = openClusterReplay()
   const nodes: AuditedNode[] = []
   const seen = new Set<string>()
   const inputErrors = [...(context.inputErrors ?? [])]
@@ -65,9 +67,16 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
       }
       await snapshot.write(record)
       if (record.kind === 'Snapshot') header = record
-      if (record.kind === 'Cluster') judgement.takeCluster(record)
-      if (record.kind === 'Objects') judgement.takeObjects(record)
+      if (record.kind === 'Cluster') {
+        judgement.takeCluster(record)
+        clusters.takeCluster(record)
+      }
+      if (record.kind === 'Objects') {
+        judgement.takeObjects(record)
+        clusters.takeObjects(record)
+      }
       if (record.kind === 'Node') {
+        clusters.takeNode(record)
         const node = judgement.take(record, replay(record, header?.takenAt ?? unknownTime))
         nodes.push(node)
         context.onNode?.(node)
@@ -81,7 +90,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   await snapshot.close()
 
   const takenAt = header?.takenAt ?? unknownTime
-  const { ruleErrors, ...judged } = judgement.close(takenAt)
+  const { ruleErrors, ...judged } = judgement.close(takenAt, clusters.close(takenAt))
   const document: FindingsDocument = {
     schema: 'highwater.findings/1',
     run: {

@@ -4,11 +4,12 @@ import { sdkRegion } from '#clients/eks.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { callerAccount } from '#clients/sts.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
-import { clusterCollectors } from '#collect/collectors/index.ts'
+import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources, readModeOf } from '#model/read-mode.ts'
@@ -76,12 +77,16 @@ export async function* savedFleet(path: string, selection: Selection): AsyncGene
   for await (const record of readSnapshot(path)) {
     if (record.kind !== 'Snapshot' && record.kind !== 'Malformed' && !selectsCluster(selection, record.cluster)) continue
     if (record.kind === 'Node' && !isSelectedNode(record, selection)) continue
+    // As live: what has no node can be told only of a whole cluster.
+    if (record.kind === 'Objects' && !isWhole(selection) && isGarbageResource(record.resource)) continue
     yield record
   }
 }
 
+const isWhole = ({ nodes, nodegroups }: Selection) => nodes.length === 0 && nodegroups.length === 0
+
 const isSelectedNode = (record: NodeRecord, selection: Selection) =>
-  (selection.nodes.length === 0 && selection.nodegroups.length === 0) || selectsNode(selection, nodeIdentity(prune(record).node))
+  isWhole(selection) || selectsNode(selection, nodeIdentity(prune(record).node))
 
 /** Of clusters that no account lists: the caller's own account, and the region that was given. */
 async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
@@ -107,7 +112,7 @@ async function* readAll(
       yield collect(record, endpoint, {
         mode,
         collectors: collectorsOf[mode],
-        clusterCollectors,
+        clusterCollectors: clusterCollectorsOf(policy),
         inspector,
         kubelet: kubelet ?? null,
         policy,

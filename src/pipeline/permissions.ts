@@ -3,9 +3,10 @@ import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
 import { listNodesPermission, listNodesTells } from '#collect/collect.ts'
-import { clusterCollectors } from '#collect/collectors/index.ts'
+import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
 import { type Account, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 
 /** A right, and what stays unknown without it. */
@@ -18,11 +19,11 @@ export interface NeededRight {
 export const identityNames = { reader: 'highwater', kubelet: 'highwater-kubelet' } as const
 export type IdentityName = keyof typeof identityNames
 
-/** What an identity needs in a cluster. */
-export function kubernetesRights(mode: ReadMode, identity: IdentityName): NeededRight[] {
+/** What an identity needs in a cluster. @param policy what it asks to be read; by default what is read unless someone says otherwise */
+export function kubernetesRights(mode: ReadMode, identity: IdentityName, policy: Policy = defaultPolicy): NeededRight[] {
   const isOfKubelet = (collector: object) => kubeletCollectors.some(each => each === collector)
   const ofNodes = collectorsOf[mode].filter(collector => isOfKubelet(collector) === (identity === 'kubelet'))
-  const asked = identity === 'kubelet' ? ofNodes : [...ofNodes, ...clusterCollectors]
+  const asked = identity === 'kubelet' ? ofNodes : [...ofNodes, ...clusterCollectorsOf(policy)]
   const rights = asked.flatMap(({ permissions, tells }) => permissions.kubernetes.map(right => ({ right, tells })))
   return merged(identity === 'kubelet' ? rights : [{ right: listNodesPermission, tells: listNodesTells }, ...rights])
 }

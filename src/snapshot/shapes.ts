@@ -1,4 +1,5 @@
 /** What of each kind of answer is kept: what rules and replays read, in the API's own names. */
+import { garbageShapes } from './garbage-shapes.ts'
 import { list, type Shape, text } from './shape.ts'
 
 const resources = { requests: true, limits: true } as const
@@ -360,5 +361,6 @@ export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, 
 export function objectShape(resource: string): Shape {
   if (resource === 'secrets' || resource === 'configmaps') return bareShape
   if (isEvents(resource)) return eventShape
+  if (Object.hasOwn(garbageShapes, resource)) return garbageShapes[resource] ?? otherShape
   return (isNodeClass(resource) && nodeClassShapes[resource]) || otherShape
 }

@@ -2,6 +2,8 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { nodeClasses } from '#facts/eks/node-classes.ts'
+import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { faults } from '#lab/scenarios/faults.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
@@ -210,7 +212,9 @@ describe('a live audit', () => {
       .toString()
       .trim()
       .split('\n')
-    expect(lines.map(line => JSON.parse(line).kind)).toEqual(['Snapshot', 'Cluster', 'Node', 'Node', ...Array(4).fill('Objects')])
+    // Events, and pods beside the other lists.
+    const objectLists = nodeClasses.length + garbageResources.length + 2
+    expect(lines.map(line => JSON.parse(line).kind)).toEqual(['Snapshot', 'Cluster', 'Node', 'Node', ...Array(objectLists).fill('Objects')])
   })
 
   it('prints only the findings with --format json, and exits 1 with --fail-on', async () => {

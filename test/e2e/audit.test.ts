@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { faults } from '#lab/scenarios/faults.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
@@ -73,13 +74,15 @@ describe('a world with faults', () => {
     expect(connections['kubernetes/fleet']).toBeLessThanOrEqual(20)
     expect(routes['kubernetes/fleet']).toEqual({
       listNodes: 1,
-      listPods: 100,
+      // Beside each node's own: those of no node, and those that failed.
+      listPods: 102,
       configz: 100,
       'stats/summary': 100,
       listEvents: 1,
       'group karpenter.sh': 1,
       'group karpenter.k8s.aws': 1,
       'group eks.amazonaws.com': 1,
+      ...Object.fromEntries(garbageResources.map(({ resource }) => [`list ${resource.split('.')[0]}`, 1])),
     })
   })
 })

@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { judgeCluster } from '#judge/cluster-rules.ts'
 import { Cohorts } from '#judge/cohorts.ts'
 import { type ContextExample, exampleSubject, type NodeExample } from '#judge/example.ts'
+import { type ClusterExample, exampleCluster } from '#judge/example-cluster.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import type { CohortRule, Rule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
@@ -9,7 +11,8 @@ import { rulesDocument } from '#judge/rules-document.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { outcomeIn } from '#test/rule-outcome.ts'
 
-function statesOf(rule: Rule, example: NodeExample | NodeExample[]): string[] {
+function statesOf(rule: Rule, example: NodeExample | NodeExample[] | ClusterExample): string[] {
+  if (rule.kind === 'cluster') return [judgeCluster(rule, exampleCluster(example as ClusterExample), defaultPolicy).outcome.state]
   if (rule.kind === 'node') return [outcomeOf(rule, exampleSubject(example as NodeExample), defaultPolicy).state]
   if (rule.kind === 'context') return [outcomeIn(rule, example as ContextExample).state]
   return compared(rule, example as NodeExample[])

@@ -114,7 +114,7 @@ describe('lists', () => {
     ['a token that is none', '/api/v1/nodes?continue=x', 400],
     ['a revision of the past', '/api/v1/nodes?resourceVersion=7', 501],
     ['a parameter that it does not know', '/api/v1/nodes?watch=true', 501],
-    ['a selector that it does not know', '/api/v1/pods?fieldSelector=status.phase%3DRunning', 501],
+    ['a selector that it does not know', '/api/v1/pods?fieldSelector=spec.schedulerName%3Dmine', 501],
     ['a resource that it does not know', '/api/v1/secrets', 501],
     ['another way to write a path', '/api/v1/nodes/x/proxy/stats%2Fsummary', 501],
   ])('answer %s with a Status', async (_, path, code) => {
@@ -169,7 +169,8 @@ describe('custom resources', () => {
   it('are discovered and listed where they are installed', async () => {
     lab = await enterLab(incidents)
     const read = await reader('incidents')
-    expect((await read('/apis')).json).toMatchObject({ groups: [{ name: 'karpenter.sh' }, { name: 'karpenter.k8s.aws' }] })
+    const { groups } = (await read('/apis')).json as unknown as { groups: { name: string }[] }
+    expect(groups.map(({ name }) => name).filter(name => name.includes('karpenter'))).toEqual(['karpenter.sh', 'karpenter.k8s.aws'])
     expect((await read('/apis/karpenter.sh')).json).toMatchObject({
       kind: 'APIGroup',
       preferredVersion: { groupVersion: 'karpenter.sh/v1' },

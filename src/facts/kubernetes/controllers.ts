@@ -30,3 +30,6 @@ export const leaseRenewal = { fraction: 0.25, jitter: 0.04 }
 
 /** How long the API server remembers an event. Source: pkg/controlplane/apiserver/options/options.go NewOptions (EventTTL). */
 export const eventTtlMs = 3_600_000
+
+/** `--terminated-pod-gc-threshold`. Source: pkg/controller/podgc/config/v1alpha1/defaults.go RecommendedDefaultPodGCControllerConfiguration. */
+export const terminatedPodThreshold = 12_500

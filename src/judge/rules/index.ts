@@ -1,5 +1,8 @@
 /** The shelf: every rule, sorted by id. */
 import type { Rule } from '#judge/rule.ts'
+import { failedPods } from './cluster-gc/failed-pods.ts'
+import { jobWithoutTtl } from './cluster-gc/job-without-ttl.ts'
+import { leftoverLease } from './cluster-gc/leftover-lease.ts'
 import { invalidKubeletConfiguration } from './configuration/invalid-kubelet-configuration.ts'
 import { containerGcFlagsOffDefault } from './container-gc/container-gc-flags-off-default.ts'
 import { deadContainerPile } from './container-gc/dead-container-pile.ts'
@@ -75,6 +78,7 @@ export const rules: readonly Rule[] = [
   evictionBeforeImageGc,
   evictionDue,
   evictionLoop,
+  failedPods,
   graceLongerThanFillTime,
   imageAgeGcChurn,
   imageGcDead,
@@ -84,6 +88,8 @@ export const rules: readonly Rule[] = [
   ineffectiveLogRotation,
   invalidKubeletConfiguration,
   invalidLogSize,
+  jobWithoutTtl,
+  leftoverLease,
   localStorageLimitExceeded,
   logRetentionTooShort,
   logRotationDrift,

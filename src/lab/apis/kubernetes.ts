@@ -5,6 +5,7 @@ import type { World, WorldCluster } from '#lab/world.ts'
 import { accessReview } from './kubernetes/access-review.ts'
 import { anonymous, authorize, type User } from './kubernetes/authorization.ts'
 import { authenticate } from './kubernetes/bearer-token.ts'
+import { builtInGroups, builtInRoutes, coreLists } from './kubernetes/built-in.ts'
 import { customResourceRoutes, installedGroups } from './kubernetes/custom-resources.ts'
 import { apiGroups, apiVersions, coreResources, serverVersion } from './kubernetes/discovery.ts'
 import { eventsListing } from './kubernetes/events.ts'
@@ -20,10 +21,10 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
     document('version', '/version', serverVersion(cluster.scenario.version)),
     ...[
       document('apiVersions', '/api', apiVersions),
-      document('apiGroups', '/apis', apiGroups(installedGroups(cluster))),
-      document('resources', '/api/v1', coreResources),
+      document('apiGroups', '/apis', apiGroups([...builtInGroups, ...installedGroups(cluster)])),
+      document('resources', '/api/v1', coreResources(coreLists)),
     ].map(onlyAuthenticated),
-    ...customResourceRoutes(cluster).map(onlyAuthenticated),
+    ...[...customResourceRoutes(cluster), ...builtInRoutes(cluster, world.at)].map(onlyAuthenticated),
     onlyAuthenticated(accessReview),
     {
       id: 'listNodes',

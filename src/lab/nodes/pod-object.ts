@@ -16,7 +16,8 @@ export const containerId = (pod: { name: string }, container: { name: string }) 
 export const podStart = (at: string) => before(at, ageMs)
 
 export function podObject(node: NodeProfile, pod: PodProfile, at: string): KubernetesPod {
-  const startedAt = podStart(at)
+  const sinceMs = pod.endedHoursAgo === undefined ? endedMs : pod.endedHoursAgo * 3_600_000
+  const startedAt = before(at, sinceMs + ageMs - endedMs)
   return {
     metadata: {
       name: pod.name,
@@ -60,7 +61,7 @@ export function podObject(node: NodeProfile, pod: PodProfile, at: string): Kuber
       ...(pod.priority && { priorityClassName: pod.priority.className }),
       preemptionPolicy: 'PreemptLowerPriority',
     },
-    status: { ...statusOf(node, pod, startedAt, before(at, endedMs)), qosClass: qosClass(pod) },
+    status: { ...statusOf(node, pod, startedAt, before(at, sinceMs)), qosClass: qosClass(pod) },
   }
 }
 

@@ -26,6 +26,8 @@ export interface PodProfile {
   phase: 'Running' | 'Succeeded' | 'Failed'
   /** Why it failed: the kubelet's own reason and words. */
   failure?: { reason: string; message: string }
+  /** Of one that has finished. Default: since two hours. */
+  endedHoursAgo?: number
 }
 
 const nodeCritical = { className: 'system-node-critical', value: 2_000_001_000 }

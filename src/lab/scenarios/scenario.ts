@@ -120,6 +120,8 @@ interface Expectation {
   nodes: readonly { cluster: string; node: string; rules: readonly ExpectedRule[] }[]
   /** Clusters of which no node can be read. */
   notAudited: readonly string[]
+  /** What is found of its clusters' own objects, by cluster and subject. */
+  garbage?: readonly { cluster: string; rule: string; subject: string }[]
 }
 
 export interface ClusterScenario {
@@ -138,6 +140,8 @@ export interface ClusterScenario {
   nodes: NodeSource
   /** `v1.Event`s of the last hour. */
   events?: (at: string) => readonly RawObject[]
+  /** By `plural` or `plural.group`, its other objects, as the API server lists them; of pods those that are on no node of `nodes`. */
+  objects?: Readonly<Record<string, ObjectSource>>
   /** By `plural.group`, the custom resources that say who makes nodes; a key that is absent is not installed. */
   nodeClasses?: Readonly<Record<string, readonly RawObject[]>>
   /** IAM principal (user or role ARN) → Kubernetes rights, `verb resource`. Default: the lab's principal may read what an audit reads. */
@@ -179,6 +183,12 @@ export interface NodegroupScenario {
   /** GiB; absent where a launch template decides. */
   diskSize?: number
   launchTemplate?: { id: string; name: string; version: string }
+}
+
+/** Objects, each made when its page is: many cost nothing until asked. */
+export interface ObjectSource {
+  count: number
+  item(index: number, at: string): RawObject
 }
 
 /** The nodes of a cluster, each made when it is asked for. */
@@ -267,4 +277,15 @@ export type NodeFault =
 export function fixedNodes(nodes: Readonly<Record<string, LabNode>>): NodeSource {
   const names = Object.keys(nodes).sort()
   return { names: () => names, node: name => (Object.hasOwn(nodes, name) ? nodes[name] : undefined) }
+}
+
+/** An object source of objects that are all at hand, in the API server's order. */
+export function fixedObjects(objects: (at: string) => readonly RawObject[]): ObjectSource {
+  const made = new Map<string, readonly RawObject[]>()
+  const all = (at: string) => {
+    const known = made.get(at) ?? objects(at)
+    made.set(at, known)
+    return known
+  }
+  return { count: objects('2026-01-01T00:00:00Z').length, item: (index, at) => all(at)[index] ?? {} }
 }

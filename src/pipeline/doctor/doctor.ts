@@ -91,7 +91,7 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
     const way = await wayToServer(asking, endpoint.server, record)
     const reader = [...way.checks]
     if (!way.isKnown) return { reader, kubelet: [], isReached: way.isReached }
-    reader.push(...(await rightChecks(asking, kubernetesRights(mode, 'reader'), 'this identity')))
+    reader.push(...(await rightChecks(asking, kubernetesRights(mode, 'reader', policy), 'this identity')))
     const shown = mode === 'kubelet' ? await kubeletChecks(asking, endpoint, kubelet ?? null, policy) : []
     const isLacking = (rights: readonly Check[], right: string) => rights.some(({ what, state }) => what === right && state === 'missing')
     let nodes: KubernetesNode[] | null = null

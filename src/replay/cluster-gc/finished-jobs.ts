@@ -43,7 +43,8 @@ export function timeToLive(job: unknown, nowMs: number): JobTtl {
   return { needsCleanup: true, leftMs, expired, error: null, isDeleted: expired && metadata !== null && metadata.deletedMs === null }
 }
 
-const finishedCondition = (job: unknown): RawObject | null =>
+/** The first that says how it ended; null while it has not. */
+export const finishedCondition = (job: unknown): RawObject | null =>
   listAt(objectAt(job, 'status'), 'conditions')
     .filter(isRawObject)
     .find(({ type, status }) => (type === 'Complete' || type === 'Failed') && status === 'True') ?? null

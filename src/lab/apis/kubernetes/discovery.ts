@@ -8,7 +8,8 @@ export const apiVersions = { kind: 'APIVersions', versions: ['v1'], serverAddres
 
 export const apiGroups = (groups: object[]) => ({ kind: 'APIGroupList', apiVersion: 'v1', groups })
 
-export const coreResources = {
+/** @param more of the core group, beside what every lab has */
+export const coreResources = (more: readonly object[]) => ({
   kind: 'APIResourceList',
   groupVersion: 'v1',
   resources: [
@@ -21,8 +22,9 @@ export const coreResources = {
       shortNames: [shortNames[name]],
     })),
     { name: 'nodes/proxy', singularName: '', namespaced: false, kind: 'NodeProxyOptions', verbs: ['get'] },
+    ...more,
   ],
-}
+})
 
 /** `GET /version`. */
 export const serverVersion = (minor: string) => ({

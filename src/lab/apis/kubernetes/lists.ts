@@ -33,10 +33,11 @@ export function listReply(request: LabRequest, cluster: WorldCluster, listing: L
   const position = positionOf(request, cluster)
   const end = limit === 0 ? listing.count : Math.min(listing.count, position.start + limit)
   const left = listing.count - end
-  const items = Array.from({ length: Math.max(0, end - position.start) }, (_, index) => listing.item(position.start + index))
+  const isMetadataOnly = wantsMetadataOnly(request)
+  const item = (index: number) => (isMetadataOnly ? metadataOf(listing.item(index)) : listing.item(index))
+  const items = Array.from({ length: Math.max(0, end - position.start) }, (_, index) => item(position.start + index))
   return objectReply(request, {
-    kind: listing.kind,
-    apiVersion: listing.apiVersion ?? 'v1',
+    ...(isMetadataOnly ? metadataList : { kind: listing.kind, apiVersion: listing.apiVersion ?? 'v1' }),
     metadata: {
       resourceVersion: String(position.revision),
       ...(left > 0 && { continue: encode({ revision: position.revision, start: end, pages: position.pages + 1 }) }),
@@ -45,6 +46,12 @@ export function listReply(request: LabRequest, cluster: WorldCluster, listing: L
     items,
   })
 }
+
+const metadataList = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1' }
+/** The first form that the server knows counts. Upstream: apiserver/pkg/endpoints/handlers/negotiation. */
+const wantsMetadataOnly = ({ headers }: LabRequest): boolean =>
+  /^application\/json;as=PartialObjectMetadataList;g=meta\.k8s\.io;v=v1(,|$)/.test(headers.accept ?? '')
+const metadataOf = (item: object): object => ({ metadata: 'metadata' in item ? item.metadata : {} })
 
 /** Items in a page; 0 for all of them. */
 function limitOf({ query }: LabRequest): number {

@@ -1,55 +1,83 @@
-/** Which pods a list covers. Only their keys are held; a pod is made when its page is. */
+/** Which pods a list covers. Of those on nodes only their keys are held; a pod is made when its page is, or a selector asks for its phase. */
 import { Refusal } from '#lab/api.ts'
-import type { LabNode, PodKey } from '#lab/scenarios/scenario.ts'
+import type { PodKey } from '#lab/scenarios/scenario.ts'
 import type { WorldCluster } from '#lab/world.ts'
+import type { RawObject } from '#model/record.ts'
+import { isRawObject } from '#model/record.ts'
 import type { Listing } from './lists.ts'
 
 interface PodReference extends PodKey {
-  node: LabNode
-  index: number
+  /** Empty: it is not scheduled. */
+  nodeName: string
+  pod(at: string): object
 }
 
 export function podsListing(cluster: WorldCluster, at: string, selection: { namespace?: string; fieldSelector: string | null }): Listing {
-  const nodeName = nodeNameOf(selection.fieldSelector)
-  const onNode = nodeName === null ? everyPod(cluster) : podsOf(cluster, nodeName)
-  const pods = selection.namespace === undefined ? onNode : onNode.filter(pod => pod.namespace === selection.namespace)
-  return {
-    kind: 'PodList',
-    count: pods.length,
-    item: position => {
-      const { node, index } = pods[position]!
-      return node.pod(index, at)
-    },
-    selected: nodeName !== null,
-  }
+  const requirements = requirementsOf(selection.fieldSelector ?? '')
+  const selected = selectedPods(cluster, at, selection.fieldSelector ?? '', requirements)
+  const pods = selection.namespace === undefined ? selected : selected.filter(pod => pod.namespace === selection.namespace)
+  return { kind: 'PodList', count: pods.length, item: position => pods[position]!.pod(at), selected: requirements.length > 0 }
 }
 
-/** The node that a field selector names; null for no selector. @throws Refusal 501 for any other selector. */
-function nodeNameOf(fieldSelector: string | null): string | null {
-  if (!fieldSelector) return null
-  const [, name] = /^spec\.nodeName==?([^,=!]+)$/.exec(fieldSelector) ?? []
-  if (name === undefined) throw new Refusal(501, 'NotImplemented', `the lab does not know the field selector ${fieldSelector}`)
-  return name
+interface Requirement {
+  field: 'spec.nodeName' | 'status.phase'
+  isEqual: boolean
+  value: string
 }
 
-const indexes = new WeakMap<WorldCluster, PodReference[]>()
-
-/** In the API server's order; collected at the first list of all pods. */
-function everyPod(cluster: WorldCluster): PodReference[] {
-  const known = indexes.get(cluster)
-  if (known) return known
-  const { nodes } = cluster.scenario
-  const index = sorted(nodes.names().flatMap(name => references(nodes.node(name)!)))
-  indexes.set(cluster, index)
-  return index
+/** @throws Refusal 501 for what the lab cannot select by. */
+function requirementsOf(selector: string): Requirement[] {
+  if (selector === '') return []
+  return selector.split(',').map(requirement => {
+    const [, field, operator, value = ''] = /^(spec\.nodeName|status\.phase)(!=|==?)([^,=!]*)$/.exec(requirement) ?? []
+    if (field !== 'spec.nodeName' && field !== 'status.phase')
+      throw new Refusal(501, 'NotImplemented', `the lab does not know the field selector ${selector}`)
+    return { field, isEqual: operator !== '!=', value }
+  })
 }
 
-function podsOf(cluster: WorldCluster, nodeName: string): PodReference[] {
+const indexes = new WeakMap<WorldCluster, Map<string, PodReference[]>>()
+
+function selectedPods(cluster: WorldCluster, at: string, selector: string, requirements: Requirement[]): PodReference[] {
+  const node = requirements.find(({ field, isEqual, value }) => field === 'spec.nodeName' && isEqual && value !== '')
+  const meets = (pod: PodReference) =>
+    requirements.every(({ field, isEqual, value }) => ((field === 'spec.nodeName' ? pod.nodeName : phaseOf(pod, at)) === value) === isEqual)
+  if (node) return podsOf(cluster, node.value, at).filter(meets)
+  // A page of many must not walk through all of them anew.
+  const known = indexes.get(cluster) ?? new Map<string, PodReference[]>()
+  indexes.set(cluster, known)
+  const pods = known.get(selector) ?? everyPod(cluster, at).filter(meets)
+  known.set(selector, pods)
+  return pods
+}
+
+const phaseOf = (reference: PodReference, at: string): unknown => {
+  const pod: RawObject = { ...reference.pod(at) }
+  return isRawObject(pod.status) ? pod.status.phase : ''
+}
+
+/** In the API server's order. */
+const everyPod = (cluster: WorldCluster, at: string): PodReference[] =>
+  sorted([...cluster.scenario.nodes.names().flatMap(name => onNode(cluster, name)), ...elsewhere(cluster, at)])
+
+const podsOf = (cluster: WorldCluster, nodeName: string, at: string): PodReference[] =>
+  sorted([...onNode(cluster, nodeName), ...elsewhere(cluster, at).filter(pod => pod.nodeName === nodeName)])
+
+function onNode(cluster: WorldCluster, nodeName: string): PodReference[] {
   const node = cluster.scenario.nodes.node(nodeName)
-  return node ? sorted(references(node)) : []
+  return (node?.podKeys() ?? []).map((key, index) => ({ ...key, nodeName, pod: at => node!.pod(index, at) }))
 }
 
-const references = (node: LabNode): PodReference[] => node.podKeys().map((key, index) => ({ ...key, node, index }))
+/** Pods without a node, or whose node is gone. */
+function elsewhere(cluster: WorldCluster, at: string): PodReference[] {
+  const source = cluster.scenario.objects?.pods
+  return Array.from({ length: source?.count ?? 0 }, (_, index) => {
+    const { metadata, spec } = source!.item(index, at)
+    const { namespace = '', name = '' } = isRawObject(metadata) ? metadata : {}
+    const nodeName = isRawObject(spec) ? String(spec.nodeName ?? '') : ''
+    return { namespace: String(namespace), name: String(name), nodeName, pod: now => source!.item(index, now) }
+  })
+}
 
 const sorted = (pods: PodReference[]) => pods.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name))
 

@@ -1,0 +1,28 @@
+/** Examples of rules that read a cluster's own objects: a rule says only what matters to it, of the rest there is nothing. */
+import type { ClusterPrediction, ClusterSections } from '#model/cluster-garbage.ts'
+import type { RawObject } from '#model/record.ts'
+import { exampleTime } from './example.ts'
+
+export interface ClusterExample extends Partial<ClusterSections> {
+  eks?: RawObject
+}
+
+const nothing: ClusterSections = {
+  pods: { terminated: [], threshold: { pods: 12_500, isAssumed: true }, excess: 0, terminating: [] },
+  jobs: { finished: [], cronJobs: [], suspended: [] },
+  leases: { nodes: [], identities: [] },
+}
+
+export const exampleCluster = ({ eks, ...sections }: ClusterExample): ClusterPrediction => ({
+  cluster: 'prod',
+  at: exampleTime,
+  eks: eks ?? null,
+  ...nothing,
+  ...sections,
+  missing: {},
+  doubts: {},
+  resources: {},
+})
+
+/** So many hours before the example's "now", in ms. */
+export const hoursBefore = (hours: number): number => Date.parse(exampleTime) - hours * 3_600_000

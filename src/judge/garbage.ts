@@ -1,0 +1,54 @@
+/** Many objects in few words: by namespace, by whom they belong to, how old. */
+import type { Controller } from '#model/cluster-garbage.ts'
+import type { Evidence, Subject } from '#model/finding.ts'
+import { byText, counted, nameLength, span } from './text.ts'
+
+interface Named {
+  namespace: string
+  name: string
+}
+
+/** Names in an evidence line, and in a command that names what it deletes. */
+const namesShown = 5
+export const namesInCommand = 20
+const controllersShown = 5
+
+/** By namespace, in the order of names; each in the order of its objects' names, so that equal input gives equal bytes. */
+export function byNamespace<Item extends Named>(items: readonly Item[]): [subject: Subject, items: Item[]][] {
+  const groups = Map.groupBy(items, ({ namespace }) => namespace)
+  return [...groups]
+    .toSorted(([a], [b]) => byText(a, b))
+    .map(([name, group]) => [{ kind: 'Namespace', namespace: null, name }, group.toSorted((a, b) => byText(a.name, b.name))])
+}
+
+/** `cart-0, cart-1 and 3 more` */
+export function named(items: readonly { name: string }[], shown = namesShown): string {
+  const names = items.slice(0, shown).map(({ name }) => (name.length > nameLength ? `${name.slice(0, nameLength)}...` : name))
+  return items.length > shown ? `${names.join(', ')} and ${items.length - shown} more` : names.join(', ')
+}
+
+/** How many belong to whom, the largest share first. */
+export function controllersOf(items: readonly { controller: Controller | null }[]): Evidence {
+  const groups = Map.groupBy(items, ({ controller }) => (controller ? `${controller.kind} ${controller.name}` : 'nobody'))
+  const sorted = [...groups].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+  const shown = sorted.slice(0, controllersShown).map(([who, { length }]) => `${who}: ${length}`)
+  const rest = sorted.length > shown.length ? [`${sorted.length - shown.length} more`] : []
+  return { what: 'controlled by', value: [...shown, ...rest].join(', ') }
+}
+
+/** Evidence of the earliest of these times; none where no time is known. */
+export function oldest(times: readonly (number | null)[], nowMs: number, what = 'oldest'): Evidence[] {
+  const known = times.filter(time => time !== null)
+  if (known.length === 0) return []
+  const firstMs = known.reduce((least, time) => Math.min(least, time))
+  return [{ what, value: `${age(nowMs - firstMs)} ago (${new Date(firstMs).toISOString().replace('.000Z', 'Z')})` }]
+}
+
+const dayMs = 86_400_000
+
+/** `3 days`, below two days as `span`. */
+const age = (ms: number): string => (ms < 2 * dayMs ? span(Math.max(0, ms)) : counted(Math.floor(ms / dayMs), 'day'))
+
+/** Whether something that happened then is old enough to be called garbage; what has no time is. */
+export const isOld = (timeMs: number | null, nowMs: number, minAgeHours: number): boolean =>
+  timeMs === null || nowMs - timeMs >= minAgeHours * 3_600_000

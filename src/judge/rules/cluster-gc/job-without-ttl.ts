@@ -1,0 +1,79 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+import type { FinishedJob } from '#model/cluster-garbage.ts'
+
+const finished = (more: Partial<FinishedJob>): FinishedJob => ({
+  namespace: 'batch',
+  name: 'catalog-import-29384701',
+  controller: null,
+  outcome: 'Complete',
+  finishedMs: hoursBefore(300),
+  expiresMs: null,
+  ttlSeconds: null,
+  isBeingDeleted: false,
+  finalizers: [],
+  ...more,
+})
+const daySeconds = 86_400
+const patch = JSON.stringify({ spec: { ttlSecondsAfterFinished: daySeconds } })
+
+export const jobWithoutTtl = clusterRule({
+  id: 'job-without-ttl',
+  severity: 'low',
+  needs: ['jobs'],
+  docs: {
+    title: 'Finished Jobs without a time to live stay forever',
+    why: 'Only a CronJob’s history limits or ttlSecondsAfterFinished end a finished Job. Without either it stays, and with it its pods, their logs and dead containers on the nodes, and their share of the threshold of pod GC.',
+    fix: 'Set ttlSecondsAfterFinished where the Jobs are made; on those that have finished it can still be set, and then ends them.',
+    sources: [
+      'pkg/controller/ttlafterfinished/ttlafterfinished_controller.go needsCleanup',
+      'pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs',
+    ],
+  },
+  examples: {
+    bad: { jobs: { finished: [finished({})], cronJobs: [], suspended: [] } },
+    good: { jobs: { finished: [finished({ ttlSeconds: daySeconds, expiresMs: hoursBefore(-10) })], cronJobs: [], suspended: [] } },
+  },
+
+  *judge({ at, jobs }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const left = jobs.finished.filter(
+      ({ ttlSeconds, controller, isBeingDeleted, finishedMs }) =>
+        ttlSeconds === null && controller?.kind !== 'CronJob' && !isBeingDeleted && isOld(finishedMs, nowMs, minAgeHours),
+    )
+    for (const [subject, found] of byNamespace(left)) {
+      const failed = found.filter(({ outcome }) => outcome === 'Failed').length
+      yield {
+        subject,
+        count: found.length,
+        noun: 'finished Job',
+        consequence: `${counted(found.length, 'finished Job')} of ${subject.name} ${found.length === 1 ? 'has' : 'have'} no time to live and no CronJob: nothing will ever delete ${found.length === 1 ? 'it, or its' : 'them, or their'} pods.`,
+        evidence: [
+          { what: 'finished Jobs without ttlSecondsAfterFinished', value: `${found.length}, of these ${failed} failed` },
+          controllersOf(found),
+          ...oldest(
+            found.map(({ finishedMs }) => finishedMs),
+            nowMs,
+            'first finished',
+          ),
+          { what: 'Jobs', value: named(found) },
+        ],
+        commands: [
+          kubectl(
+            'patch',
+            'jobs',
+            '-n',
+            subject.name,
+            '--type=merge',
+            '-p',
+            patch,
+            ...found.slice(0, namesInCommand).map(({ name }) => name),
+          ),
+        ],
+      }
+    }
+  },
+})

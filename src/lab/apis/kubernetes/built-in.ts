@@ -1,0 +1,85 @@
+/** Lists of what every cluster has beside nodes, pods and events, with their discovery. */
+import { type GarbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
+import { atPath, type Route } from '#lab/api.ts'
+import type { WorldCluster } from '#lab/world.ts'
+import { authorize, type User } from './authorization.ts'
+import { listParameters, listReply } from './lists.ts'
+import { objectReply } from './objects.ts'
+
+const kinds: Readonly<Record<string, string>> = {
+  jobs: 'Job',
+  cronjobs: 'CronJob',
+  leases: 'Lease',
+  deployments: 'Deployment',
+  replicasets: 'ReplicaSet',
+  statefulsets: 'StatefulSet',
+  daemonsets: 'DaemonSet',
+  controllerrevisions: 'ControllerRevision',
+}
+const clusterScoped: ReadonlySet<string> = new Set()
+
+const parts = ({ resource }: GarbageResource) => {
+  const [plural = '', ...group] = resource.split('.')
+  return { plural, group: group.join('.') }
+}
+
+const apiResource = (resource: GarbageResource): object => {
+  const { plural } = parts(resource)
+  const kind = kinds[plural] ?? plural
+  return { name: plural, singularName: kind.toLowerCase(), namespaced: !clusterScoped.has(plural), kind, verbs: ['list'] }
+}
+
+const groups = [...new Set(garbageResources.map(resource => parts(resource).group))].filter(group => group !== '')
+const ofGroup = (group: string) => garbageResources.filter(resource => parts(resource).group === group)
+
+export const coreLists: readonly object[] = ofGroup('').map(apiResource)
+
+const groupOf = (group: string): object => {
+  const served = { groupVersion: `${group}/v1`, version: 'v1' }
+  return { kind: 'APIGroup', apiVersion: 'v1', name: group, versions: [served], preferredVersion: served }
+}
+
+export const builtInGroups: readonly object[] = groups.map(groupOf)
+
+export function builtInRoutes(cluster: WorldCluster, at: string): Route<User>[] {
+  return [
+    ...groups.flatMap((group): Route<User>[] => [
+      {
+        id: `group ${group}`,
+        match: atPath('GET', `/apis/${group}`),
+        parameters: ['timeout'],
+        answer: request => objectReply(request, groupOf(group)),
+      },
+      {
+        id: `resources ${group}`,
+        match: atPath('GET', `/apis/${group}/v1`),
+        parameters: ['timeout'],
+        answer: request =>
+          objectReply(request, {
+            kind: 'APIResourceList',
+            apiVersion: 'v1',
+            groupVersion: `${group}/v1`,
+            resources: ofGroup(group).map(apiResource),
+          }),
+      },
+    ]),
+    ...garbageResources.map(resource => listRoute(resource, cluster, at)),
+  ]
+}
+
+function listRoute(resource: GarbageResource, cluster: WorldCluster, at: string): Route<User> {
+  const { plural, group } = parts(resource)
+  const kind = kinds[plural] ?? plural
+  const apiVersion = group === '' ? 'v1' : `${group}/v1`
+  return {
+    id: `list ${plural}`,
+    match: atPath('GET', resource.path),
+    parameters: listParameters,
+    answer(request, _, user) {
+      authorize(user, 'list', plural, group === '' ? {} : { group })
+      const source = cluster.scenario.objects?.[resource.resource]
+      const item = (index: number) => ({ apiVersion, kind, ...source?.item(index, at) })
+      return listReply(request, cluster, { kind: `${kind}List`, apiVersion, count: source?.count ?? 0, item, selected: false })
+    },
+  }
+}

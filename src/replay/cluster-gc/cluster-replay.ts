@@ -1,0 +1,122 @@
+/** Replays the control plane's collectors over a cluster's records as they come; of each object only what a section keeps of it stays. */
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { isGarbageResource, podResource } from '#facts/kubernetes/garbage-resources.ts'
+import type { ClusterNeed, ClusterPrediction, ClusterSections } from '#model/cluster-garbage.ts'
+import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject, type ReadError } from '#model/record.ts'
+import { objectAt, textAt } from '#replay/untrusted.ts'
+import type { OpenSection, SectionContext } from './section.ts'
+import { sections } from './sections/index.ts'
+import { slimNode } from './slim.ts'
+
+export interface ClusterReplay {
+  takeCluster(record: ClusterRecord): void
+  takeObjects(record: ObjectsRecord): void
+  takeNode(record: NodeRecord): void
+  /** One for each cluster that was looked through for garbage. Once, at the end. @param takenAt RFC 3339: the snapshot's time, the collectors' "now" */
+  close(takenAt: string): ClusterPrediction[]
+}
+
+export function openClusterReplay(): ClusterReplay {
+  const clusters = new Map<string, Cluster>()
+  const clusterOf = (name: string): Cluster => {
+    const cluster = clusters.get(name) ?? new Cluster(name)
+    clusters.set(name, cluster)
+    return cluster
+  }
+  return {
+    takeCluster: record => clusterOf(record.cluster).takeCluster(record),
+    takeObjects: record => clusterOf(record.cluster).takeObjects(record),
+    takeNode: record => clusterOf(record.cluster).takeNode(record),
+    close: takenAt => [...clusters.values()].flatMap(cluster => cluster.tell(takenAt) ?? []),
+  }
+}
+
+const needs = Object.keys(sections) as ClusterNeed[]
+
+class Cluster {
+  readonly #name: string
+  readonly #open = Object.fromEntries(needs.map(need => [need, sections[need].open()])) as Record<ClusterNeed, OpenSection<unknown>>
+  readonly #read = new Set<string>()
+  #eks: RawObject | null = null
+  #errors: readonly ReadError[] = []
+  readonly #nodes: RawObject[] = []
+  #nodesWithoutPods = 0
+  #newestKubelet: string | null = null
+
+  constructor(name: string) {
+    this.#name = name
+  }
+
+  /** A cluster may come twice, and then says all of its errors again. */
+  takeCluster({ eks, errors }: ClusterRecord): void {
+    this.#eks = isRawObject(eks) ? eks : this.#eks
+    this.#errors = errors ?? this.#errors
+  }
+
+  takeObjects({ resource, items }: ObjectsRecord): void {
+    if (!isGarbageResource(resource)) return
+    this.#read.add(resource)
+    for (const item of items) this.#take(resource, item)
+  }
+
+  takeNode({ node, pods }: NodeRecord): void {
+    const raw = isRawObject(node) ? node : {}
+    this.#nodes.push(slimNode(raw))
+    this.#newestKubelet = newer(this.#newestKubelet, textAt(objectAt(objectAt(raw, 'status'), 'nodeInfo'), 'kubeletVersion'))
+    if (!Array.isArray(pods)) this.#nodesWithoutPods++
+    else for (const pod of pods) if (isRawObject(pod)) this.#take(podResource.resource, pod)
+  }
+
+  #take(resource: string, object: RawObject): void {
+    for (const need of needs) if (sections[need].resources.includes(resource)) this.#open[need].take(resource, object)
+  }
+
+  /** Null where nobody asked for any of it, as in a snapshot of nodes alone. */
+  tell(takenAt: string): ClusterPrediction | null {
+    const resources = this.#resources()
+    if (Object.keys(resources).length === 0) return null
+    const told = { cluster: this.#name, at: takenAt, eks: this.#eks, resources }
+    const missing: ClusterPrediction['missing'] = {}
+    const doubts: ClusterPrediction['doubts'] = {}
+    const context = this.#context(takenAt, resources)
+    const known: Partial<Record<ClusterNeed, unknown>> = {}
+    for (const need of needs) {
+      const of = sections[need].resources
+      const unread = of.filter(resource => !this.#read.has(resource))
+      const reasons = of.flatMap(resource => resources[resource] ?? [])
+      known[need] = unread.length > 0 ? null : this.#open[need].tell(context)
+      if (unread.length > 0 && reasons.length > 0) missing[need] = reasons.join('; ')
+      if (unread.length === 0 && reasons.length > 0) doubts[need] = reasons.join('; ')
+    }
+    if (known.pods && doubts.pods === undefined && this.#nodesWithoutPods > 0)
+      doubts.pods = `the pods of ${this.#nodesWithoutPods} of its nodes could not be read`
+    return { ...told, ...(known as { [Need in ClusterNeed]: ClusterSections[Need] | null }), missing, doubts }
+  }
+
+  /** What was asked for, and why it was not had. */
+  #resources(): ClusterPrediction['resources'] {
+    const failed = new Map<string, string>()
+    for (const { what, message } of this.#errors)
+      if (isGarbageResource(what)) failed.set(what, `${failed.has(what) ? `${failed.get(what)}; ` : `${what}: `}${message}`)
+    const asked = [...new Set([...this.#read, ...failed.keys()])].toSorted()
+    return Object.fromEntries(asked.map(resource => [resource, failed.get(resource) ?? null]))
+  }
+
+  #context(takenAt: string, resources: ClusterPrediction['resources']): SectionContext {
+    const isListed = this.#nodes.length > 0 && !this.#errors.some(({ what }) => what === 'nodes')
+    const version = textAt(this.#eks, 'version')
+    return {
+      nowMs: Date.parse(takenAt),
+      features: featuresOf(version ?? this.#newestKubelet),
+      eks: this.#eks,
+      nodes: isListed ? this.#nodes : null,
+      isWhole: resource => this.#read.has(resource) && resources[resource] === null,
+    }
+  }
+}
+
+/** By the minor: no kubelet is newer than its control plane. Source: Kubernetes version skew policy. */
+function newer(a: string | null, b: string | null): string | null {
+  const rank = (version: string | null) => (version === null ? -1 : featuresOf(version).rulesOfMinor)
+  return Math.max(rank(a), rank(b)) === rank(a) ? a : b
+}

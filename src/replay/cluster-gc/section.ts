@@ -1,0 +1,28 @@
+/** What a section of the cluster's garbage is: it keeps the little that its replays need of objects as they come, and tells at the end what they say. */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { ClusterNeed, ClusterSections } from '#model/cluster-garbage.ts'
+import type { RawObject } from '#model/record.ts'
+
+/** What is known when everything has come. */
+export interface SectionContext {
+  nowMs: number
+  /** Of the control plane: the cluster's version, else that of its newest kubelet. */
+  features: KubeletFeatures
+  eks: RawObject | null
+  /** Slim Node objects (`slimNode`); null where not all of them were read. */
+  nodes: readonly RawObject[] | null
+  /** Whether the list of a resource was read to its end. */
+  isWhole(resource: string): boolean
+}
+
+export interface Section<Need extends ClusterNeed> {
+  /** The lists it stands on: where one is not there, the section is not known. */
+  resources: readonly string[]
+  open(): OpenSection<ClusterSections[Need]>
+}
+
+export interface OpenSection<Told> {
+  /** One of the section's objects, by resource; pods come with their nodes, too. Keep nothing of it that is not needed. */
+  take(resource: string, object: RawObject): void
+  tell(context: SectionContext): Told
+}

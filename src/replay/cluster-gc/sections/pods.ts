@@ -1,0 +1,117 @@
+/** Pods that have finished or hang in deletion, as pod GC sees them. Of all others nothing is kept. */
+import { terminatedPodThreshold } from '#facts/kubernetes/controllers.ts'
+import type { PodGarbage, TerminatedPod, TerminatingPod } from '#model/cluster-garbage.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { conditionOf, integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { podGc } from '#replay/cluster-gc/pod-gc.ts'
+import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import { controllerIn, nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+
+export const pods: Section<'pods'> = { resources: ['pods'], open: () => new Pods() }
+
+class Pods implements OpenSection<PodGarbage> {
+  readonly #kept: RawObject[] = []
+
+  take(_resource: string, pod: RawObject): void {
+    const status = objectAt(pod, 'status')
+    const isOver = status !== null && !alive.has(textAt(status, 'phase') ?? '')
+    if (isOver || timeAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null) this.#kept.push(slimPod(pod))
+  }
+
+  tell({ eks, nodes, features }: SectionContext): PodGarbage {
+    const threshold = thresholdIn(eks)
+    const byUid = new Map(this.#kept.map(pod => [uidOf(pod), pod]))
+    const kept = [...byUid.values()]
+    const round = podGc({ pods: kept, nodes, terminatedPodThreshold: threshold.pods, missingForMs: new Map() }, features)
+    const taken = new Set(round.deletions.map(({ uid, pod }) => uid || pod))
+    const readyNodes = nodes && new Map(nodes.map(node => [nameOf(node), conditionOf(node, 'Ready')?.status === 'True']))
+    return {
+      terminated: round.terminated.flatMap(({ uid, pod }) => terminatedPod(byUid.get(uid || pod)) ?? []),
+      threshold,
+      excess: round.excess ?? 0,
+      terminating: kept.flatMap(pod => terminatingPod(pod, readyNodes, taken) ?? []),
+    }
+  }
+}
+
+/** Upstream: pkg/controller/podgc/gc_controller.go isPodTerminated. */
+const alive: ReadonlySet<string> = new Set(['Pending', 'Running', 'Unknown'])
+
+const uidOf = (pod: RawObject): string => {
+  const metadata = parseMetadata(pod)
+  return metadata === null ? '' : metadata.uid || keyOf(metadata)
+}
+
+function slimPod(pod: RawObject): RawObject {
+  const status = objectAt(pod, 'status')
+  return {
+    metadata: slimMetadata(pod, [
+      'creationTimestamp',
+      'deletionTimestamp',
+      'deletionGracePeriodSeconds',
+      ...(listAt(objectAt(pod, 'metadata'), 'finalizers').length > 0 ? ['finalizers'] : []),
+      'ownerReferences',
+    ]),
+    spec: slim(objectAt(pod, 'spec'), ['nodeName']),
+    status: { ...slim(status, ['phase', 'reason']), finishedMs: finishedMs(status) },
+  }
+}
+
+/** When the last of its containers ended; null where none says so, as of a pod that the kubelet refused. */
+function finishedMs(status: RawObject | null): number | null {
+  const ends = listAt(status, 'containerStatuses')
+    .filter(isRawObject)
+    .map(container => timeAt(objectAt(objectAt(container, 'state'), 'terminated'), 'finishedAt'))
+    .filter(time => time !== null)
+  return ends.length === 0 ? null : Math.max(...ends)
+}
+
+/** Source: EKS API reference, KubeControllerManagerConfigResponse. */
+function thresholdIn(eks: RawObject | null): PodGarbage['threshold'] {
+  const podGcConfig = objectAt(objectAt(eks, 'kubeControllerManagerConfig'), 'podGcControllerConfig')
+  const told = integerAt(podGcConfig, 'terminatedPodGcThreshold')
+  return { pods: told ?? terminatedPodThreshold, isAssumed: told === null }
+}
+
+function terminatedPod(pod: RawObject | undefined): TerminatedPod | null {
+  const metadata = parseMetadata(pod)
+  if (!metadata) return null
+  const status = objectAt(pod, 'status')
+  return {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    phase: textAt(status, 'phase') ?? '',
+    reason: textAt(status, 'reason'),
+    controller: controllerIn(metadata),
+    node: textAt(objectAt(pod, 'spec'), 'nodeName') || null,
+    createdMs: metadata.createdMs,
+    finishedMs: integerAt(status, 'finishedMs'),
+  }
+}
+
+function terminatingPod(
+  pod: RawObject,
+  readyNodes: ReadonlyMap<string, boolean> | null,
+  taken: ReadonlySet<string>,
+): TerminatingPod | null {
+  const metadata = parseMetadata(pod)
+  if (!metadata || metadata.deletedMs === null) return null
+  const node = textAt(objectAt(pod, 'spec'), 'nodeName') || null
+  return {
+    namespace: metadata.namespace,
+    name: metadata.name,
+    node,
+    sinceMs: metadata.deletedMs,
+    finalizers: metadata.finalizers,
+    nodeState: nodeState(node, readyNodes),
+    isTakenByPodGc: taken.has(uidOf(pod)),
+  }
+}
+
+function nodeState(node: string | null, readyNodes: ReadonlyMap<string, boolean> | null): TerminatingPod['nodeState'] {
+  if (node === null) return 'none'
+  if (readyNodes === null) return 'not-read'
+  const isReady = readyNodes.get(node)
+  return isReady === undefined ? 'gone' : isReady ? 'ready' : 'not-ready'
+}

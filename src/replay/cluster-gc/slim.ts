@@ -1,0 +1,32 @@
+/** Objects cut down to what the replays read, so that many can wait for the last page. */
+import type { Controller } from '#model/cluster-garbage.ts'
+import type { RawObject } from '#model/record.ts'
+import { objectAt, textAt } from '#replay/untrusted.ts'
+import { controllerOf, type ObjectMetadata } from './metadata.ts'
+
+/** @param fields of `metadata`, beside name, namespace and UID */
+export function slimMetadata(object: RawObject, fields: readonly string[] = []): RawObject {
+  const metadata = objectAt(object, 'metadata') ?? {}
+  return slim(metadata, ['name', 'namespace', 'uid', ...fields])
+}
+
+/** Only these fields, where they are there. */
+export function slim(object: RawObject | null, fields: readonly string[]): RawObject {
+  const kept: RawObject = {}
+  for (const field of fields) if (object?.[field] !== undefined) kept[field] = object[field]
+  return kept
+}
+
+/** What pod GC and leases ask of a Node. */
+export const slimNode = (node: RawObject): RawObject => ({
+  metadata: slimMetadata(node, ['creationTimestamp', 'deletionTimestamp', 'finalizers']),
+  spec: slim(objectAt(node, 'spec'), ['taints', 'providerID', 'unschedulable']),
+  status: { conditions: objectAt(node, 'status')?.conditions },
+})
+
+export function controllerIn(metadata: ObjectMetadata): Controller | null {
+  const controller = controllerOf(metadata)
+  return controller && { kind: controller.kind, name: controller.name }
+}
+
+export const nameOf = (object: RawObject): string => textAt(objectAt(object, 'metadata'), 'name') ?? ''

@@ -1,0 +1,105 @@
+/** A cluster's own objects that nobody has collected: read from the lab, replayed, judged; live and saved alike. */
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { garbage } from '#lab/scenarios/garbage.ts'
+import type { ClusterScenario, Scenario } from '#lab/scenarios/scenario.ts'
+import { auditorRights, labPrincipal } from '#lab/world.ts'
+import type { FindingsDocument } from '#model/finding.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { everything } from '#model/selection.ts'
+import { savedFleet } from '#pipeline/fleet.ts'
+import { auditLive, auditRecords, labOf } from '#test/lab-audit.ts'
+
+const generous = { timeout: 60_000 }
+const expected = garbage.expect().garbage ?? []
+
+const found = ({ findings }: FindingsDocument) =>
+  findings
+    .filter(({ family }) => family === 'cluster-gc')
+    .map(({ cluster, rule, subject }) => ({ cluster, rule, subject: `${subject.kind} ${subject.name}` }))
+    .toSorted((a, b) => (a.rule < b.rule ? -1 : 1))
+
+const changed = (more: Partial<ClusterScenario>): Scenario => ({
+  ...garbage,
+  clusters: garbage.clusters.map(each => ({ ...each, ...more })),
+})
+const looking = (more: Partial<Policy['clusterGarbage']>) => ({ policy: { clusterGarbage: { ...defaultPolicy.clusterGarbage, ...more } } })
+
+describe('cluster garbage', () => {
+  it('is found where the scenario has it, and no healthy twin with it', generous, async () => {
+    await labOf([garbage])
+    const { document } = await auditLive()
+    expect(found(document)).toEqual(expected)
+    const ofGarbage = document.findings.filter(({ family }) => family === 'cluster-gc')
+    expect(JSON.stringify(ofGarbage)).not.toContain('kept-')
+    for (const { fix, evidence } of ofGarbage) {
+      expect(fix.commands[0]).toMatch(/^kubectl (delete|patch) /)
+      expect(evidence.length).toBeGreaterThan(1)
+    }
+    const rules = new Set(expected.map(({ rule }) => rule))
+    expect(document.clusters[0]?.outcomes.fail).toBeGreaterThanOrEqual(rules.size)
+    expect(document.clusters[0]?.coverage.clusterGc?.read).toBe(document.clusters[0]?.coverage.clusterGc?.lists)
+  })
+
+  it('is the same of the snapshot, byte for byte, which holds no secret and no specification', generous, async () => {
+    await labOf([garbage])
+    const path = join(mkdtempSync(join(tmpdir(), 'highwater-garbage-')), 'snapshot.ndjson')
+    const live = await auditLive({ snapshotPath: path })
+    const saved = await auditRecords(savedFleet(path, everything))
+    expect(JSON.stringify(saved.document)).toBe(JSON.stringify(live.document))
+    const records = JSON.stringify(await Array.fromAsync(savedFleet(path, everything)))
+    expect(records).not.toContain('lab-secret')
+    expect(records).toContain('catalog-import-29384701')
+  })
+
+  it('asks for each list once, and for pods of nodes that were read not again', generous, async () => {
+    const lab = await labOf([garbage])
+    await auditLive()
+    const routes = lab.requests().routes['kubernetes/garbage']
+    for (const plural of ['jobs', 'cronjobs', 'leases', 'deployments', 'replicasets', 'statefulsets', 'daemonsets', 'controllerrevisions'])
+      expect(routes?.[`list ${plural}`], plural).toBe(1)
+    // Each node's own, those of no node, and those that failed.
+    expect(routes?.listPods).toBe(garbage.expect().nodes.length + 2)
+  })
+
+  it('that may not be listed costs its own rules, named, and no other', generous, async () => {
+    const rights = auditorRights.filter(right => right !== 'list jobs.batch')
+    await labOf([changed({ access: { [labPrincipal]: rights } })])
+    const { document } = await auditLive()
+    expect(found(document)).toEqual(expected.filter(({ rule }) => !/job/.test(rule)))
+    const unknown = document.unknowns.filter(({ rule }) => /job/.test(rule))
+    expect(unknown.length).toBeGreaterThan(0)
+    for (const { subject, reason } of unknown) {
+      expect(subject.kind).toBe('Cluster')
+      expect(reason).toMatch(/^jobs\.batch: GET \/apis\/batch\/v1\/jobs was answered 403/)
+    }
+    expect(document.notAudited).toMatchObject([
+      { node: null, reason: expect.stringMatching(/^jobs\.batch: .*cannot list resource "jobs"/) },
+    ])
+    expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 9, read: 8 })
+  })
+
+  it('is looked for as the policy says', generous, async () => {
+    const lab = await labOf([garbage])
+    const only = await auditLive(looking({ kinds: ['leases'] }))
+    expect(found(only.document).map(({ rule }) => rule)).toEqual(expected.map(({ rule }) => rule).filter(rule => /lease/.test(rule)))
+    expect(only.document.unknowns.filter(({ rule }) => /job|pods/.test(rule))).toEqual([])
+    expect(lab.requests().routes['kubernetes/garbage']).not.toHaveProperty('list jobs')
+    expect(found((await auditLive(looking({ enabled: false }))).document)).toEqual([])
+    const patient = await auditLive(looking({ minAgeHours: 2000 }))
+    expect(found(patient.document).map(({ rule }) => rule)).not.toContain('job-without-ttl')
+  })
+
+  it('is not looked for where only some nodes are audited, live or saved', generous, async () => {
+    const lab = await labOf([garbage])
+    const [node = ''] = garbage.expect().nodes.map(each => each.node)
+    const some = { nodes: [node] }
+    const path = join(mkdtempSync(join(tmpdir(), 'highwater-garbage-')), 'snapshot.ndjson')
+    expect(found((await auditLive({ selection: some })).document)).toEqual([])
+    expect(lab.requests().routes['kubernetes/garbage']).not.toHaveProperty('list leases')
+    await auditLive({ snapshotPath: path })
+    expect(found((await auditRecords(savedFleet(path, { ...everything, ...some }))).document)).toEqual([])
+  })
+})

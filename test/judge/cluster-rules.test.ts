@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { gatherSubjects, judgeCluster, mostSubjects } from '#judge/cluster-rules.ts'
+import { exampleCluster } from '#judge/example-cluster.ts'
+import { openJudgement } from '#judge/judge.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { type ClusterFailing, clusterRule } from '#judge/rule.ts'
+import { failedPods } from '#judge/rules/cluster-gc/failed-pods.ts'
+import { jobWithoutTtl } from '#judge/rules/cluster-gc/job-without-ttl.ts'
+import type { ClusterPrediction } from '#model/cluster-garbage.ts'
+import { defaultPolicy, type Waiver } from '#model/policy.ts'
+
+const bad = exampleCluster(jobWithoutTtl.examples.bad)
+const good = exampleCluster(jobWithoutTtl.examples.good)
+const state = (cluster: ClusterPrediction) => judgeCluster(jobWithoutTtl, cluster, defaultPolicy).outcome
+
+describe('a rule on cluster garbage', () => {
+  it.each([
+    ['what was refused', { ...good, jobs: null, missing: { jobs: 'jobs.batch: 403' } }, { state: 'unknown', reason: 'jobs.batch: 403' }],
+    ['what nobody asked for', { ...good, jobs: null }, { state: 'notApplicable' }],
+    ['a list that broke off and shows nothing', { ...good, doubts: { jobs: 'cut' } }, { state: 'unknown', reason: 'cut' }],
+    ['a list that broke off after something was found', { ...bad, doubts: { jobs: 'cut' } }, { state: 'fail' }],
+    ['another section that is open', { ...good, doubts: { pods: 'cut' } }, { state: 'pass' }],
+  ])('of %s', (_, cluster, outcome) => {
+    expect(state(cluster)).toMatchObject(outcome)
+  })
+
+  it('that throws is an error, and the other rules go on', () => {
+    const broken = clusterRule({
+      ...jobWithoutTtl,
+      id: 'broken',
+      // biome-ignore lint/correctness/useYield: it never comes so far
+      *judge() {
+        throw new Error('no such thing')
+      },
+    })
+    const { clusters, findings, ruleErrors } = openJudgement([broken, jobWithoutTtl], defaultPolicy).close(bad.at, [bad])
+    expect(ruleErrors).toMatchObject([{ rule: 'broken', cluster: 'prod', message: 'no such thing' }])
+    expect(clusters[0]?.outcomes).toMatchObject({ error: 1, fail: 1 })
+    expect(findings.map(({ rule }) => rule)).toEqual(['job-without-ttl'])
+  })
+})
+
+const failingIn = (index: number, count: number): ClusterFailing => ({
+  subject: { kind: 'Namespace', namespace: null, name: `team-${index}` },
+  count,
+  noun: 'failed pod',
+  consequence: 'They stay.',
+  evidence: [],
+  commands: [`kubectl delete pods -n team-${index}`],
+})
+const failings = (count: number) => Array.from({ length: count }, (_, index) => failingIn(index, index + 1))
+const gather = (count: number, isOwn = false) =>
+  gatherSubjects(failedPods, 'prod', failings(count), ({ name }) => isOwn && name === 'team-3')
+
+describe('findings', () => {
+  it('are one for each namespace, as long as somebody reads them', () => {
+    expect(gather(mostSubjects)).toHaveLength(mostSubjects)
+  })
+
+  it('are one for the cluster beyond that, which names the largest shares', () => {
+    const [whole, ...others] = gather(mostSubjects + 5)
+    expect(others).toEqual([])
+    const finding = whole?.finding()
+    expect(finding).toMatchObject({ subject: { kind: 'Cluster', name: 'prod' }, nodes: { count: 0, sample: [] } })
+    expect(finding?.consequence).toContain('in 30 places, 465 failed pods in all')
+    expect(finding?.evidence[0]).toEqual({ what: 'Namespace team-29', value: '30 failed pods' })
+    expect(finding?.evidence.at(-1)).toEqual({ what: 'not shown', value: '10 more' })
+    expect(finding?.fix.commands).toHaveLength(3)
+  })
+
+  it('stay their own where a waiver names them', () => {
+    expect(gather(mostSubjects + 5, true).map(({ subject }) => subject.name)).toEqual(['team-3', 'prod'])
+  })
+
+  it('are waived by namespace, and cost no grade then', () => {
+    const waiver: Waiver = { rule: 'job-without-ttl', match: { kind: 'Namespace', name: 'batch' }, until: '2026-12-31', reason: 'known' }
+    const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(bad.at, [bad])
+    expect(judged.findings).toEqual([])
+    expect(judged.waived).toMatchObject([{ rule: 'job-without-ttl', waived: { reason: 'known' } }])
+  })
+
+  it('drop a command that is too long rather than cut it', () => {
+    const [long] = gatherSubjects(failedPods, 'prod', [{ ...failingIn(0, 1), commands: ['x'.repeat(2001), 'short'] }], () => false)
+    expect(long?.finding().fix.commands).toEqual(['short'])
+  })
+})
+
+describe('kubectl', () => {
+  it.each([
+    [['delete', 'pods', '-n', 'shop', 'cart-0'], 'kubectl delete pods -n shop cart-0'],
+    [['get', 'pods', '--field-selector=status.phase=Failed'], 'kubectl get pods --field-selector=status.phase=Failed'],
+    [['delete', 'pod', 'a; rm -rf /'], "kubectl delete pod 'a; rm -rf /'"],
+    [['delete', 'pod', "it's"], "kubectl delete pod 'it'\\''s'"],
+    [['delete', 'pod', ''], "kubectl delete pod ''"],
+  ])('%j is one line that a shell reads so', (words, line) => {
+    expect(kubectl(...words)).toBe(line)
+  })
+})

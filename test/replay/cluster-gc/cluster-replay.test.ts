@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model/record.ts'
+import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
+
+const at = '2026-11-21T00:00:00Z'
+const objects = (resource: string, ...items: RawObject[]): ObjectsRecord => ({ kind: 'Objects', cluster: 'c', resource, items })
+const cluster = (more: Partial<ClusterRecord> = {}): ClusterRecord => ({ kind: 'Cluster', cluster: 'c', eks: null, errors: [], ...more })
+const node = (name: string, pods: RawObject[] | null, more: RawObject = {}): NodeRecord => ({
+  ...{ kind: 'Node', cluster: 'c' },
+  node: { metadata: { name, uid: `uid-${name}` }, ...more },
+  pods: pods as NodeRecord['pods'],
+})
+const pod = (name: string, status: RawObject, more: RawObject = {}): RawObject => ({
+  metadata: { namespace: 'shop', name, uid: name, ...more },
+  status,
+})
+const lease = (name: string): RawObject => ({
+  metadata: { namespace: 'kube-node-lease', name },
+  spec: { renewTime: '2026-10-01T00:00:00.000000Z', leaseDurationSeconds: 40 },
+})
+
+function told(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
+  const replay = openClusterReplay()
+  for (const record of records)
+    if (record.kind === 'Cluster') replay.takeCluster(record)
+    else if (record.kind === 'Node') replay.takeNode(record)
+    else replay.takeObjects(record)
+  return replay.close(at)
+}
+
+describe('a cluster', () => {
+  it('that nobody looked through has no prediction, whatever else was read of it', () => {
+    expect(told(cluster(), node('a', [pod('p', { phase: 'Failed' })]), objects('events'), objects('nodepools.karpenter.sh', {}))).toEqual(
+      [],
+    )
+  })
+
+  it('says of each section what is missing, or what is open', () => {
+    const errors = [
+      { what: 'jobs.batch', message: 'refused' },
+      { what: 'leases.coordination.k8s.io', message: 'broke off' },
+      { what: 'events', message: 'too many' },
+    ]
+    const [found] = told(
+      cluster({ errors }),
+      objects('cronjobs.batch'),
+      objects('leases.coordination.k8s.io', lease('x')),
+      objects('pods'),
+      node('a', null),
+    )
+    expect(found).toMatchObject({
+      jobs: null,
+      missing: { jobs: 'jobs.batch: refused' },
+      doubts: { leases: 'leases.coordination.k8s.io: broke off', pods: 'the pods of 1 of its nodes could not be read' },
+      resources: { 'cronjobs.batch': null, 'jobs.batch': 'jobs.batch: refused', pods: null },
+    })
+    expect(found?.missing).not.toHaveProperty('pods')
+  })
+
+  it.each([
+    ['whose nodes were all read', cluster(), [node('a', [])], 'leftover'],
+    ['whose list of nodes broke off', cluster({ errors: [{ what: 'nodes', message: 'cut' }] }), [node('a', [])], 'unknown'],
+    ['of which no node was read', cluster(), [], 'unknown'],
+  ] as const)('%s: a lease without a node', (_, record, nodes, state) => {
+    const [found] = told(record, ...nodes, objects('leases.coordination.k8s.io', lease('gone')))
+    expect(found?.leases?.nodes).toMatchObject([{ node: 'gone', state }])
+  })
+})
+
+describe('pods', () => {
+  const deleted = { deletionTimestamp: '2026-11-20T00:00:00Z', finalizers: ['example.com/hold'] }
+
+  it('come with their nodes and by themselves, each counted once, and of live ones nothing is kept', () => {
+    const failed = pod('failed', { phase: 'Failed', reason: 'Evicted' })
+    const [found] = told(
+      cluster(),
+      node('a', [failed, pod('live', { phase: 'Running' }), pod('odd', {})]),
+      objects('pods', failed, pod('other', { phase: 'Succeeded' }), pod('pending', { phase: 'Pending' })),
+    )
+    // A pod without a phase counts as finished, as upstream has it.
+    expect(found?.pods?.terminated.map(({ name }) => name).toSorted()).toEqual(['failed', 'odd', 'other'])
+  })
+
+  it.each([
+    ['on a node that is gone', { nodeName: 'b' }, 'gone', true],
+    ['on a node that is ready', { nodeName: 'a' }, 'ready', false],
+    ['on a node that is not', { nodeName: 'down' }, 'not-ready', false],
+    ['on no node', { nodeName: '' }, 'none', true],
+  ])('in deletion %s', (_, spec, nodeState, isTakenByPodGc) => {
+    const status = (ready: string) => ({ status: { conditions: [{ type: 'Ready', status: ready }] } })
+    const hanging = { ...pod('p', { phase: 'Running' }, deleted), spec }
+    const [found] = told(cluster(), node('a', [], status('True')), node('down', [], status('Unknown')), objects('pods', hanging))
+    expect(found?.pods?.terminating).toEqual([
+      {
+        namespace: 'shop',
+        name: 'p',
+        node: spec.nodeName || null,
+        sinceMs: Date.parse(deleted.deletionTimestamp),
+        finalizers: deleted.finalizers,
+        nodeState,
+        isTakenByPodGc,
+      },
+    ])
+  })
+
+  it('are counted against the threshold that EKS tells, else against upstream’s, which is then assumed', () => {
+    const three = ['a', 'b', 'c'].map(name => pod(name, { phase: 'Succeeded' }))
+    const eks = { kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: 2 } } }
+    expect(told(cluster({ eks }), objects('pods', ...three))[0]?.pods).toMatchObject({
+      threshold: { pods: 2, isAssumed: false },
+      excess: 1,
+    })
+    expect(told(cluster(), objects('pods', ...three))[0]?.pods).toMatchObject({ threshold: { pods: 12_500, isAssumed: true }, excess: 0 })
+  })
+})
+
+describe('jobs', () => {
+  const done = { type: 'Complete', status: 'True', lastTransitionTime: '2026-11-20T00:00:00Z' }
+  const job = (name: string, spec: RawObject, more: RawObject = {}): RawObject => ({
+    metadata: { namespace: 'batch', name, uid: name, ...more },
+    spec,
+    status: { conditions: [done] },
+  })
+
+  it('are kept when they have finished or wait, with the moment at which they expire', () => {
+    const running = { metadata: { namespace: 'batch', name: 'running' }, spec: {}, status: {} }
+    const waiting = { metadata: { namespace: 'batch', name: 'waiting' }, spec: { suspend: true }, status: {} }
+    const [found] = told(
+      cluster(),
+      objects('cronjobs.batch'),
+      objects('jobs.batch', job('done', { ttlSecondsAfterFinished: 60 }), running, waiting),
+    )
+    expect(found?.jobs?.finished).toMatchObject([
+      { name: 'done', expiresMs: Date.parse('2026-11-20T00:01:00Z'), ttlSeconds: 60, outcome: 'Complete' },
+    ])
+    expect(found?.jobs?.suspended).toMatchObject([{ name: 'waiting' }])
+  })
+
+  it('of a CronJob are counted against its limits', () => {
+    const owner = { ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: 'nightly', uid: 'cron', controller: true }] }
+    const cron = { metadata: { namespace: 'batch', name: 'nightly', uid: 'cron' }, spec: { successfulJobsHistoryLimit: 1 } }
+    const [found] = told(cluster(), objects('jobs.batch', job('1', {}, owner), job('2', {}, owner)), objects('cronjobs.batch', cron))
+    expect(found?.jobs?.cronJobs).toMatchObject([
+      { name: 'nightly', successful: { limit: 1, count: 2, excess: 1 }, failed: { limit: 1, count: 0, excess: 0 } },
+    ])
+  })
+})

@@ -102,10 +102,10 @@ const others: Told[] = [
     {
       ...inNodegroup('bottlerocket', { family: 'Bottlerocket', version: '1.32.9', instanceType: 'm6i.large', ip: '10.0.5.51' }),
       nodefs: { capacityBytes: 80 * GiB, usedPercent: 33 },
-      configuration: calm,
+      configuration: { ...calm, evictionHard: { 'memory.available': '200Mi' } },
     },
-    // Its disks and images stay unknown.
-    ['unread-node'],
+    // Whoever set one threshold by apiclient took all others away. Its disks and images stay unknown.
+    ['baseline-drift', 'lost-default-threshold', 'unread-node'],
   ),
   // Its kubelet lets everybody in, so that root there can read what it runs with; its file was edited, and it was not restarted.
   told(

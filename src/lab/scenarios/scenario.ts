@@ -244,8 +244,8 @@ export type AgentFault =
   /** It never comes further. */
   | { kind: 'stuck'; status: 'Pending' | 'InProgress' | 'Delayed' }
   | { kind: 'slow'; delayMs: number }
-  /** SSM still lists the instance, and refuses every command that names it. */
-  | { kind: 'gone' }
+  /** SSM still lists the instance, and refuses every command that names it; `isForgotten`: after the first one it does not list it any more. */
+  | { kind: 'gone'; isForgotten?: boolean }
   /** The script is killed after so many characters of its output. */
   | { kind: 'killed'; afterCharacters: number }
   /** It ends well, and no more of its output than this arrives. */

@@ -178,8 +178,8 @@ async function runAll({ id, stepName, output, invocations }: Command, step: Step
     const agent = ssm.agentOf(invocation.instanceId)
     const said = agent ? await runOn(agent, step, invocation) : ''
     const key = [output?.prefix, id, invocation.instanceId, 'awsrunShellScript', stepName, 'stdout'].filter(part => part).join('/')
-    if (output !== null && said !== '' && s3.scenario.buckets.includes(output.bucket))
-      s3.objects.put(output.bucket, key, stored(Buffer.from(said)))
+    const mayWrite = output !== null && s3.scenario.buckets.includes(output.bucket) && !s3.scenario.denied.includes('s3:PutObject')
+    if (mayWrite && said !== '') s3.objects.put(output.bucket, key, stored(Buffer.from(said)))
   }
   await Promise.all([...invocations.values()].map(work))
 }

@@ -70,6 +70,7 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
       isByConfigMap: isRawObject(record.eks?.accessConfig) && record.eks.accessConfig.authenticationMode === 'CONFIG_MAP',
       account: accountOf(record.eks?.arn, caller?.account ?? null),
       principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
+      output: policy.inspectOutput,
     },
     { reader, kubelet },
   )

@@ -244,6 +244,7 @@ describe('a script that runs on a node of the lab', () => {
     expect(host.bottlerocket.kubernetes).toEqual({
       'cluster-dns-ip': '10.100.0.10',
       'cluster-domain': 'cluster.local',
+      'eviction-hard': { 'memory.available': '200Mi' },
       'hostname-override': 'ip-10-0-5-51.ec2.internal',
       'image-gc-high-threshold-percent': '70',
       'image-gc-low-threshold-percent': '50',

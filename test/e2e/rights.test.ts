@@ -97,6 +97,16 @@ describe.each(readings)('mode $mode, long answers in $output', reading => {
     expect(checkup.state).toBe('ok')
   })
 
+  it('asks AWS for nothing that is not among its rights', async () => {
+    const lab = await labOf([world(reading, null)], { documents: inspectDocuments })
+    await auditLive({ policy: policyOf(reading) })
+    const { routes } = lab.requests()
+    const asked = ['eks', 'ec2', 'ssm', 's3', 'sts'].flatMap(api => Object.keys(routes[api] ?? {}).map(route => `${api}:${route}`))
+    const granted = new Set(awsRights(mode, output).map(({ right }) => right))
+    // Source: AWS STS API reference: who asks who he is needs no permission.
+    expect(asked.filter(action => !granted.has(action))).toEqual(['sts:GetCallerIdentity'])
+  })
+
   const all = [...awsRights(mode, output), ...kubernetesRights(mode, 'reader'), ...kubernetesRights(mode, 'kubelet')]
   const known = new Set(output === null ? [] : awsRights(mode).map(({ right }) => right))
   const rights = all.map(({ right }) => right).filter(right => output === null || (right.includes(':') && !known.has(right)))

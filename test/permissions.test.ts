@@ -28,6 +28,7 @@ describe('the rights of a mode', () => {
     'list nodepools.karpenter.sh',
     'list ec2nodeclasses.karpenter.k8s.aws',
     'list nodes',
+    'list poddisruptionbudgets.policy',
     'list pods',
     'list replicasets.apps',
     'list statefulsets.apps',

@@ -21,6 +21,7 @@ export const auditorRights: readonly string[] = [
   'get nodes/proxy',
   'list pods',
   'list events',
+  'list poddisruptionbudgets.policy',
   ...nodeClasses.map(({ plural, group }) => `list ${plural}.${group}`),
   ...garbageResources.map(({ resource }) => `list ${resource}`),
 ]

@@ -321,6 +321,12 @@ const eventShape: Shape = {
   reportingInstance: 'text',
 }
 
+const disruptionBudgetShape: Shape = {
+  metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text' },
+  spec: { minAvailable: true, maxUnavailable: true, selector: true, unhealthyPodEvictionPolicy: 'text' },
+  status: { disruptionsAllowed: true, currentHealthy: true, desiredHealthy: true, expectedPods: true },
+}
+
 const named = { name: 'text', uid: 'text', creationTimestamp: 'text', labels: 'texts' } as const
 const nodeClassRef = { group: 'text', kind: 'text', name: 'text' } as const
 /** Karpenter's v1, and v1beta1, whose kubelet settings stand in the pool; Auto Mode's pools are of the same kind. */
@@ -362,5 +368,6 @@ export function objectShape(resource: string): Shape {
   if (resource === 'secrets' || resource === 'configmaps') return bareShape
   if (isEvents(resource)) return eventShape
   if (Object.hasOwn(garbageShapes, resource)) return garbageShapes[resource] ?? otherShape
+  if (resource === 'poddisruptionbudgets.policy') return disruptionBudgetShape
   return (isNodeClass(resource) && nodeClassShapes[resource]) || otherShape
 }

@@ -143,6 +143,8 @@ export interface ClusterScenario {
   events?: (at: string) => readonly RawObject[]
   /** By `plural` or `plural.group`, its other objects, as the API server lists them; of pods those that are on no node of `nodes`. */
   objects?: Readonly<Record<string, ObjectSource>>
+  /** `policy/v1` PodDisruptionBudgets; default: none. */
+  disruptionBudgets?: readonly RawObject[]
   /** By `plural.group`, the custom resources that say who makes nodes; a key that is absent is not installed. */
   nodeClasses?: Readonly<Record<string, readonly RawObject[]>>
   /** IAM principal (user or role ARN) → Kubernetes rights, `verb resource`. Default: the lab's principal may read what an audit reads. */

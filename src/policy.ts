@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { severities, subjectKinds } from '#model/finding.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { addressPattern, defaultPolicy, garbageKinds, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
+import { addressPattern, defaultPolicy, garbageKinds, mostRecipients, type Policy, regionPattern, weekdays } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
 
 const percent = z.number().min(1).max(100)
@@ -12,6 +12,29 @@ const address = z.string().regex(addressPattern, 'an e-mail address')
 const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
 const timeoutMs = z.int().min(100).max(600_000)
 const day = z.iso.date('a day as YYYY-MM-DD')
+
+const clock = (pattern: RegExp) => z.string().regex(pattern, 'a time of day as HH:MM')
+const changeWindow = z
+  .strictObject({
+    days: z
+      .array(z.enum(weekdays))
+      .min(1)
+      .default([...weekdays])
+      .describe('on which it begins'),
+    from: clock(/^([01]\d|2[0-3]):[0-5]\d$/),
+    to: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/).describe('before `from`: on the next day'),
+    timezone: z.string().refine(isTimeZone, 'a time zone as Europe/Berlin or UTC'),
+  })
+  .refine(({ from, to }) => from !== to, { path: ['to'], message: 'a window ends later than it begins: 00:00 to 24:00 is the whole day' })
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false // a RangeError, for what is no zone
+  }
+}
 
 /** What a policy may speak of: a slip would otherwise do nothing, without a word. */
 interface PolicyTerms {
@@ -219,9 +242,25 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
             .refine(percents => percents.every((one, index) => one > (percents[index - 1] ?? 0)), 'percentages that grow')
             .default(defaultPolicy.remediation.wavePercents)
             .describe('how much of a cohort is changed after the second wave, the third, …; first goes one node of each, last the rest'),
+          windows: z
+            .array(changeWindow)
+            .max(50)
+            .default(defaultPolicy.remediation.windows)
+            .describe('when nodes may be changed; by default at any time'),
+          alarms: z
+            .array(z.string().min(1).max(255))
+            .max(100)
+            .default(defaultPolicy.remediation.alarms)
+            .describe('CloudWatch alarms: while one of them is in ALARM, or cannot be read, no node is changed'),
+          maxUnreadyPercent: z
+            .number()
+            .min(0)
+            .max(100)
+            .default(defaultPolicy.remediation.maxUnreadyPercent)
+            .describe('while more of a cluster’s planned nodes than this are NotReady, none of them is changed'),
         })
         .default(defaultPolicy.remediation)
-        .describe('how plans are made'),
+        .describe('how plans are made, and when nodes may be changed'),
       timeoutsMs: z
         .strictObject({
           list: timeoutMs.default(defaultPolicy.timeoutsMs.list),

@@ -4,6 +4,7 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Blast } from '#model/plan.ts'
 import { isRawObject, type NodeRecord, type ObjectsRecord, type RawObject } from '#model/record.ts'
+import { isActive, isReady, podName } from './pods.ts'
 
 /** Of one node. */
 export interface NodeBlast {
@@ -16,7 +17,7 @@ export interface NodeBlast {
   imagesForgotten: number
 }
 
-const resource = 'poddisruptionbudgets.policy'
+export const budgetResource = 'poddisruptionbudgets.policy'
 
 interface Budget {
   name: string
@@ -38,7 +39,7 @@ export class FleetPods {
   }
 
   takeObjects({ cluster, resource: kind, items }: ObjectsRecord): void {
-    if (kind !== resource) return
+    if (kind !== budgetResource) return
     this.#withBudgets.add(cluster)
     for (const item of items) {
       const found = budgetOf(item)
@@ -62,7 +63,7 @@ export class FleetPods {
       ...nothing,
       pods: active.length,
       notReadyPods: flipping.length,
-      singletons: flipping.filter(pod => this.#replicas.get(ownerOf(cluster, pod) ?? '') === 1).map(nameOf),
+      singletons: flipping.filter(pod => this.#replicas.get(ownerOf(cluster, pod) ?? '') === 1).map(podName),
       budgetsAtLimit: hasBudgets ? [...new Set(flipping.flatMap(pod => this.#budgetsAtLimit(cluster, pod)))] : null,
       startupProbes: restarting.length,
     }
@@ -75,10 +76,6 @@ export class FleetPods {
   }
 }
 
-const nameOf = ({ metadata }: KubernetesPod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
-const isActive = ({ status }: KubernetesPod): boolean => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
-const isReady = ({ status }: KubernetesPod): boolean =>
-  (status?.conditions ?? []).some(({ type, status: state }) => type === 'Ready' && state === 'True')
 const isProbed = ({ spec }: KubernetesPod): boolean =>
   (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) => Boolean(readinessProbe ?? startupProbe))
 

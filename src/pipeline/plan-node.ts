@@ -95,7 +95,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
 }
 
 /** What its files come to is settled by now, and loading them again takes longer than all the rest. */
-const withoutFiles = (host: RawObject | null): RawObject | null =>
+export const withoutFiles = (host: RawObject | null): RawObject | null =>
   isRawObject(host?.kubelet) ? { ...host, kubelet: { ...host.kubelet, files: [] } } : host
 
 /** Whether containers that are ready stay so while this kubelet restarts. */

@@ -126,7 +126,10 @@ async function readFleet(file: string, { clusters }: Selection): Promise<Fleet> 
     if (record.kind === 'Snapshot') head = { takenAt: record.takenAt, account: record.account ?? null, region: record.region ?? null }
     if (record.kind === 'Objects') pods.takeObjects(prune(record))
     if (record.kind === 'Node') pods.takeNode(prune(record))
-    if (record.kind === 'Cluster') for (const [name, version] of releasesOf(record)) releases.set(`${record.cluster}/${name}`, version)
+    if (record.kind === 'Cluster') {
+      pods.takeCluster(record)
+      for (const [name, version] of releasesOf(record)) releases.set(`${record.cluster}/${name}`, version)
+    }
   }
   if (head === null) throw new OperatorError(`${file} does not begin with a snapshot's first line, so it is not known when it was taken`)
   return { head, pods, inputErrors, releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null }

@@ -3,7 +3,7 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Blast } from '#model/plan.ts'
-import { isRawObject, type NodeRecord, type ObjectsRecord, type RawObject } from '#model/record.ts'
+import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject } from '#model/record.ts'
 import { isActive, isReady, podName } from './pods.ts'
 
 /** Of one node. */
@@ -30,12 +30,18 @@ export class FleetPods {
   readonly #replicas = new Map<string, number>()
   readonly #budgets = new Map<string, Budget[]>()
   readonly #withBudgets = new Set<string>()
+  readonly #withCutBudgets = new Set<string>()
 
   takeNode({ cluster, pods }: NodeRecord): void {
     for (const pod of pods ?? []) {
       const owner = ownerOf(cluster, pod)
       if (owner !== null && isActive(pod)) this.#replicas.set(owner, (this.#replicas.get(owner) ?? 0) + 1)
     }
+  }
+
+  /** A list that broke off names some budgets, and nobody knows which it lacks. */
+  takeCluster({ cluster, errors }: ClusterRecord): void {
+    if (errors?.some(({ what }) => what === budgetResource)) this.#withCutBudgets.add(cluster)
   }
 
   takeObjects({ cluster, resource: kind, items }: ObjectsRecord): void {
@@ -53,7 +59,7 @@ export class FleetPods {
   blastOf(record: NodeRecord, isStatusKept: boolean): NodeBlast {
     const { cluster, pods, node, runtime } = record
     const images = Array.isArray(runtime?.images) ? runtime.images : (node.status?.images ?? [])
-    const hasBudgets = this.#withBudgets.has(cluster)
+    const hasBudgets = this.#withBudgets.has(cluster) && !this.#withCutBudgets.has(cluster)
     const nothing = { notReadyPods: 0, singletons: [], startupProbes: 0, imagesForgotten: images.length }
     if (!Array.isArray(pods)) return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
     const active = pods.filter(isActive)

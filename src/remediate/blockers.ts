@@ -79,7 +79,7 @@ function windowBlockers({ windows }: RemediationPolicy, now: Date): string[] {
 /** Absent `eks`: a cluster of a kubeconfig, of which EKS is not asked. */
 function statusBlockers(cluster: ClusterRecord | null): string[] {
   if (cluster === null) return ['the cluster was not found again, or not reached']
-  if (cluster.eks === undefined) return []
+  if (cluster.eks === undefined) return (cluster.errors ?? []).flatMap(({ what, message }) => (what === 'cluster' ? [message] : []))
   if (cluster.eks === null) return [`whether EKS is changing the cluster was not read${because(cluster, 'cluster')}`]
   const { status } = cluster.eks
   return status === 'ACTIVE' ? [] : [`EKS is changing the cluster: it is ${String(status)}`]

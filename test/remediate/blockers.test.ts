@@ -146,6 +146,17 @@ describe('a cluster', () => {
     fresh = { ...fresh, cluster: { kind: 'Cluster', cluster: 'prod', errors: [] } }
     expect(blocked().cluster).toEqual([])
   })
+
+  it('that EKS no longer lists', () => {
+    fresh = {
+      ...fresh,
+      cluster: { kind: 'Cluster', cluster: 'prod', errors: [{ what: 'cluster', message: 'no EKS cluster of this name' }] },
+      nodes: [],
+    }
+    const { cluster, nodes } = blocked()
+    expect(cluster).toEqual(['no EKS cluster of this name'])
+    expect(nodes.get('n0')).toBe('the node was not read again: no EKS cluster of this name')
+  })
 })
 
 describe('a nodegroup of the wave', () => {

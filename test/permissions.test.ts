@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
@@ -156,6 +157,12 @@ describe('IAM', () => {
       grant('s3:PutObject', 'arn:aws-cn:s3:::answers/nodes/*'),
       grant('s3:GetEncryptionConfiguration', 'arn:aws-cn:s3:::answers'),
     ])
+  })
+
+  it('narrows what alarms need to them, and the document names it', () => {
+    const alarm = { Resource: 'arn:aws:cloudwatch:*:111122223333:alarm:*' }
+    expect(iamStatements(cloudwatchPermissions, { alarm })).toEqual([{ Effect: 'Allow', Action: cloudwatchPermissions, ...alarm }])
+    for (const action of cloudwatchPermissions) expect(permissionsDocument()).toContain(`\`${action}\` on them`)
   })
 
   it('does not guess what an action that it does not know may be narrowed to', () => {

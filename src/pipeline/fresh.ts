@@ -7,6 +7,7 @@ import { budgetResource } from '#remediate/blast.ts'
 import type { FreshCluster } from '#remediate/blockers.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { prune } from '#snapshot/prune.ts'
+import { alarmsAgainst } from './alarms.ts'
 import { liveFleet } from './fleet.ts'
 
 export interface PlannedNode {
@@ -50,8 +51,9 @@ export const keyOf = ({ cluster, node }: PlannedNode): string => `${cluster}/${n
 
 /** The same together: every cluster that is named, also where nothing of it was found. For as many nodes as fit into memory. */
 export async function freshClusters(nodes: readonly PlannedNode[], options: FreshOptions): Promise<Map<string, FreshCluster>> {
+  const alarms = await alarmsAgainst(options.policy, options.signal)
   const clusters = new Map<string, FreshCluster>()
-  for (const { cluster } of nodes) clusters.set(cluster, { cluster: null, nodes: [], budgets: null, alarms: [] })
+  for (const { cluster } of nodes) clusters.set(cluster, { cluster: null, nodes: [], budgets: null, alarms })
   for await (const record of freshRecords(nodes, options)) {
     const fresh = clusters.get(record.cluster)
     if (fresh === undefined) continue

@@ -186,6 +186,7 @@ const everywhere = [
   '- **The role that kubelets see** (mode `kubelet`) has no IAM policy at all. It trusts the role that runs highwater, which needs `sts:AssumeRole` on it.',
   '- **Karpenter and Auto Mode**: the lists of `nodepools`, `ec2nodeclasses` and `nodeclasses` matter only where they are installed.',
   '- **SSM**: `ssm:SendCommand` is limited to highwater’s two documents and to instances that carry the tag `aws:eks:cluster-name`, which EKS sets and nobody else can, or, for hybrid nodes, `EKSClusterARN`. The documents have to be in every account and region that is read this way: deploy the stack there. SSM takes only `*` for the other three calls.',
+  '- **Alarms** (`remediation.alarms` in the policy): `cloudwatch:DescribeAlarms` on them, in the accounts and regions that are audited, for whoever changes nodes.',
   '',
   '## The service',
   '',

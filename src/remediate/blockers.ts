@@ -17,7 +17,7 @@ export interface FreshCluster {
   nodes: NodeRecord[]
   /** PodDisruptionBudgets; null: not read. */
   budgets: RawObject[] | null
-  /** Of the policy's alarms those that speak against a change, in words: `disk-full is in ALARM`, `disk-full could not be read: …`. */
+  /** Of the policy's alarms those that speak against a change, in words: `disk-full is in ALARM in eu-west-1`, `disk-full could not be read: …`. */
   alarms: string[]
 }
 

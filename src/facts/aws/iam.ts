@@ -1,11 +1,12 @@
 /**
  * IAM policies as narrow as AWS allows: to which types of resources each action can be limited, and the statements that do so.
- * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, CloudWatch Logs, STS, KMS.
+ * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, CloudWatch, CloudWatch Logs, STS, KMS.
  */
 import { inspectDocumentHashes } from './inspect-documents.ts'
 import { type InspectOutput, outputFolder } from './inspect-output.ts'
 
 export type ResourceType =
+  | 'alarm'
   | 'bucket'
   | 'cluster'
   | 'document'
@@ -20,6 +21,7 @@ export type ResourceType =
 
 /** None: IAM knows the action with `*` only. */
 const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
+  'cloudwatch:DescribeAlarms': ['alarm'],
   'ec2:DescribeLaunchTemplateVersions': [],
   'eks:DescribeCluster': ['cluster'],
   'eks:DescribeNodegroup': ['nodegroup'],

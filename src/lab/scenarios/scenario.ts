@@ -22,10 +22,23 @@ export interface Scenario {
   ec2PageSize?: number
   /** No principal may call ec2:DescribeLaunchTemplateVersions. */
   ec2Denied?: boolean
+  /** CloudWatch's alarms. */
+  alarms?: readonly AlarmScenario[]
+  /** No principal may call cloudwatch:DescribeAlarms. */
+  alarmsDenied?: boolean
   s3?: Partial<S3Scenario>
   ssm?: Partial<SsmScenario>
   ses?: Partial<SesScenario>
   expect(): Expectation
+}
+
+export interface AlarmScenario {
+  name: string
+  state: 'OK' | 'ALARM' | 'INSUFFICIENT_DATA'
+  /** Made of other alarms. */
+  isComposite?: boolean
+  /** Default: the lab's. */
+  region?: string
 }
 
 export interface LaunchTemplateScenario {

@@ -323,7 +323,12 @@ const eventShape: Shape = {
 
 const disruptionBudgetShape: Shape = {
   metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text' },
-  spec: { minAvailable: true, maxUnavailable: true, selector: true, unhealthyPodEvictionPolicy: 'text' },
+  spec: {
+    minAvailable: true,
+    maxUnavailable: true,
+    selector: { matchLabels: 'texts', matchExpressions: list({ key: 'text', operator: 'text', values: list('text') }) },
+    unhealthyPodEvictionPolicy: 'text',
+  },
   status: { disruptionsAllowed: true, currentHealthy: true, desiredHealthy: true, expectedPods: true },
 }
 
@@ -361,6 +366,7 @@ const nodeClassShapes: Readonly<Record<string, Shape>> = {
 }
 
 export const isEvents = (resource: string) => resource === 'events' || resource.startsWith('events.')
+export const isDisruptionBudget = (resource: string) => resource === 'poddisruptionbudgets.policy'
 export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, resource)
 
 /** Of Secrets and ConfigMaps only who they are and who owns them. @param resource `plural` or `plural.group` */
@@ -368,6 +374,6 @@ export function objectShape(resource: string): Shape {
   if (resource === 'secrets' || resource === 'configmaps') return bareShape
   if (isEvents(resource)) return eventShape
   if (Object.hasOwn(garbageShapes, resource)) return garbageShapes[resource] ?? otherShape
-  if (resource === 'poddisruptionbudgets.policy') return disruptionBudgetShape
+  if (isDisruptionBudget(resource)) return disruptionBudgetShape
   return (isNodeClass(resource) && nodeClassShapes[resource]) || otherShape
 }

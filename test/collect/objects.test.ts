@@ -115,7 +115,7 @@ describe('events', () => {
 describe('PodDisruptionBudgets', () => {
   const budget = (name: string, more: RawObject = {}): RawObject => ({
     metadata: { namespace: 'shop', name, annotations: { note: 'hunter2' } },
-    spec: { minAvailable: 1, selector: { matchLabels: { app: name } } },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: name, env: 'prod' } }, note: 'hunter2' },
     status: { disruptionsAllowed: 0, conditions: [{ type: 'DisruptionAllowed', status: 'False' }] },
     ...more,
   })
@@ -126,7 +126,7 @@ describe('PodDisruptionBudgets', () => {
     expect(found).toHaveLength(1200)
     expect(found?.[0]).toEqual({
       metadata: { namespace: 'shop', name: 'b0000' },
-      spec: { minAvailable: 1, selector: { matchLabels: { app: 'b0000' } } },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'b0000', env: 'prod' } } },
       status: { disruptionsAllowed: 0 },
     })
     expect(lab.requests().routes['kubernetes/c']?.['list poddisruptionbudgets']).toBe(3)

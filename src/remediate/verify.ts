@@ -107,11 +107,14 @@ function* settingDoubts(step: PlanStep, fresh: NodeRecord, appliedAtMs: number):
   }
 }
 
+/** A process tells when it started by the time of the boot, which moves when the clock is set right. */
+const clockStepMs = 5000
+
 /** By the node's clock alone, where the plan knows it; null: nobody told. */
 function hasStartedSince(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): boolean | null {
   const started = kubeletStartedAt(fresh)
   if (started === null) return null
-  if (step.kubeletStartedAt !== null) return Date.parse(started) > Date.parse(step.kubeletStartedAt)
+  if (step.kubeletStartedAt !== null) return Date.parse(started) - Date.parse(step.kubeletStartedAt) > clockStepMs
   return Date.parse(started) >= appliedAtMs ? true : null
 }
 

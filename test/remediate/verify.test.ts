@@ -132,9 +132,14 @@ describe('a node whose kubelet was not asked', () => {
 
   it.each([
     { startedAt: '2026-11-01T00:00:00Z', why: /has not started anew$/ }, // exactly as planned
+    { startedAt: '2026-11-01T00:00:05Z', why: /has not started anew$/ }, // its clock was set right
     { startedAt: 'no time', why: /whether its kubelet has started anew is not known$/ },
   ])('is not yet with a start at $startedAt', ({ startedAt, why }) => {
     expect(verified({ ...unasked, startedAt })).toEqual(notYet(why))
+  })
+
+  it('has started anew beyond what setting a clock right can move', () => {
+    expect(verified({ ...unasked, startedAt: '2026-11-01T00:00:06Z' })).toEqual({ state: 'verified' })
   })
 
   it('is so too where a kubelet that should have been asked did not answer', () => {

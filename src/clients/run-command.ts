@@ -1,10 +1,19 @@
 /** Asks instances through SSM Run Command, many at once: who asks for one gets its output, or an error that says why there is none. */
 
-import { isAgentTooOld, leastAgentVersion } from '#facts/aws/agent-versions.ts'
+import { isAgentTooOld } from '#facts/aws/agent-versions.ts'
 import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
+import { RequestFailure } from './failure.ts'
 import { sleep } from './pace.ts'
 import { type InvocationOutput, type ManagedInstance, namesUnknownInstance, type PinnedDocument, type SsmApi } from './ssm.ts'
+
+/** What an agent must be for a command to go out to it. */
+export interface Reach {
+  /** "Online" is a memory of SSM's: an agent that was not heard for longer is not asked. */
+  silentAfterMs: number
+  /** The oldest one that can run the document. */
+  agentVersion: string
+}
 
 export interface RunCommandOptions {
   document: PinnedDocument
@@ -16,8 +25,7 @@ export interface RunCommandOptions {
   output: { bucket: string; prefix: string } | null
   /** Everything that one instance may take: to be reached, to run, to answer. */
   timeoutMs: number
-  /** "Online" is a memory of SSM's: an agent that was not heard for longer is not asked. */
-  silentAfterMs: number
+  reach: Reach
   /** What is asked for goes out together, with no longer than this between one and the next. */
   gatherMs: number
   pollMs: number
@@ -28,8 +36,12 @@ export interface CommandAnswer extends InvocationOutput {
   commandId: string
 }
 
+/** No command has gone out to the instance; after every other error one may have, and may still be taken up. */
+export class NotSent extends Error {}
+
 interface Asked {
   instanceId: string
+  onSent?: (commandId: string) => void
   resolve(answer: CommandAnswer): void
   reject(error: Error): void
 }
@@ -45,10 +57,13 @@ export class RunCommand {
     this.#options = options
   }
 
-  /** @throws Error that says in words why the instance has not answered, or the signal's reason */
-  ask(instanceId: string): Promise<CommandAnswer> {
+  /**
+   * @param onSent called before there is an answer
+   * @throws NotSent, or Error that says in words why the instance has not answered, or the signal's reason
+   */
+  ask(instanceId: string, onSent?: (commandId: string) => void): Promise<CommandAnswer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ instanceId, resolve, reject })
+      this.#waiting.push({ instanceId, onSent, resolve, reject })
       if (this.#waiting.length >= commandInstancesMax) this.#flush()
       // Nodes come one by one as others are done with: a batch is full before long, and only the last ones wait.
       else this.#timer = this.#timer?.refresh() ?? setTimeout(() => this.#flush(), this.#options.gatherMs)
@@ -64,8 +79,7 @@ export class RunCommand {
   }
 
   async #run(batch: Asked[]): Promise<void> {
-    this.#options.signal.throwIfAborted()
-    await this.#askTogether(await this.#reachable(batch))
+    await this.#askTogether(await orNotSent(this.#reachable(batch)))
   }
 
   /**
@@ -75,8 +89,11 @@ export class RunCommand {
   async #askTogether(batch: Asked[], isListedAgain = false): Promise<void> {
     if (batch.length === 0) return
     const commandId = await this.#send(batch)
-    if (commandId !== null) return this.#answers(commandId, batch)
-    const known = isListedAgain ? batch : await this.#reachable(batch)
+    if (commandId !== null) {
+      for (const { onSent } of batch) onSent?.(commandId)
+      return this.#answers(commandId, batch)
+    }
+    const known = isListedAgain ? batch : await orNotSent(this.#reachable(batch))
     const half = Math.ceil(known.length / 2)
     const parts = known.length < batch.length ? [known] : [known.slice(0, half), known.slice(half)]
     await Promise.all(parts.map(part => orTold(part, this.#askTogether(part, true))))
@@ -91,19 +108,21 @@ export class RunCommand {
       return await this.#ssm.send({ document, instanceIds, parameters, comment, deliveryTimeoutSeconds, output }, signal)
     } catch (error) {
       if (batch.length > 1 && namesUnknownInstance(error)) return null
-      throw error
+      // What AWS has refused has not gone out; whether a connection that broke carried it there is not known.
+      throw wasRefused(error) ? new NotSent(error.message, { cause: error }) : error
     }
   }
 
   /** One instance that SSM does not know would refuse the whole command. */
   async #reachable(batch: Asked[]): Promise<Asked[]> {
+    this.#options.signal.throwIfAborted()
     const known = await this.#ssm.instances([...new Set(batch.map(({ instanceId }) => instanceId))], this.#options.signal)
     const byId = new Map(known.map(instance => [instance.instanceId, instance]))
     const found = new Map<string, Asked>()
     for (const asked of batch) {
-      const why = whyNotReachable(byId.get(asked.instanceId), this.#ssm.region, this.#options.silentAfterMs)
-      if (why !== null) asked.reject(new Error(why))
-      else if (found.has(asked.instanceId)) asked.reject(new Error(`another node of this run has the instance ${asked.instanceId}, too`))
+      const why = whyNotReachable(byId.get(asked.instanceId), this.#ssm.region, this.#options.reach)
+      if (why !== null) asked.reject(new NotSent(why))
+      else if (found.has(asked.instanceId)) asked.reject(new NotSent(`another node of this run has the instance ${asked.instanceId}, too`))
       else found.set(asked.instanceId, asked)
     }
     return [...found.values()]
@@ -152,19 +171,43 @@ const orTold = (batch: Asked[], asking: Promise<void>): Promise<void> =>
     for (const { reject } of batch) reject(error)
   })
 
+async function orNotSent<T>(asking: Promise<T>): Promise<T> {
+  try {
+    return await asking
+  } catch (error) {
+    throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+const wasRefused = (error: unknown): error is RequestFailure =>
+  error instanceof RequestFailure && error.status !== null && error.status >= 400 && error.status < 500
+
+/** The account's version of one of our documents, if it is the very same. @throws Error */
+export async function pinnedDocument(ssm: SsmApi, name: string, sha256: string, signal: AbortSignal): Promise<PinnedDocument> {
+  const found = await ssm.document(name, signal)
+  if (found === null) throw new Error(`the account has no SSM document ${name} in ${ssm.region}: deploy the stack there`)
+  if (found.sha256 !== sha256)
+    throw new Error(`the account's ${name} in ${ssm.region} is not the one of this version: deploy the stack again`)
+  return { name, version: found.version, sha256 }
+}
+
 /** Source: SSM API reference, SendCommand TimeoutSeconds. */
 const leastDeliverySeconds = 30
 
 /** Null: a command can be sent to it. */
-export function whyNotReachable(instance: ManagedInstance | undefined, region: string, silentAfterMs: number): string | null {
+export function whyNotReachable(
+  instance: ManagedInstance | undefined,
+  region: string,
+  { silentAfterMs, agentVersion }: Reach,
+): string | null {
   if (instance === undefined)
     return `SSM does not know the instance in ${region}: its agent is not running, its role lacks AmazonSSMManagedInstanceCore, or it cannot reach SSM's endpoints`
   if (instance.pingStatus !== 'Online')
     return `SSM has lost the connection to its agent (${instance.pingStatus}, last heard ${instance.lastPingAt ?? 'never'})`
   if (instance.platformType !== 'Linux')
-    return `SSM knows it as ${instance.platformType || 'an unknown platform'}: the probe runs on Linux only`
-  if (isAgentTooOld(instance.agentVersion))
-    return `its agent ${instance.agentVersion.slice(0, 40)} is too old to run the document: it needs ${leastAgentVersion} or later`
+    return `SSM knows it as ${instance.platformType || 'an unknown platform'}: the document runs on Linux only`
+  if (isAgentTooOld(instance.agentVersion, agentVersion))
+    return `its agent ${instance.agentVersion.slice(0, 40)} is too old to run the document: it needs ${agentVersion} or later`
   const silentMs = instance.lastPingAt === null ? 0 : Date.now() - Date.parse(instance.lastPingAt)
   return silentMs > silentAfterMs ? `its agent was last heard ${Math.round(silentMs / 60_000)} min ago, though SSM calls it Online` : null
 }

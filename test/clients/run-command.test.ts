@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RunCommand, type RunCommandOptions } from '#clients/run-command.ts'
 import { SsmApi } from '#clients/ssm.ts'
+import { leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import type { Lab } from '#lab/lab.ts'
 import { inNodegroup } from '#lab/nodes/placement.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
@@ -56,7 +57,7 @@ async function world(agents: (Partial<AgentScenario> | null)[], more: Partial<Sc
     comment: 'a test',
     output: null,
     timeoutMs: 3000,
-    silentAfterMs: 15 * 60_000,
+    reach: { silentAfterMs: 15 * 60_000, agentVersion: leastAgentVersion },
     gatherMs: 10,
     pollMs: 20,
     signal,
@@ -81,7 +82,7 @@ describe('Run Command', () => {
       { version: '2.0.700.0' },
       /its agent 2\.0\.700\.0 is too old to run the document: .* 2\.0\.790\.0 or later/,
     ],
-    ['Windows', { platform: 'Windows' }, /as Windows: the probe runs on Linux only/],
+    ['Windows', { platform: 'Windows' }, /as Windows: the document runs on Linux only/],
     [
       'a command that is not delivered',
       { fault: { kind: 'status', status: 'TimedOut', details: 'Delivery Timed Out' } },

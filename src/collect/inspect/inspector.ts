@@ -1,10 +1,11 @@
 /** Has nodes of one account and region tell by SSM what only they know: with our own documents and no other, and many nodes at once. */
 import type { CredentialSource } from '#clients/credentials.ts'
 import { sleep } from '#clients/pace.ts'
-import { type CommandAnswer, RunCommand } from '#clients/run-command.ts'
+import { type CommandAnswer, pinnedDocument, RunCommand } from '#clients/run-command.ts'
 import { s3Store } from '#clients/s3.ts'
 import { SsmApi } from '#clients/ssm.ts'
 import type { Store } from '#clients/store.ts'
+import { leastAgentVersion } from '#facts/aws/agent-versions.ts'
 import { type InspectDocument, inspectDocumentHashes, inspectStep } from '#facts/aws/inspect-documents.ts'
 import { outputFolder, outputKey } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
@@ -20,7 +21,7 @@ export interface AwsPlace {
 }
 
 /** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
-export const silentAfterMs = 15 * 60_000
+export const inspectReach = { silentAfterMs: 15 * 60_000, agentVersion: leastAgentVersion }
 const gatherMs = 1500
 const pollMs = 2000
 /** Who waits less for a node does not wait longer for nothing. */
@@ -80,18 +81,14 @@ export class Inspector {
   async #pinned(name: InspectDocument): Promise<RunCommand> {
     const { inspectOutput, timeoutsMs } = this.#policy
     const sha256 = inspectDocumentHashes[name]
-    const found = await this.#ssm.document(name, this.#signal)
-    if (found === null) throw new Error(`the account has no SSM document ${name} in ${this.#ssm.region}: deploy the stack there`)
-    if (found.sha256 !== sha256)
-      throw new Error(`the account's ${name} in ${this.#ssm.region} is not the one of this version: deploy the stack again`)
     return new RunCommand(this.#ssm, {
-      document: { name, version: found.version, sha256 },
+      document: await pinnedDocument(this.#ssm, name, sha256, this.#signal),
       stepName: inspectStep,
       parameters: { Output: inspectOutput === null ? 'short' : 'full' },
       comment: 'highwater: reads the node, changes nothing',
       output: inspectOutput && { bucket: inspectOutput.bucket, prefix: outputFolder(inspectOutput).replace(/\/$/, '') },
       timeoutMs: timeoutsMs.inspect,
-      silentAfterMs,
+      reach: inspectReach,
       gatherMs: Math.min(gatherMs, timeoutsMs.inspect / leastPolls),
       pollMs: this.#pollMs,
       signal: this.#signal,

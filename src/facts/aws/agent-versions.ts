@@ -1,12 +1,12 @@
-/** Which SSM agents can run the inspect documents. Source: aws/amazon-ssm-agent RELEASENOTES.md. */
+/** Which SSM agents can run a document. Source: aws/amazon-ssm-agent RELEASENOTES.md. */
 
-/** Step-level preconditions, which the documents have, and with them schema 2.2. Their hash is compared by SSM itself, not by the agent. */
+/** For the inspect documents: step-level preconditions, which they have, and with them schema 2.2. Their hash is compared by SSM itself, not by the agent. */
 export const leastAgentVersion = '2.0.790.0'
 
 /** False where the version is not one: SSM is asked, and says what comes of it. */
-export function isAgentTooOld(version: string): boolean {
+export function isAgentTooOld(version: string, leastVersion: string): boolean {
   if (!/^\d{1,9}(?:\.\d{1,9}){2,3}$/.test(version)) return false
-  const [found, least] = [version, leastAgentVersion].map(text => text.split('.').map(Number))
+  const [found, least] = [version, leastVersion].map(text => text.split('.').map(Number))
   const differing = least?.findIndex((part, index) => part !== (found?.[index] ?? 0)) ?? -1
   return differing >= 0 && (found?.[differing] ?? 0) < (least?.[differing] ?? 0)
 }

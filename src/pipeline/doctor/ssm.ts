@@ -2,7 +2,7 @@
 
 import { whyNotReachable } from '#clients/run-command.ts'
 import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
-import { silentAfterMs } from '#collect/inspect/inspector.ts'
+import { inspectReach } from '#collect/inspect/inspector.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
@@ -98,7 +98,7 @@ async function agentChecks({ ssm, signal, needed }: SsmAsking, reachable: readon
     if (asked.length === 0) return [answered, check('SSM agents', 'unchecked', 'there is no node at hand that SSM could reach', lost)]
     const byId = new Map(known.map(instance => [instance.instanceId, instance]))
     const silent = asked.flatMap(({ name, instanceId }) => {
-      const why = whyNotReachable(byId.get(instanceId), ssm.region, silentAfterMs)
+      const why = whyNotReachable(byId.get(instanceId), ssm.region, inspectReach)
       return why === null ? [] : [`${name} (${instanceId}): ${why}`]
     })
     const said = `SSM can ask ${asked.length - silent.length} of ${asked.length} instances`

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isAgentTooOld } from '#facts/aws/agent-versions.ts'
+import { isAgentTooOld, leastAgentVersion } from '#facts/aws/agent-versions.ts'
 
 it.each([
   ['1.2.371', true],
@@ -13,5 +13,5 @@ it.each([
   ['', false],
   ['latest', false],
 ])('agent %j is too old: %s', (version, isTooOld) => {
-  expect(isAgentTooOld(version)).toBe(isTooOld)
+  expect(isAgentTooOld(version, leastAgentVersion)).toBe(isTooOld)
 })

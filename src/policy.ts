@@ -258,9 +258,40 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
             .max(100)
             .default(defaultPolicy.remediation.maxUnreadyPercent)
             .describe('while more of a cluster’s planned nodes than this are NotReady, none of them is changed'),
+          maxConcurrency: z
+            .int()
+            .min(1)
+            .max(50)
+            .default(defaultPolicy.remediation.maxConcurrency)
+            .describe('nodes of one cluster that are under way at once: sent to, and not yet verified'),
+          maxErrors: z
+            .int()
+            .min(0)
+            .max(1000)
+            .default(defaultPolicy.remediation.maxErrors)
+            .describe('nodes of a run that may fail before it stops and takes the wave back'),
+          pauseMs: z.int().min(0).max(86_400_000).default(defaultPolicy.remediation.pauseMs).describe('between two waves'),
+          timeoutSeconds: z
+            .int()
+            .min(60)
+            .max(900)
+            .default(defaultPolicy.remediation.timeoutSeconds)
+            .describe('what a node gives itself for the way there and the way back together'),
+          verifyTimeoutMs: z
+            .int()
+            .min(1000)
+            .max(3_600_000)
+            .default(defaultPolicy.remediation.verifyTimeoutMs)
+            .describe('how long a node may take until what is read of it anew shows that it is well'),
+          leaseTtlMs: z
+            .int()
+            .min(15_000)
+            .max(3_600_000)
+            .default(defaultPolicy.remediation.leaseTtlMs)
+            .describe('who applies to a cluster and is not heard for longer has lost it to the next'),
         })
         .default(defaultPolicy.remediation)
-        .describe('how plans are made, and when nodes may be changed'),
+        .describe('how plans are made and applied, and when nodes may be changed'),
       timeoutsMs: z
         .strictObject({
           list: timeoutMs.default(defaultPolicy.timeoutsMs.list),

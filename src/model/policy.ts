@@ -78,6 +78,18 @@ export interface RemediationPolicy {
   alarms: string[]
   /** So much of a cluster's planned nodes may be NotReady; beyond that none is changed. */
   maxUnreadyPercent: number
+  /** Nodes of one cluster that are under way at once: sent to, and not yet verified. */
+  maxConcurrency: number
+  /** Nodes of a run that may fail before it stops and takes the wave back. */
+  maxErrors: number
+  /** Between two waves. */
+  pauseMs: number
+  /** What a node gives itself for the way there and the way back together. */
+  timeoutSeconds: number
+  /** How long a node may take until what is read of it anew shows that it is well. */
+  verifyTimeoutMs: number
+  /** Who applies to a cluster and is not heard for longer has lost it to the next. */
+  leaseTtlMs: number
 }
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
@@ -176,7 +188,18 @@ export const defaultPolicy: Policy = {
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
-  remediation: { wavePercents: [5, 20], windows: [], alarms: [], maxUnreadyPercent: 10 },
+  remediation: {
+    wavePercents: [5, 20],
+    windows: [],
+    alarms: [],
+    maxUnreadyPercent: 10,
+    maxConcurrency: 10,
+    maxErrors: 0,
+    pauseMs: 600_000,
+    timeoutSeconds: 240,
+    verifyTimeoutMs: 600_000,
+    leaseTtlMs: 120_000,
+  },
   // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
   timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000, inspect: 120_000 },
 }

@@ -51,18 +51,26 @@ export interface PresentNode {
   instanceId: string
   /** Of the step's path; hex or `absent`. */
   sha256: string
+  /** RFC 3339; null: nobody told. */
+  kubeletStartedAt: string | null
 }
+
+/** The start is reckoned from the node's clock at each reading. */
+const startedApartMs = 5000
 
 /** The steps whose nodes are no longer those that were planned. One that already has the new content has not changed: its step is done. */
 export function changedSince({ steps }: Pick<Plan, 'steps'>, present: readonly PresentNode[]): LeftAlone[] {
   const byName = new Map(present.map(node => [`${node.cluster}/${node.node}`, node]))
-  return steps.flatMap(({ cluster, node, instanceId, path, oldSha256, newSha256 }) => {
+  return steps.flatMap(({ cluster, node, instanceId, method, path, oldSha256, newSha256, kubeletStartedAt }) => {
     const found = byName.get(`${cluster}/${node}`)
     const changed = (why: string): LeftAlone[] => [{ cluster, node, why }]
     if (found === undefined) return changed('the node is gone, or was not read again')
     if (found.instanceId !== instanceId) return changed(`the node is another instance now: ${found.instanceId}, planned was ${instanceId}`)
     if (found.sha256 !== oldSha256 && found.sha256 !== newSha256)
       return changed(`${path} was changed since the plan: its SHA-256 is ${found.sha256}, planned was ${oldSha256}`)
+    if (found.sha256 === newSha256 || method === 'sync-file' || kubeletStartedAt === null || found.kubeletStartedAt === null) return []
+    if (Math.abs(Date.parse(found.kubeletStartedAt) - Date.parse(kubeletStartedAt)) > startedApartMs)
+      return changed(`its kubelet was started anew since the plan, at ${found.kubeletStartedAt}`)
     return []
   })
 }

@@ -97,6 +97,7 @@ describe('changedSince', () => {
       node,
       instanceId,
       sha256: oldSha256,
+      kubeletStartedAt: null,
       ...(node === 'a' && changed),
     }))
 

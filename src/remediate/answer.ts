@@ -1,0 +1,69 @@
+/** What a document that changes a node has printed, as a whole or not at all: never half a fact, and never another node's. */
+import * as z from 'zod'
+import { oneLine } from '#clients/failure.ts'
+import { applySchema } from '#facts/aws/apply-documents.ts'
+import type { PlanStep } from '#model/plan.ts'
+import type { ApplyAnswer } from '#model/remediation.ts'
+
+export type ApplyAction = ApplyAnswer['action']
+
+/** `isRefused`: of the very beginning, so that this command changed nothing; another of the same run may have. */
+export type ReadAnswer = { isKnown: true; answer: ApplyAnswer } | { isKnown: false; why: string; isRefused: boolean }
+
+const text = z.string().max(700)
+const hash = z.union([z.string().regex(/^[a-f0-9]{64}$/), z.literal('absent')])
+const form = z.strictObject({
+  schema: z.literal(applySchema),
+  run: text.nullable(),
+  action: z.enum(['check', 'apply', 'rollback']).nullable(),
+  instanceId: text,
+  outcome: z.enum(['ready', 'applied', 'unchanged', 'restored', 'refused', 'failed', 'broken']),
+  reason: text.nullable(),
+  oldSha256: hash.nullable(),
+  newSha256: hash.nullable(),
+  presentSha256: hash.nullable(),
+  kubelet: z
+    .strictObject({
+      active: z.boolean().nullable(),
+      startedAtBefore: text.nullable(),
+      startedAtAfter: text.nullable(),
+      healthz: text.nullable(),
+    })
+    .nullable(),
+  steps: z.array(text).max(200),
+})
+
+const always = ['unchanged', 'refused', 'failed', 'broken'] as const
+const outcomes: Readonly<Record<ApplyAction, readonly ApplyAnswer['outcome'][]>> = {
+  check: ['ready', ...always],
+  apply: ['applied', 'restored', ...always],
+  rollback: ['restored', ...always],
+}
+
+/** @param run the plan's id @param stdout as SSM keeps it: the head of it */
+export function readApplyAnswer(stdout: string, step: PlanStep, run: string, action: ApplyAction): ReadAnswer {
+  const found = form.safeParse(json(stdout))
+  if (!found.success) return unknown(stdout.trim() === '' ? 'the node has printed nothing' : 'what the node has printed is no whole answer')
+  const { schema: _schema, run: saidRun, action: saidAction, ...rest } = found.data
+  if (rest.instanceId !== step.instanceId) return unknown(`the answer is of another node, ${oneLine(rest.instanceId, 60)}`)
+  // A script that cannot say more names neither its run nor what it was told to do.
+  if (saidRun === null || saidAction === null) return unknown(`the node says: ${rest.reason ?? rest.outcome}`, rest.outcome === 'refused')
+  if (saidRun !== run || saidAction !== action)
+    return unknown(`the answer is of another command, ${saidAction} of run ${oneLine(saidRun, 64)}`)
+  if (rest.oldSha256 !== step.oldSha256 || rest.newSha256 !== step.newSha256)
+    return unknown('the answer is about another file than the one asked for')
+  if (!outcomes[action].includes(rest.outcome)) return unknown(`the node says ${rest.outcome} to ${action}`)
+  if (rest.outcome === 'applied' && rest.presentSha256 !== step.newSha256)
+    return unknown('the node says that it is applied, and what is there now is something else')
+  return { isKnown: true, answer: { run, action, ...rest } }
+}
+
+const unknown = (why: string, isRefused = false): ReadAnswer => ({ isKnown: false, why, isRefused })
+
+function json(stdout: string): unknown {
+  try {
+    return JSON.parse(stdout)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,116 @@
+/** The one file through which anything reaches a node to change it: a step of an approved plan, as parameters of our own documents and no other. */
+import { gzipSync } from 'node:zlib'
+import type { CredentialSource } from '#clients/credentials.ts'
+import { oneLine } from '#clients/failure.ts'
+import { NotSent, pinnedDocument, RunCommand } from '#clients/run-command.ts'
+import { SsmApi } from '#clients/ssm.ts'
+import { applyAgentVersion, applyDocumentHashes } from '#facts/aws/apply-documents.ts'
+import type { PlanStep } from '#model/plan.ts'
+import type { ApplyAnswer } from '#model/remediation.ts'
+import { type ApplyAction, readApplyAnswer } from './answer.ts'
+import { canonicalJson } from './canonical.ts'
+
+/** What came of one command to one node. */
+export type Told =
+  | { kind: 'answer'; answer: ApplyAnswer }
+  /** It is certain that nothing has gone out. */
+  | { kind: 'unsent'; why: string }
+  /** It may have done what it was told, or do so yet; `isRefused`: this command has not. */
+  | { kind: 'unknown'; why: string; isRefused: boolean }
+
+export interface ApplierOptions {
+  region: string
+  credentials: CredentialSource
+  requestsPerSecond: number
+  /** The plan's id: what the nodes know the run by. */
+  run: string
+  /** What a node gives itself for the way there and the way back together. */
+  timeoutSeconds: number
+  signal: AbortSignal
+  pollMs?: number
+  gatherMs?: number
+}
+
+/** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
+const reach = { silentAfterMs: 15 * 60_000, agentVersion: applyAgentVersion }
+/** For the agent to take the command, and for what a node does beside what it counts. */
+const deliveryMs = 120_000
+const ssmAtOnce = 5
+
+/** The nodes of one account and region. */
+export class Applier {
+  readonly #ssm: SsmApi
+  readonly #options: ApplierOptions
+  /** Nodes that are told the same share a command. */
+  readonly #commands = new Map<string, Promise<RunCommand>>()
+
+  constructor(options: ApplierOptions) {
+    const { region, credentials, requestsPerSecond } = options
+    this.#ssm = new SsmApi(region, credentials, { requestsPerSecond, concurrency: ssmAtOnce })
+    this.#options = options
+  }
+
+  /** @param onSent called with the command's id before there is an answer */
+  async send(step: PlanStep, action: ApplyAction, onSent: (commandId: string) => void): Promise<Told> {
+    const { run } = this.#options
+    try {
+      const command = await this.#commandOf(step, action)
+      const { stdout } = await command.ask(step.instanceId, onSent)
+      const read = readApplyAnswer(stdout, step, run, action)
+      return read.isKnown ? { kind: 'answer', answer: read.answer } : { kind: 'unknown', why: read.why, isRefused: read.isRefused }
+    } catch (error) {
+      const why = oneLine(error instanceof Error ? error.message : String(error), 600)
+      return error instanceof NotSent ? { kind: 'unsent', why } : { kind: 'unknown', why, isRefused: false }
+    }
+  }
+
+  close(): void {
+    this.#ssm.close()
+  }
+
+  #commandOf(step: PlanStep, action: ApplyAction): Promise<RunCommand> {
+    const sent = sendingOf(step, action, this.#options)
+    const key = canonicalJson(sent)
+    const command = this.#commands.get(key) ?? this.#prepared(sent)
+    this.#commands.set(key, command)
+    // An account that could not be asked is asked anew for the next node.
+    command.catch(() => this.#commands.delete(key))
+    return command
+  }
+
+  async #prepared({ document, parameters }: Sending): Promise<RunCommand> {
+    const { run, timeoutSeconds, signal, pollMs = 2000, gatherMs = 500 } = this.#options
+    const pinned = await pinnedDocument(this.#ssm, document, applyDocumentHashes[document], signal).catch(error => {
+      throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error })
+    })
+    return new RunCommand(this.#ssm, {
+      document: pinned,
+      stepName: document === 'Highwater-SyncFile' ? 'sync' : 'apply',
+      parameters,
+      comment: `highwater: ${parameters.Action}, run ${run}`,
+      output: null,
+      timeoutMs: timeoutSeconds * 1000 + deliveryMs,
+      reach,
+      gatherMs,
+      pollMs,
+      signal,
+    })
+  }
+}
+
+interface Sending {
+  document: keyof typeof applyDocumentHashes
+  parameters: Record<string, string>
+}
+
+/** Everything of a step that a node is sent, and nothing that does not stand in the plan. */
+function sendingOf(step: PlanStep, action: ApplyAction, { run, timeoutSeconds }: ApplierOptions): Sending {
+  const { method, path, oldSha256, newSha256, content } = step
+  const Content = gzipSync(content).toString('base64')
+  const common = { Action: action, Run: run, OldSha256: oldSha256, NewSha256: newSha256, Content }
+  const seconds = { TimeoutSeconds: String(timeoutSeconds) }
+  if (method === 'sync-file')
+    return { document: 'Highwater-SyncFile', parameters: { ...common, Name: path.slice(path.lastIndexOf('/') + 1) } }
+  if (method === 'bottlerocket') return { document: 'Highwater-ApplyBottlerocket', parameters: { ...common, ...seconds } }
+  return { document: 'Highwater-ApplyKubeletConfig', parameters: { ...common, Method: method, Path: path, ...seconds } }
+}

@@ -1,0 +1,181 @@
+/**
+ * One apply at a time for each cluster: a lease in the store, renewed while somebody works. Clocks of different machines are not compared where that
+ * could matter: whoever wants a lease that is taken looks whether it is still renewed, and takes it over when it was not for its whole time.
+ */
+import { oneLine } from '#clients/failure.ts'
+import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { isRawObject } from '#model/record.ts'
+import type { Clock } from './clock.ts'
+
+export interface LeaseOptions {
+  store: Store
+  cluster: string
+  run: string
+  /** Who takes it: another one for each process. */
+  holder: string
+  ttlMs: number
+  clock: Clock
+  signal: AbortSignal
+  /** Said once when it has to be waited for. */
+  onWait?: (text: string) => void
+}
+
+interface LeaseText {
+  schema: 'highwater.lease/1'
+  /** Null: given back. */
+  holder: string | null
+  run: string
+  ttlMs: number
+  /** RFC 3339, both by the holder's clock. */
+  renewedAt: string
+  expiresAt: string
+}
+
+/** Clocks that are set by a service differ by less. What expired longer ago is not waited for. */
+const skewMs = 15 * 60_000
+const longestTtlMs = 3_600_000
+const rounds = 5
+
+export const leaseKey = (cluster: string): string => `remediation/leases/${encodeURIComponent(cluster)}.json`
+
+/** A lease that is held, until it is given back or lost. */
+export class Lease {
+  readonly #options: LeaseOptions
+  readonly #ended = new AbortController()
+  readonly #lost = new AbortController()
+  readonly #renewing: Promise<void>
+  #validUntilMs: number
+
+  constructor(options: LeaseOptions, validUntilMs: number) {
+    this.#options = options
+    this.#validUntilMs = validUntilMs
+    this.#renewing = this.#keep()
+  }
+
+  /** Aborted when it is lost; the reason is for people. */
+  get lost(): AbortSignal {
+    return this.#lost.signal
+  }
+
+  /** Whether what is begun now is begun by its only holder. */
+  isHeld(): boolean {
+    return !this.#lost.signal.aborted && this.#options.clock.elapsedMs() < this.#validUntilMs - this.#options.ttlMs / 6
+  }
+
+  /** Another one may take it at once. Where the store cannot be reached it expires. */
+  async release(): Promise<void> {
+    this.#ended.abort()
+    await this.#renewing
+    if (this.#lost.signal.aborted) return
+    await this.#replace(textOf(this.#options, null)).catch(() => false)
+  }
+
+  async #keep(): Promise<void> {
+    const { clock, ttlMs, cluster } = this.#options
+    while (!this.#lost.signal.aborted) {
+      try {
+        await clock.sleep(ttlMs / 3, this.#ended.signal)
+      } catch {
+        return
+      }
+      const askedMs = clock.elapsedMs()
+      const next = textOf(this.#options, this.#options.holder)
+      const isOurs = await this.#replace(next).catch(() => null)
+      if (isOurs === true) this.#validUntilMs = askedMs + ttlMs
+      if (isOurs === false) this.#lost.abort(new Error(`the lease of cluster ${cluster} was taken over by another apply`))
+      if (isOurs === null && clock.elapsedMs() >= this.#validUntilMs)
+        this.#lost.abort(new Error(`the lease of cluster ${cluster} could not be renewed in time: the store did not answer`))
+    }
+  }
+
+  /** False: it is another's by now. @throws what the store throws */
+  async #replace(next: string): Promise<boolean> {
+    const { store, cluster } = this.#options
+    const key = leaseKey(cluster)
+    for (let round = 0; round < rounds; round++) {
+      const found = await store.read(key)
+      if (found === null || parse(found.body.toString('utf8'))?.holder !== this.#options.holder) return false
+      if (await store.replace(key, next, 'application/json', found.version)) return true
+    }
+    throw new Error(`${store.location}/${key} was changed again and again`)
+  }
+}
+
+/** Waits while it is not known whether its holder still lives. @throws OperatorError when another one holds it, or what the store throws */
+export async function takeLease(options: LeaseOptions): Promise<Lease> {
+  const { store, cluster, holder, clock, ttlMs, signal } = options
+  const key = leaseKey(cluster)
+  let seen: { text: string; sinceMs: number } | null = null
+  for (;;) {
+    signal.throwIfAborted()
+    const askedMs = clock.elapsedMs()
+    const mine = textOf(options, holder)
+    if (await store.create(key, mine, 'application/json')) return new Lease(options, askedMs + ttlMs)
+    const found = await store.read(key)
+    if (found === null) continue
+    const text = found.body.toString('utf8')
+    const lease = parse(text)
+    // Our own: the answer to the write was lost.
+    const isFree = lease?.holder === holder || hasEnded(lease, clock.now())
+    if (!isFree && seen !== null && seen.text !== text) throw heldByAnother(cluster, lease)
+    if (!isFree && seen === null) options.onWait?.(waitText(options, lease))
+    seen ??= { text, sinceMs: clock.elapsedMs() }
+    const unheardMs = Math.max(ttlMs, Math.min(lease?.ttlMs ?? 0, longestTtlMs))
+    if (isFree || clock.elapsedMs() - seen.sinceMs >= unheardMs) {
+      if (await store.replace(key, mine, 'application/json', found.version)) return new Lease(options, askedMs + ttlMs)
+      continue
+    }
+    await clock.sleep(ttlMs / 6, signal)
+  }
+}
+
+const hasEnded = (lease: LeaseText | null, now: Date): boolean =>
+  lease !== null && (lease.holder === null || Date.parse(lease.expiresAt) + skewMs < now.getTime())
+
+const runOf = (lease: LeaseText | null): string => (lease === null ? 'an unreadable one' : `run ${oneLine(lease.run, 64)}`)
+
+const heldByAnother = (cluster: string, lease: LeaseText | null): OperatorError =>
+  new OperatorError(
+    `Cluster ${cluster} is being changed by another apply (${runOf(lease)}, heard at ${oneLine(lease?.renewedAt ?? 'an unknown time', 40)}). Nothing was sent. Wait until it has ended`,
+    { isBadInput: false },
+  )
+
+const waitText = ({ cluster, ttlMs }: LeaseOptions, lease: LeaseText | null): string =>
+  `the lease of cluster ${cluster} is held (${runOf(lease)}): waiting up to ${Math.ceil(ttlMs / 1000)} s to see whether that apply still lives`
+
+function textOf({ run, ttlMs, clock }: LeaseOptions, holder: string | null): string {
+  const now = clock.now()
+  const lease: LeaseText = {
+    schema: 'highwater.lease/1',
+    holder,
+    run,
+    ttlMs,
+    renewedAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + ttlMs).toISOString(),
+  }
+  return `${JSON.stringify(lease)}\n`
+}
+
+/** Null: not of ours. */
+function parse(text: string): LeaseText | null {
+  try {
+    const lease: unknown = JSON.parse(text)
+    return isLease(lease) ? lease : null
+  } catch {
+    return null
+  }
+}
+
+function isLease(value: unknown): value is LeaseText {
+  if (!isRawObject(value)) return false
+  const { schema, holder, run, ttlMs, renewedAt, expiresAt } = value
+  return (
+    schema === 'highwater.lease/1' &&
+    (holder === null || typeof holder === 'string') &&
+    typeof run === 'string' &&
+    typeof ttlMs === 'number' &&
+    typeof renewedAt === 'string' &&
+    !Number.isNaN(Date.parse(String(expiresAt)))
+  )
+}

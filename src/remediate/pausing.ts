@@ -1,0 +1,27 @@
+import type { Clock } from './clock.ts'
+
+/** The run goes on when somebody asks for it; the message says why it does not now. */
+export class Paused extends Error {}
+
+/** @throws Paused when the signal comes first */
+export async function sleepOrPause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  try {
+    await clock.sleep(delayMs, signal)
+  } catch (error) {
+    if (signal.aborted) throw pausedBy(signal)
+    throw error
+  }
+}
+
+/** @throws Paused */
+export function orPause(signal: AbortSignal): void {
+  if (signal.aborted) throw pausedBy(signal)
+}
+
+const pausedBy = ({ reason }: AbortSignal): Paused => new Paused(messageOf(reason))
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** What the world did not answer: anything but a mistake of ours. */
+export const isOfTheWorld = (error: unknown): boolean =>
+  !(error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError)

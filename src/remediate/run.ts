@@ -1,0 +1,188 @@
+/** A run through the waves of its plan: a few nodes at a time, each seen to be well before the next, and a wave taken back when too many were not. */
+import type { Approval, PlanStep } from '#model/plan.ts'
+import type { RemediationPolicy } from '#model/policy.ts'
+import type { RunState, StepState } from '#model/remediation.ts'
+import { awaitVerified } from './await-verified.ts'
+import { Overtaken, type RunHead, stepKey } from './journal.ts'
+import { type Before, isOpen, NodeWork } from './node-work.ts'
+import { isOfTheWorld, messageOf, orPause, Paused, sleepOrPause } from './pausing.ts'
+import { all, chunksOf, type TakeBackOptions, takeBackWave, wavesOf } from './take-back.ts'
+
+export interface RunOptions extends TakeBackOptions {
+  approval: Approval
+  policy: RemediationPolicy
+  /** By `cluster/node`: why the plan no longer fits a node. Nothing is sent to it. */
+  changed: ReadonlyMap<string, string>
+  /** Nothing more is sent; what is under way is waited for. */
+  stop: AbortSignal
+}
+
+/** More nodes failed than may. */
+class TooManyErrors extends Error {}
+
+const failedStates = new Set<StepState>(['restored', 'failed', 'broken', 'rolled-back'])
+
+/**
+ * Goes on from wherever the journal says.
+ * @returns the head as it stands in the journal then
+ * @throws Overtaken, or what the store throws: the journal says the rest to whoever resumes it
+ */
+export async function runWaves(options: RunOptions): Promise<RunHead> {
+  return new Run(options).go()
+}
+
+class Run {
+  readonly #options: RunOptions
+  readonly #work: NodeWork
+  readonly #waves: readonly PlanStep[][]
+  #head: RunHead
+
+  constructor(options: RunOptions) {
+    this.#options = options
+    this.#work = new NodeWork(options)
+    this.#waves = wavesOf(options.plan)
+    this.#head = options.head
+  }
+
+  async go(): Promise<RunHead> {
+    if (this.#head.endedAt !== null || this.#head.state === 'rolled-back') return this.#head
+    try {
+      // One that died while it took a wave back.
+      if (this.#head.state === 'stopped') return await this.#stop(this.#head.why)
+      await this.#note('running', null)
+      for (const index of this.#waves.keys()) await this.#wave(index)
+      return await this.#note('done', null, true)
+    } catch (error) {
+      if (error instanceof TooManyErrors) return this.#stop(error.message)
+      if (!(error instanceof Paused)) throw error
+      this.#requireLeases()
+      return this.#note('paused', error.message)
+    }
+  }
+
+  async #wave(index: number): Promise<void> {
+    const steps = this.#waves[index] ?? []
+    // What a process that died has left half-way comes first, whatever stands in the way of new ones.
+    const left = steps.filter(step => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)))
+    for (const some of chunksOf(left, this.#options.policy.maxConcurrency)) await this.#change(some, null)
+    this.#requireFewErrors()
+    let open = await this.#unchanged(steps.filter(step => isOpen(this.#work.entry(step))))
+    if (open.length > 0) await this.#pauseAfter(this.#waves[index - 1] ?? [])
+    while (open.length > 0) {
+      this.#mayGoOn()
+      const chunk = this.#next(open)
+      open = open.filter(step => !chunk.includes(step))
+      const before = await this.#before(chunk)
+      const free = chunk.filter(step => !before.nodes.has(stepKey(step)))
+      for (const step of chunk)
+        if (!free.includes(step)) await this.#work.note(step, { state: 'skipped', why: before.nodes.get(stepKey(step)) ?? null })
+      this.#mayGoOn()
+      await this.#change(free, before.readyPods)
+    }
+  }
+
+  /** Those that are still what the plan was made for. */
+  async #unchanged(steps: readonly PlanStep[]): Promise<PlanStep[]> {
+    const { changed } = this.#options
+    for (const step of steps) {
+      const why = changed.get(stepKey(step))
+      if (why !== undefined) await this.#work.note(step, { state: 'skipped', why: `changed since the plan was made: ${why}` })
+    }
+    return steps.filter(step => !changed.has(stepKey(step)))
+  }
+
+  /** Of a cohort of which nothing is proven yet, one node alone. */
+  #next(open: readonly PlanStep[]): PlanStep[] {
+    const perCluster = new Map<string, number>()
+    const trials = new Set<string>()
+    const proven = new Set(this.#options.plan.steps.filter(step => this.#state(step) === 'verified').map(({ cohort }) => cohort))
+    return open.filter(({ cluster, cohort }) => {
+      const taken = perCluster.get(cluster) ?? 0
+      if (taken >= this.#options.policy.maxConcurrency || (!proven.has(cohort) && trials.has(cohort))) return false
+      perCluster.set(cluster, taken + 1)
+      trials.add(cohort)
+      return true
+    })
+  }
+
+  async #before(chunk: readonly PlanStep[]): Promise<Before> {
+    const before = await this.#options.effects.before(chunk).catch((error: unknown) => {
+      if (!isOfTheWorld(error)) throw error
+      throw new Paused(`the nodes could not be read anew: ${messageOf(error)}`)
+    })
+    if (before.reasons.length > 0) throw new Paused(before.reasons.join('; '))
+    return before
+  }
+
+  /** To the end of each: verified, or failed and taken back. @param readyPods null: they were read when the nodes were begun */
+  async #change(steps: readonly PlanStep[], readyPods: Before['readyPods'] | null): Promise<void> {
+    const { effects, policy, end } = this.#options
+    const unsent = steps.filter(step => !['applied', 'broken'].includes(this.#state(step)))
+    await all(unsent, step => this.#work.apply(step, readyPods?.get(stepKey(step)) ?? null))
+    orPause(end)
+    const applied = steps.filter(step => this.#state(step) === 'applied')
+    const wrong = await awaitVerified(applied, this.#work, effects, { timeoutMs: policy.verifyTimeoutMs, end })
+    const unwell = steps.filter(step => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)))
+    const whyOf = (step: PlanStep) => wrong.get(stepKey(step)) ?? this.#work.entry(step).why ?? this.#state(step)
+    for (const step of unwell) await this.#work.note(step, { state: this.#state(step), why: whyOf(step) })
+    this.#requireFewErrors(unwell)
+    await all(unwell, step => this.#work.rollBack(step, whyOf(step)))
+    orPause(end)
+  }
+
+  /** @param unwell failed, though their state does not say so yet @throws TooManyErrors */
+  #requireFewErrors(unwell: readonly PlanStep[] = []): void {
+    const { plan, policy } = this.#options
+    const failed = plan.steps.filter(step => failedStates.has(this.#state(step)) || unwell.includes(step))
+    if (failed.length <= policy.maxErrors) return
+    const sample = failed.slice(-3).map(step => `${stepKey(step)}: ${this.#work.entry(step).why ?? this.#state(step)}`)
+    throw new TooManyErrors(`${failed.length} of its nodes failed, where ${policy.maxErrors} may: ${sample.join('; ')}`)
+  }
+
+  /** No further wave, and this one taken back; noted before, so that whoever comes after a crash goes on with it. */
+  async #stop(why: string | null): Promise<RunHead> {
+    await this.#note('stopped', why)
+    try {
+      await takeBackWave(this.#options)
+    } catch (error) {
+      if (!(error instanceof Paused)) throw error
+      return this.#head
+    }
+    return this.#note('stopped', why, true)
+  }
+
+  /** Counted from the last that was done in the wave before. */
+  async #pauseAfter(wave: readonly PlanStep[]): Promise<void> {
+    const { effects, policy, stop } = this.#options
+    const begun = wave.map(step => this.#work.entry(step)).filter(entry => !isOpen(entry))
+    if (begun.length === 0) return
+    const last = Math.max(...begun.flatMap(({ at }) => Object.values(at)).map(Date.parse))
+    const leftMs = last + policy.pauseMs - effects.clock.now().getTime()
+    // A clock that was set back must not make it longer than it is.
+    if (leftMs > 0) await sleepOrPause(effects.clock, Math.min(leftMs, policy.pauseMs), stop)
+  }
+
+  #mayGoOn(): void {
+    const { stop, end, approval, effects } = this.#options
+    orPause(stop)
+    orPause(end)
+    if (effects.clock.now().getTime() >= Date.parse(approval.until)) throw new Paused(`the approval ended at ${approval.until}`)
+  }
+
+  /** Whoever lost one has nothing more to say about the run. */
+  #requireLeases(): void {
+    for (const [cluster, lease] of this.#options.leases)
+      if (!lease.isHeld()) throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
+  }
+
+  #state(step: PlanStep): StepState {
+    return this.#work.entry(step).state
+  }
+
+  async #note(state: RunState, why: string | null, isEnd = false): Promise<RunHead> {
+    const endedAt = isEnd ? this.#options.effects.clock.now().toISOString() : null
+    this.#head = { ...this.#head, state, why, endedAt }
+    await this.#options.journal.noteRun(this.#head)
+    return this.#head
+  }
+}

@@ -1,0 +1,165 @@
+/** From a plan and an approval, or from a run's name, to what came of it: everything that is checked before anything is sent, the leases, the journal. */
+import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Approval, LeftAlone, Plan, PlanStep } from '#model/plan.ts'
+import type { RemediationPolicy } from '#model/policy.ts'
+import { type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
+import { changedSince, checkApproval, type PresentNode } from './approve.ts'
+import { Journal, type RunHead, stepKey } from './journal.ts'
+import { type Lease, takeLease } from './lease.ts'
+import { type Effects, isOpen } from './node-work.ts'
+import { messageOf } from './pausing.ts'
+import { runWaves } from './run.ts'
+import { rollBackRun } from './take-back.ts'
+
+export interface SessionOptions {
+  store: Store
+  /** Who works: another one for each process. */
+  holder: string
+  effects: Effects & {
+    /** Reads the nodes anew; those that could not be read are left out. */
+    present(steps: readonly PlanStep[]): Promise<PresentNode[]>
+  }
+  policy: RemediationPolicy
+  /** Nothing more is sent; what is under way is waited for. */
+  stop: AbortSignal
+  /** Nothing is waited for any more. */
+  end: AbortSignal
+  /** Told in words that another one is waited for. */
+  onWait?: (text: string) => void
+}
+
+export interface ApplyOptions extends SessionOptions {
+  resume: boolean
+  /** Nodes that have changed since the plan are passed over; else they refuse it. */
+  skipChanged: boolean
+}
+
+const namedNodes = 5
+
+/** A run that is at its end is told of, and nothing is done. @throws OperatorError; where something was sent the journal has it */
+export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOptions): Promise<RemediationRun> {
+  const { store, effects, holder } = options
+  if (plan.steps.length === 0) throw new OperatorError(`Plan ${plan.id} changes no node: there is nothing to apply`)
+  checkApproval(plan, approval, effects.clock.now().toISOString())
+  const journal = new Journal(store, plan.id, holder)
+  const known = await journal.head()
+  if (known !== null && known.plan !== plan.digest)
+    throw new OperatorError(`${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`)
+  if (known !== null && known.endedAt !== null) return documentOf(plan, known, await entriesOf(plan, journal))
+  if (known?.state === 'rolled-back')
+    throw new OperatorError(`Run ${plan.id} is being taken back, and that is not at its end: highwater rollback ${plan.id} goes on with it`)
+  if (known !== null && !options.resume)
+    throw new OperatorError(
+      `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it, highwater rollback ${plan.id} takes it back`,
+    )
+  return withLeases(plan, options, async (leases, end) => {
+    // Anew: another one may have come to its end while the lease was waited for.
+    const now = await journal.head()
+    const entries = await entriesOf(plan, journal)
+    if (now !== null && (now.endedAt !== null || now.state === 'rolled-back')) return documentOf(plan, now, entries)
+    const open = plan.steps.filter(step => isOpen(entries.get(stepKey(step)) as StepEntry))
+    const changed = changedSince({ steps: open }, open.length === 0 ? [] : await effects.present(open))
+    if (now === null && changed.length > 0 && !options.skipChanged) throw changedError(plan, changed)
+    const head = now ?? (await journal.begin(plan, approval, effects.clock.now().toISOString()))
+    const reasons = new Map(changed.map(({ cluster, node, why }) => [`${cluster}/${node}`, why]))
+    const ended = await runWaves({ ...options, plan, approval, journal, head, entries, leases, changed: reasons, end })
+    return reported(documentOf(plan, ended, entries), journal)
+  })
+}
+
+/** Works from the journal alone. @throws OperatorError */
+export async function rollBack(run: string, options: SessionOptions): Promise<RemediationRun> {
+  const { store, holder } = options
+  if (!/^[a-f0-9]{16}$/.test(run))
+    throw new OperatorError(`${JSON.stringify(run.slice(0, 80))} is no run: a run is called by 16 hexadecimal characters`)
+  const journal = new Journal(store, run, holder)
+  if ((await journal.head()) === null)
+    throw new OperatorError(`${store.location} has no run ${run}: nothing of it was ever sent, or it lies in another store`)
+  const plan = await journal.plan()
+  return withLeases(plan, options, async (leases, end) => {
+    const head = await journal.head()
+    if (head === null || head.plan !== plan.digest || plan.id !== run)
+      throw new OperatorError(`The journal of run ${run} in ${store.location} has the plan of another run. Nothing was sent`, {
+        isBadInput: false,
+      })
+    const entries = await entriesOf(plan, journal)
+    const ended = await rollBackRun({ ...options, plan, journal, head, entries, leases, end })
+    return reported(documentOf(plan, ended, entries), journal)
+  })
+}
+
+function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError {
+  const named = changed.slice(0, namedNodes).map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)
+  const more = changed.length > namedNodes ? `; and ${changed.length - namedNodes} more` : ''
+  return new OperatorError(
+    `Plan ${plan.id} no longer fits ${changed.length} of its ${plan.steps.length} nodes: ${named.join('; ')}${more}. Nothing was sent. Make the plan anew, or pass these over with --skip-changed`,
+  )
+}
+
+/** Of every node of the plan. */
+async function entriesOf(plan: Plan, journal: Journal): Promise<Map<string, StepEntry>> {
+  const known = await journal.entries(plan.steps)
+  const waves = new Map(plan.waves.flatMap((wave, index) => wave.map(key => [key, index] as const)))
+  return new Map(
+    plan.steps.map(step => {
+      const key = stepKey(step)
+      const { cluster, node, instanceId } = step
+      const fresh = {
+        cluster,
+        node,
+        instanceId,
+        state: 'pending',
+        why: null,
+        commandIds: [],
+        answer: null,
+        readyPods: null,
+        at: {},
+      } as const
+      return [key, { ...(known.get(key) ?? { ...fresh, commandIds: [] }), wave: waves.get(key) ?? 0 }]
+    }),
+  )
+}
+
+function documentOf(plan: Plan, head: RunHead, entries: ReadonlyMap<string, StepEntry>): RemediationRun {
+  const isOver = head.endedAt !== null
+  return {
+    schema: remediationSchema,
+    ...head,
+    steps: plan.steps.map(step => {
+      const entry = entries.get(stepKey(step)) as StepEntry
+      return isOver && entry.state === 'pending' ? { ...entry, state: 'skipped', why: 'the run ended before it came to it' } : entry
+    }),
+    leftAlone: [...plan.never, ...plan.refused],
+  }
+}
+
+async function reported(run: RemediationRun, journal: Journal): Promise<RemediationRun> {
+  await journal.report(run)
+  return run
+}
+
+async function withLeases(
+  plan: Plan,
+  options: SessionOptions,
+  work: (leases: ReadonlyMap<string, Lease>, end: AbortSignal) => Promise<RemediationRun>,
+): Promise<RemediationRun> {
+  const { store, holder, effects, policy, stop, onWait } = options
+  const leases = new Map<string, Lease>()
+  try {
+    // In one order, so that of two that want several clusters neither waits for the other.
+    for (const cluster of [...new Set(plan.steps.map(step => step.cluster))].sort()) {
+      const { clock } = effects
+      leases.set(cluster, await takeLease({ store, cluster, run: plan.id, holder, ttlMs: policy.leaseTtlMs, clock, signal: stop, onWait }))
+    }
+    return await work(leases, AbortSignal.any([options.end, ...[...leases.values()].map(({ lost }) => lost)]))
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(
+      `Run ${plan.id} broke off: ${messageOf(error)}. The journal in ${store.location} knows what was sent: --resume goes on with it, highwater rollback ${plan.id} takes it back`,
+      { isBadInput: false, cause: error },
+    )
+  } finally {
+    for (const lease of leases.values()) await lease.release()
+  }
+}

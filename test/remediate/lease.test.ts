@@ -1,0 +1,173 @@
+/** Two that want to change the same cluster: one does. */
+import { describe, expect, it } from 'vitest'
+import type { Store } from '#clients/store.ts'
+import { type Lease, leaseKey, takeLease } from '#remediate/lease.ts'
+import { memoryStore, newSha256, planOf, World } from '../support/remediation-world.ts'
+import { VirtualTime } from '../support/virtual-time.ts'
+
+const never = new AbortController().signal
+const ttlMs = 120_000
+const minuteMs = 60_000
+
+function worldOf(store: Store = memoryStore()) {
+  const time = new VirtualTime()
+  const said: string[] = []
+  const take = (holder: string, { skewMs = 0, from = store, signal = never } = {}): Promise<Lease> =>
+    takeLease({
+      store: from,
+      cluster: 'prod',
+      run: `run-of-${holder}`,
+      holder,
+      ttlMs,
+      clock: time.clock(skewMs),
+      signal,
+      onWait: text => said.push(text),
+    })
+  const wait = (delayMs: number) => time.clock().sleep(delayMs, never)
+  return { time, store, take, wait, said }
+}
+
+/** The store as one whose process was killed would use it: not at all. */
+const dead = (store: Store): Store => ({ ...store, replace: () => new Promise(() => undefined), read: () => new Promise(() => undefined) })
+
+describe('a lease', () => {
+  it.each([0, -10 * minuteMs, 10 * minuteMs])('that is renewed is not taken by one whose clock is %i ms ahead', async skewMs => {
+    const { time, take, said } = worldOf()
+    await time.pass(
+      (async () => {
+        const first = await take('a')
+        await expect(take('b', { skewMs })).rejects.toThrow(/prod is being changed by another apply \(run run-of-a/)
+        expect(first.isHeld()).toBe(true)
+        await first.release()
+      })(),
+    )
+    expect(said).toEqual([expect.stringMatching(/the lease of cluster prod is held \(run run-of-a\): waiting up to 120 s/)])
+  })
+
+  it.each([0, -10 * minuteMs, 10 * minuteMs])(
+    'of one that died is taken when it was not renewed for its time, by a clock %i ms ahead',
+    async skewMs => {
+      const { time, store, take } = worldOf()
+      await time.pass(
+        (async () => {
+          await take('a', { from: { ...dead(store), create: store.create } })
+          const second = await take('b', { skewMs })
+          expect(time.elapsedMs).toBeGreaterThanOrEqual(ttlMs)
+          expect(second.isHeld()).toBe(true)
+          await second.release()
+        })(),
+      )
+    },
+  )
+
+  it('that expired long ago is taken at once', async () => {
+    const { time, store, take, wait, said } = worldOf()
+    await time.pass(
+      (async () => {
+        await take('a', { from: { ...dead(store), create: store.create } })
+        await wait(60 * minuteMs)
+        const second = await take('b')
+        expect(time.elapsedMs).toBe(60 * minuteMs)
+        await second.release()
+      })(),
+    )
+    expect(said).toEqual([])
+  })
+
+  it('that was given back is free', async () => {
+    const { time, take } = worldOf()
+    await time.pass(
+      (async () => {
+        await (await take('a')).release()
+        await (await take('b')).release()
+      })(),
+    )
+    expect(time.elapsedMs).toBe(0)
+  })
+
+  it.each([
+    ['that is free', false],
+    ['of one that died', true],
+  ])('%s is taken by one of many who want it at once', async (_, hasHolder) => {
+    const { time, store, take } = worldOf()
+    await time.pass(
+      (async () => {
+        if (hasHolder) await take('dead', { from: { ...dead(store), create: store.create } })
+        const taken = await Promise.allSettled(['a', 'b', 'c', 'd'].map(holder => take(holder)))
+        expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+        for (const one of taken) if (one.status === 'fulfilled') await one.value.release()
+      })(),
+    )
+  })
+
+  it('is lost, and known to be, before another one can take it', async () => {
+    const { time, store, take, wait } = worldOf()
+    let isDown = false
+    const failing: Store = { ...store, read: key => (isDown ? Promise.reject(new Error('S3 does not answer')) : store.read(key)) }
+    await time.pass(
+      (async () => {
+        const first = await take('a', { from: failing })
+        isDown = true
+        let bothHeld = 0
+        const second = take('b').then(lease => {
+          bothHeld += first.isHeld() && lease.isHeld() ? 1 : 0
+          return lease
+        })
+        await wait(ttlMs)
+        expect(first.isHeld()).toBe(false)
+        await (await second).release()
+        expect(bothHeld).toBe(0)
+        await wait(ttlMs)
+        expect(first.lost.aborted).toBe(true)
+      })(),
+    )
+  })
+
+  it('that cannot be read is taken when nobody writes it', async () => {
+    const { time, store, take } = worldOf()
+    await store.write(leaseKey('prod'), 'torn', 'application/json')
+    await time.pass(take('a').then(lease => lease.release()))
+    expect(time.elapsedMs).toBeGreaterThanOrEqual(ttlMs)
+  })
+
+  it('is not waited for by whoever is told to end', async () => {
+    const { time, store, take, wait } = worldOf()
+    const stop = new AbortController()
+    await time.pass(
+      (async () => {
+        await take('a', { from: { ...dead(store), create: store.create } })
+        const second = take('b', { signal: stop.signal })
+        await Promise.all([expect(second).rejects.toThrow('interrupted'), wait(1).then(() => stop.abort(new Error('interrupted')))])
+      })(),
+    )
+  })
+})
+
+describe('two applies at once', () => {
+  it.each([0, 10 * minuteMs, -10 * minuteMs])(
+    'of one plan, with clocks %i ms apart, are one run: no node is changed twice',
+    async skewMs => {
+      const world = new World(planOf([1, 3]))
+      const policy = { pauseMs: 60_000 }
+      const [first, second] = await Promise.allSettled([world.apply({ policy }), world.apply({ policy, resume: true, skewMs })])
+      expect([first.status, second.status].toSorted()).toEqual(['fulfilled', 'rejected'])
+      expect([...world.nodes.values()].map(({ swaps, sha256 }) => [swaps, sha256])).toEqual(Array(4).fill([1, newSha256]))
+      expect(world.commands).toHaveLength(4)
+    },
+  )
+
+  it('a process that wakes after its lease was taken sends nothing more', async () => {
+    const world = new World(planOf([1, 1]))
+    // It sleeps so soundly between its waves that not even its lease is renewed.
+    const frozen: Store = {
+      ...world.store,
+      replace: (key, ...rest) => (key.includes('leases') ? Promise.reject(new Error('frozen')) : world.store.replace(key, ...rest)),
+    }
+    const policy = { pauseMs: 600_000, leaseTtlMs: 120_000 }
+    const first = world.apply({ policy, store: frozen }).catch((error: Error) => error)
+    const second = await world.apply({ policy: { ...policy, pauseMs: 0 }, resume: true })
+    expect(second.state).toBe('done')
+    expect(await first).toMatchObject({ message: expect.stringMatching(/broke off/) })
+    expect(world.commands).toHaveLength(2)
+  })
+})

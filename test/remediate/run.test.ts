@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest'
+import type { RemediationRun, StepEntry } from '#model/remediation.ts'
+import { stepKey } from '#remediate/journal.ts'
+import { approvalOf, newSha256, oldSha256, planOf, World } from '../support/remediation-world.ts'
+
+const statesOf = ({ steps }: RemediationRun) => steps.map(({ state }) => state)
+const fast = { policy: { pauseMs: 0 } }
+
+describe('a run', () => {
+  it('changes every node once, one first, and verifies each', async () => {
+    const world = new World(planOf([1, 2, 3]))
+    const run = await world.apply()
+    expect(run).toMatchObject({ run: world.plan.id, plan: world.plan.digest, state: 'done', why: null, approvedBy: 'Ada Lovelace' })
+    expect(statesOf(run)).toEqual(Array(6).fill('verified'))
+    expect([...world.nodes.values()].map(({ swaps, sha256 }) => [swaps, sha256])).toEqual(Array(6).fill([1, newSha256]))
+    expect(run.steps[0]).toMatchObject({ readyPods: ['shop/web'], commandIds: ['command-1'], answer: { outcome: 'applied' } })
+  })
+
+  it('waits between waves, and not after the last', async () => {
+    const world = new World(planOf([1, 2, 3]))
+    await world.apply({ policy: { pauseMs: 600_000 } })
+    expect(world.time.elapsedMs).toBeGreaterThanOrEqual(1_200_000)
+    expect(world.time.elapsedMs).toBeLessThan(1_300_000)
+  })
+
+  it('has no more nodes of a cluster under way than it may', async () => {
+    const world = new World(planOf([1, 7]))
+    const underWay = new Set<string>()
+    let most = 0
+    const onEntry = ({ node, state }: StepEntry) => {
+      if (state === 'verified') underWay.delete(node)
+      else underWay.add(node)
+      most = Math.max(most, underWay.size)
+    }
+    const run = await world.apply({ policy: { pauseMs: 0, maxConcurrency: 3 }, effects: { onEntry } })
+    expect([run.state, most, underWay.size]).toEqual(['done', 3, 0])
+  })
+
+  it('applied a second time does nothing, and tells the same', async () => {
+    const world = new World(planOf([1, 2]))
+    const first = await world.apply(fast)
+    const commands = world.commands.length
+    expect(await world.apply(fast)).toEqual(first)
+    expect(await world.apply({ ...fast, resume: true })).toEqual(first)
+    expect(world.commands).toHaveLength(commands)
+  })
+
+  it('keeps a journal that says it all', async () => {
+    const world = new World(planOf([1]))
+    const run = await world.apply()
+    const folder = `remediation/runs/${world.plan.id}`
+    expect(await world.read(`${folder}/run.json`)).toMatchObject({ schema: 'highwater.run/1', head: { state: 'done' } })
+    expect(await world.read(`${folder}/plan.json`)).toEqual(world.plan)
+    expect(await world.read(`${folder}/approval.json`)).toEqual(approvalOf(world.plan))
+    expect(await world.read(`${folder}/steps/prod/ip-10-0-0-1.ec2.internal.json`)).toMatchObject({
+      schema: 'highwater.step/1',
+      entry: { state: 'verified', at: { sending: expect.any(String), sent: expect.any(String), applied: expect.any(String) } },
+    })
+    expect(await world.read(`${folder}/report.json`)).toEqual(run)
+    expect(await world.read('remediation/leases/prod.json')).toMatchObject({ holder: null })
+  })
+})
+
+describe('before anything is sent', () => {
+  it.each([
+    ['another plan', { plan: 'f'.repeat(64) }, /for another plan/],
+    ['an approval that has expired', { until: '2026-11-21T11:59:59Z' }, /expired/],
+    ['an approval of tomorrow', { at: '2026-11-21T13:00:00Z' }, /holds from/],
+  ])('%s is refused', async (_, changed, message) => {
+    const world = new World(planOf([1]))
+    await expect(world.apply({ approval: approvalOf(world.plan, changed) })).rejects.toThrow(message)
+    expect([world.commands, await world.read(`remediation/runs/${world.plan.id}/run.json`)]).toEqual([[], null])
+  })
+
+  it('nodes that have changed since refuse the plan, and are named', async () => {
+    const world = new World(planOf([1, 2]))
+    world.node(2).sha256 = 'a'.repeat(64)
+    await expect(world.apply()).rejects.toThrow(/no longer fits 1 of its 3 nodes: prod\/ip-10-0-0-2.*Nothing was sent/)
+    expect([world.commands, await world.read(`remediation/runs/${world.plan.id}/run.json`)]).toEqual([[], null])
+  })
+
+  it('or are passed over where that is asked for', async () => {
+    const world = new World(planOf([1, 2]))
+    world.node(1).sha256 = 'a'.repeat(64)
+    const run = await world.apply({ ...fast, skipChanged: true })
+    expect(statesOf(run)).toEqual(['skipped', 'verified', 'verified'])
+    expect(run.steps[0]?.why).toMatch(/changed since the plan was made/)
+    // Nothing of the cohort was proven by the first wave, so its next node goes alone.
+    expect(world.commands).toEqual(['apply ip-10-0-0-2.ec2.internal', 'apply ip-10-0-0-3.ec2.internal'])
+  })
+
+  it('what stands in the way pauses the run, and it goes on when that is gone', async () => {
+    const world = new World(planOf([1, 2]))
+    world.reasons = ['EKS is changing the cluster: it is UPDATING']
+    const paused = await world.apply(fast)
+    expect([paused.state, paused.why, world.commands]).toEqual(['paused', 'EKS is changing the cluster: it is UPDATING', []])
+    await expect(world.apply(fast)).rejects.toThrow('--resume goes on with it')
+    world.reasons = []
+    expect(statesOf(await world.apply({ ...fast, resume: true }))).toEqual(['verified', 'verified', 'verified'])
+  })
+
+  it('what speaks against one node passes it over', async () => {
+    const world = new World(planOf([1, 2]))
+    world.nodeReasons.set(stepKey(world.node(3).step), 'the node is NotReady')
+    const run = await world.apply(fast)
+    expect([run.state, statesOf(run), run.steps[2]?.why]).toEqual(['done', ['verified', 'verified', 'skipped'], 'the node is NotReady'])
+    expect(world.node(3).swaps).toBe(0)
+  })
+})
+
+describe('a node that fails', () => {
+  it.each([
+    ['puts back', 'restored', /does not stay/],
+    ['refuses', 'failed', /nothing was changed: the node refuses/],
+    ['wrong', 'rolled-back', /imageGCHighThresholdPercent is 85/],
+    ['silent', 'broken', /could not be taken back/],
+    ['breaks', 'broken', /is not well/],
+  ] as const)('it %s: the run stops, and its wave is taken back', async (nature, state, why) => {
+    const world = new World(planOf([1, 3, 2]), { 3: nature })
+    const run = await world.apply(fast)
+    expect([run.state, statesOf(run)]).toEqual(['stopped', ['verified', 'rolled-back', state, 'rolled-back', 'skipped', 'skipped']])
+    expect(run.steps[2]?.why).toMatch(why)
+    expect(run.why).toMatch(/1 of its nodes failed, where 0 may: prod\/ip-10-0-0-3/)
+    expect([2, 4].map(number => world.node(number).sha256)).toEqual([oldSha256, oldSha256])
+    expect([world.node(5).swaps, world.node(6).swaps]).toEqual([0, 0])
+  })
+
+  it('alone is taken back where some may fail', async () => {
+    const world = new World(planOf([1, 3]), { 3: 'wrong' })
+    const run = await world.apply({ policy: { pauseMs: 0, maxErrors: 1 } })
+    expect([run.state, statesOf(run)]).toEqual(['done', ['verified', 'verified', 'rolled-back', 'verified']])
+    expect(world.node(3).sha256).toBe(oldSha256)
+  })
+
+  it('that SSM does not know was not sent anything, and is no failure', async () => {
+    const world = new World(planOf([1, 2]), { 1: 'away' })
+    const run = await world.apply(fast)
+    expect([run.state, statesOf(run)]).toEqual(['done', ['skipped', 'verified', 'verified']])
+    expect(run.steps[0]?.why).toBe('nothing was sent: SSM does not know the instance')
+  })
+
+  it('whose answer is lost is asked again, and does nothing twice', async () => {
+    const world = new World(planOf([1]))
+    world.node(1).lose = 2
+    const run = await world.apply()
+    expect([statesOf(run), world.node(1).swaps, world.commands.length]).toEqual([['verified'], 1, 3])
+    expect(run.steps[0]?.commandIds).toEqual(['command-1', 'command-2', 'command-3'])
+  })
+
+  it('whose instance was replaced half-way leaves nothing behind', async () => {
+    const world = new World(planOf([1, 1]))
+    const verify = async () => {
+      world.nodes.delete(stepKey(world.plan.steps[0]!))
+      return new Map()
+    }
+    const run = await world.apply({ policy: { pauseMs: 0, verifyTimeoutMs: 60_000 }, effects: { verify } })
+    expect([run.state, statesOf(run)]).toEqual(['stopped', ['failed', 'skipped']])
+    expect(run.steps[0]?.why).toMatch(/its instance is gone/)
+  })
+
+  it('that is not seen to be well in time is taken back', async () => {
+    const world = new World(planOf([1]))
+    const verify = () => Promise.reject(new Error('the API server does not answer'))
+    const run = await world.apply({ effects: { verify } })
+    expect([run.state, statesOf(run), world.node(1).sha256]).toEqual(['stopped', ['rolled-back'], oldSha256])
+    expect(run.steps[0]?.why).toMatch(/not well within 600 s: the API server does not answer/)
+  })
+})
+
+describe('a run that is told to end', () => {
+  it('sends nothing more, waits for what is under way, and can go on', async () => {
+    const world = new World(planOf([1, 2, 2]))
+    const stop = new AbortController()
+    const before = async () => {
+      if (world.commands.length === 1) stop.abort(new Error('the run was interrupted'))
+      return { reasons: [], nodes: new Map(), readyPods: new Map() }
+    }
+    const paused = await world.apply({ ...fast, stop: stop.signal, effects: { before } })
+    expect([paused.state, paused.why, statesOf(paused)]).toEqual([
+      'paused',
+      'the run was interrupted',
+      ['verified', 'pending', 'pending', 'pending', 'pending'],
+    ])
+    const done = await world.apply({ ...fast, resume: true })
+    expect([done.state, [...world.nodes.values()].map(({ swaps }) => swaps)]).toEqual(['done', [1, 1, 1, 1, 1]])
+  })
+
+  it('in the pause between waves ends at once', async () => {
+    const world = new World(planOf([1, 1]))
+    const stop = new AbortController()
+    const onEntry = ({ state }: { state: string }) => {
+      if (state === 'verified') setImmediate(() => stop.abort(new Error('time is over')))
+    }
+    const run = await world.apply({ stop: stop.signal, effects: { onEntry } })
+    expect([run.state, statesOf(run)]).toEqual(['paused', ['verified', 'pending']])
+    expect(world.time.elapsedMs).toBeLessThan(600_000)
+  })
+
+  it('waits for nothing where there is no time left, and the node is asked anew', async () => {
+    const world = new World(planOf([1, 1]))
+    const end = new AbortController()
+    const verify = async () => {
+      end.abort(new Error('time is over'))
+      return new Map()
+    }
+    const paused = await world.apply({ ...fast, end: end.signal, effects: { verify } })
+    expect([paused.state, statesOf(paused)]).toEqual(['paused', ['applied', 'pending']])
+    expect(statesOf(await world.apply({ ...fast, resume: true }))).toEqual(['verified', 'verified'])
+    expect(world.node(1).swaps).toBe(1)
+  })
+
+  it('ends with its approval', async () => {
+    const world = new World(planOf([1, 1]))
+    const approval = approvalOf(world.plan, { until: '2026-11-21T12:05:00Z' })
+    const run = await world.apply({ approval })
+    expect([run.state, run.why, statesOf(run)]).toEqual(['paused', 'the approval ended at 2026-11-21T12:05:00Z', ['verified', 'pending']])
+  })
+})
+
+describe('highwater rollback', () => {
+  it('puts back all that a run has changed, from the journal alone', async () => {
+    const world = new World(planOf([1, 2]))
+    await world.apply(fast)
+    const run = await world.rollBack()
+    expect([run.state, statesOf(run)]).toEqual(['rolled-back', ['rolled-back', 'rolled-back', 'rolled-back']])
+    expect([...world.nodes.values()].map(({ sha256, swaps }) => [sha256, swaps])).toEqual(Array(3).fill([oldSha256, 2]))
+    const commands = world.commands.length
+    expect(statesOf(await world.rollBack())).toEqual(['rolled-back', 'rolled-back', 'rolled-back'])
+    expect(statesOf(await world.apply({ resume: true }))).toEqual(['rolled-back', 'rolled-back', 'rolled-back'])
+    expect(world.commands).toHaveLength(commands)
+  })
+
+  it('asks no node that nothing was sent to', async () => {
+    const world = new World(planOf([1, 2]), { 1: 'puts back' })
+    await world.apply(fast)
+    const run = await world.rollBack()
+    expect([run.state, statesOf(run), world.commands]).toEqual([
+      'rolled-back',
+      ['restored', 'skipped', 'skipped'],
+      ['apply ip-10-0-0-1.ec2.internal'],
+    ])
+  })
+
+  it('says that there is no such run', async () => {
+    await expect(new World(planOf([1])).rollBack()).rejects.toThrow(/s3:\/\/bucket has no run [a-f0-9]{16}/)
+  })
+})

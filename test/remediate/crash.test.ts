@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Store } from '#clients/store.ts'
 import type { RemediationRun } from '#model/remediation.ts'
 import { stepKey } from '#remediate/journal.ts'
-import { type Death, memoryStore, type Nature, newSha256, oldSha256, planOf, World } from '../support/remediation-world.ts'
+import { type Death, memoryStore, type Nature, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
 
 const policy = { pauseMs: 60_000, leaseTtlMs: 120_000, verifyTimeoutMs: 120_000 }
 const natures: Record<string, Readonly<Record<number, Nature>>> = {

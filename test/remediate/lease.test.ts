@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Store } from '#clients/store.ts'
 import { type Lease, leaseKey, takeLease } from '#remediate/lease.ts'
-import { memoryStore, newSha256, planOf, World } from '../support/remediation-world.ts'
-import { VirtualTime } from '../support/virtual-time.ts'
+import { memoryStore, newSha256, planOf, World } from '#test/remediation-world.ts'
+import { VirtualTime } from '#test/virtual-time.ts'
 
 const never = new AbortController().signal
 const ttlMs = 120_000

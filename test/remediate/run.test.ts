@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
 import { stepKey } from '#remediate/journal.ts'
-import { approvalOf, newSha256, oldSha256, planOf, World } from '../support/remediation-world.ts'
+import { approvalOf, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
 
 const statesOf = ({ steps }: RemediationRun) => steps.map(({ state }) => state)
 const fast = { policy: { pauseMs: 0 } }

@@ -1,10 +1,10 @@
 /** `highwater approve`: a person's word for exactly one plan. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import { parseMoment } from '#model/what-if.ts'
 import { approvalText, approve, parsePlan } from '#pipeline/plan.ts'
-import { parseText } from './options.ts'
+import { parseText, textOf } from './options.ts'
 
 interface ApproveOptions {
   digest: string
@@ -34,7 +34,7 @@ Example:
 Exit codes: 0 it is approved; 2 the digest is another plan's, the time has passed, or bad usage.`,
     )
     .action((file: string, options: ApproveOptions) => {
-      const plan = parsePlan(textOf(file), file)
+      const plan = parsePlan(textOf(file, 'plan'), file)
       const now = new Date()
       const approval = approve(plan, {
         digest: options.digest,
@@ -53,12 +53,4 @@ Exit codes: 0 it is approved; 2 the digest is another plan's, the time has passe
       }
       process.stdout.write(`Plan ${plan.id} is approved by ${approval.by} until ${approval.until}: ${out}\n`)
     })
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new OperatorError(`The plan ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
-  }
 }

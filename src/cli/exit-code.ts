@@ -1,6 +1,6 @@
 /** The exit codes that every command shares. Where several apply: 4, 2, 1, 3. */
 import { type Severity, severities } from '#model/finding.ts'
-import type { VerificationReport } from '#model/remediation.ts'
+import type { RemediationRun, StepState, VerificationReport } from '#model/remediation.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
 import type { DiffResult } from '#pipeline/diff.ts'
 
@@ -35,6 +35,15 @@ export function diffExitCode({ document, isUnread }: DiffResult, failOn: Severit
 export function verificationExitCode({ counts }: VerificationReport, inputErrors: readonly string[]): number {
   if (counts.wrong > 0) return exitCode.findings
   return counts.notYet > 0 || inputErrors.length > 0 ? exitCode.unread : exitCode.ok
+}
+
+/** What is wanted of the nodes is their state at the end; one that was passed over, or is still to come, is no mistake. */
+export function remediationExitCode({ state, endedAt, steps }: RemediationRun, wanted: StepState): number {
+  const has = (...states: StepState[]) => steps.some(step => states.includes(step.state))
+  const isOver = endedAt !== null
+  if (wanted === 'verified' && (state === 'stopped' || has('restored', 'rolled-back', 'failed'))) return exitCode.findings
+  if (has('broken')) return exitCode.findings
+  return !isOver || (wanted === 'verified' && has('skipped')) ? exitCode.unread : exitCode.ok
 }
 
 function isAnyAtLeast(failOn: Severity | 'none', found: { severity: Severity }[]): boolean {

@@ -1,6 +1,7 @@
 /** The commands, and what every one of them does with a mistake: one paragraph and an exit code, never a stack trace. */
 import { Command, CommanderError } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
+import { applyCommand } from './apply.ts'
 import { approveCommand } from './approve.ts'
 import { auditCommand } from './audit.ts'
 import { collectCommand } from './collect.ts'
@@ -12,6 +13,7 @@ import { demoCommand, labCommand } from './lab.ts'
 import { permissionsCommand } from './permissions.ts'
 import { planCommand } from './plan.ts'
 import { predictCommand } from './predict.ts'
+import { rollbackCommand } from './rollback.ts'
 import { verifyCommand } from './verify.ts'
 import { version } from './version.ts'
 
@@ -25,6 +27,8 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(predictCommand())
     .addCommand(planCommand())
     .addCommand(approveCommand())
+    .addCommand(applyCommand())
+    .addCommand(rollbackCommand())
     .addCommand(verifyCommand())
     .addCommand(diffCommand())
     .addCommand(explainCommand())

@@ -16,13 +16,16 @@ export interface SelectionOptions {
   node: string[]
 }
 
-export interface FleetOptions extends SelectionOptions {
+export interface PlaceOptions {
   region: string[]
   tag: Record<string, string>
   kubeconfig?: string
   context: string[]
   mode?: ReadMode
   policy?: string
+}
+
+export interface FleetOptions extends SelectionOptions, PlaceOptions {
   deadline: number
 }
 
@@ -45,8 +48,16 @@ export const failOnOption = () =>
   new Option('--fail-on <severity>', 'exit 1 when a finding is at least this severe').choices([...severities, 'none']).default('none')
 
 /** Where the nodes are and which of them. */
-export function addFleetOptions(command: Command): Command {
-  const placed = addSelectionOptions(command)
+export const addFleetOptions = (command: Command): Command =>
+  addPlaceOptions(addSelectionOptions(command)).addOption(
+    new Option('--deadline <duration>', 'stop reading after this long and report what was read, e.g. 90s, 10m')
+      .argParser(parseDeadline)
+      .default(15 * unitMs.m, '15m'),
+  )
+
+/** Where the nodes are, and how they are read. */
+export function addPlaceOptions(command: Command): Command {
+  const placed = command
     .addOption(
       new Option('--region <region>', 'EKS clusters of this region; repeatable').argParser(collectRegion).default([], "the SDK's own"),
     )
@@ -61,11 +72,7 @@ export function addFleetOptions(command: Command): Command {
         'how nodes are read, whatever the policy says: proxy through the API server, ssm by a fixed script on the node, both, or kubelet on its own port',
       ).choices(readModes),
     )
-  return addPolicyOption(placed).addOption(
-    new Option('--deadline <duration>', 'stop reading after this long and report what was read, e.g. 90s, 10m')
-      .argParser(parseDeadline)
-      .default(15 * unitMs.m, '15m'),
-  )
+  return addPolicyOption(placed)
 }
 
 /** An empty value is a variable that was not set in a script. */
@@ -87,7 +94,7 @@ function collectTag(text: string, all: Record<string, string>): Record<string, s
   return { ...all, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
-function parseDeadline(text: string): number {
+export function parseDeadline(text: string): number {
   const match = /^(\d+)(s|m|h)$/.exec(text)
   const durationMs = match ? Number(match[1]) * unitMs[match[2] as keyof typeof unitMs] : 0
   // setTimeout takes no more than 2^31 − 1 ms.
@@ -102,7 +109,7 @@ export const selectionOf = ({ cluster, nodegroup, node }: SelectionOptions): Sel
 })
 
 /** The policy of the file, narrowed by the options. @throws OperatorError */
-export function policyOf(options: FleetOptions): Policy {
+export function policyOf(options: PlaceOptions): Policy {
   const policy = policyFile(options.policy)
   const { region, tag, mode } = options
   return {
@@ -126,6 +133,15 @@ export function policyFile(file: string | undefined): Policy {
   return parsePolicy(text, path, policyTerms)
 }
 
+/** What a command that was given a file by its name says of it. @throws OperatorError */
+export function textOf(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`The ${what} ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
 /** An abort signal for the run's deadline and for Ctrl-C (or SIGTERM, as a CI sends it); its reason says which, in the words that unread nodes will carry. */
@@ -144,4 +160,31 @@ export function runSignal(deadlineMs: number): { signal: AbortSignal; end: () =>
       for (const name of stopSignals) process.removeListener(name, interrupt)
     },
   }
+}
+
+/**
+ * For a run that changes nodes: Ctrl-C, or the deadline, lets it send nothing more and wait for what is under way; Ctrl-C again lets it wait for nothing;
+ * a third one leaves at once.
+ */
+export function pausingSignals(deadlineMs: number | undefined): { stop: AbortSignal; end: AbortSignal; close: () => void } {
+  const [stop, end] = [new AbortController(), new AbortController()]
+  const timer =
+    deadlineMs === undefined
+      ? null
+      : setTimeout(() => stop.abort(new Error(`the deadline of ${deadlineMs / 1000} s was reached`)), deadlineMs)
+  const interrupt = () => {
+    if (stop.signal.aborted) {
+      end.abort(new Error('the run was interrupted'))
+      close()
+    } else {
+      process.stderr.write('\nPausing: nothing more is sent, and what is under way is waited for. Once more to wait for nothing.\n')
+      stop.abort(new Error('the run was interrupted'))
+    }
+  }
+  const close = () => {
+    if (timer !== null) clearTimeout(timer)
+    for (const name of stopSignals) process.removeListener(name, interrupt)
+  }
+  for (const name of stopSignals) process.on(name, interrupt)
+  return { stop: stop.signal, end: end.signal, close }
 }

@@ -5,8 +5,10 @@ import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources } from '#model/read-mode.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
+import { everything } from '#model/selection.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import {
+  type ClusterTarget,
   eksTargets,
   kubeconfigFleet,
   kubeconfigTargets,
@@ -15,7 +17,8 @@ import {
   type NamedEndpoint,
   savedFleet,
 } from '#pipeline/fleet.ts'
-import { type FleetOptions, policyOf, selectionOf } from './options.ts'
+import { eksNames } from '#pipeline/verify.ts'
+import { type FleetOptions, type PlaceOptions, policyOf, selectionOf } from './options.ts'
 
 type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'objects'> & Partial<Pick<LiveOptions, 'selection'>>
 
@@ -33,12 +36,20 @@ export async function* liveCheckups(options: FleetOptions, run: Run): AsyncGener
   yield* checkUp(endpoints === null ? eksTargets(live) : await kubeconfigTargets(endpoints, live.policy), live)
 }
 
+/** How these clusters are reached. @throws OperatorError likewise. */
+export async function* liveTargets(options: PlaceOptions, clusters: readonly string[], signal: AbortSignal): AsyncGenerator<ClusterTarget> {
+  const policy = policyOf(options)
+  const endpoints = await namedEndpoints(options, policy)
+  const selection = { ...everything, clusters: eksNames(clusters) }
+  yield* endpoints === null ? eksTargets({ policy, selection, signal }) : await kubeconfigTargets(endpoints, policy)
+}
+
 /** What a kubeconfig names; null: EKS is asked. */
-async function namedEndpoints(options: FleetOptions, policy: Policy): Promise<NamedEndpoint[] | null> {
+async function namedEndpoints(options: PlaceOptions & { cluster?: string[] }, policy: Policy): Promise<NamedEndpoint[] | null> {
   if (options.kubeconfig === undefined && options.context.length === 0) return null
   if (Object.keys(options.tag).length > 0)
     throw new OperatorError('--tag chooses EKS clusters, --kubeconfig and --context others: give one or the other')
-  if (options.cluster.length > 0)
+  if ((options.cluster ?? []).length > 0)
     throw new OperatorError('--cluster chooses EKS clusters, --kubeconfig and --context others: give one or the other')
   // Where the instances are, a kubeconfig does not say.
   const isPlace = options.region.length === 1 && policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))

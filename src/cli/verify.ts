@@ -1,5 +1,4 @@
 /** `highwater verify`: whether a plan has arrived on its nodes, whoever carried it out. It changes nothing. */
-import { readFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Plan, PlanStep } from '#model/plan.ts'
@@ -9,7 +8,7 @@ import { everything, type Selection, selectsCluster, selectsNode } from '#model/
 import { parsePlan } from '#pipeline/plan.ts'
 import { eksNames, verifyPlan } from '#pipeline/verify.ts'
 import { verificationExitCode } from './exit-code.ts'
-import { addFleetOptions, type FleetOptions, parseText, policyOf, runSignal, selectionOf } from './options.ts'
+import { addFleetOptions, type FleetOptions, parseText, policyOf, runSignal, selectionOf, textOf } from './options.ts'
 import { openProgress } from './progress.ts'
 import { nodesOf, reasonLines } from './reason-lines.ts'
 import { liveRecords, savedRecords } from './source.ts'
@@ -49,7 +48,7 @@ are not yet verified, or could not be read; 4 failed.`,
 }
 
 async function runVerify(file: string, options: VerifyOptions): Promise<number> {
-  const plan = parsePlan(textOf(file), file)
+  const plan = parsePlan(textOf(file, 'plan'), file)
   const steps = chosenSteps(plan, selectionOf(options))
   const { signal, end } = runSignal(options.deadline)
   const progress = openProgress(process.stderr)
@@ -76,14 +75,6 @@ async function runVerify(file: string, options: VerifyOptions): Promise<number> 
   } finally {
     progress.end()
     end()
-  }
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new OperatorError(`The plan ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
   }
 }
 

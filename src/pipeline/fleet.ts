@@ -32,6 +32,8 @@ export interface LiveOptions {
   objects?: keyof typeof objectCollectors
 }
 
+export type { ClusterTarget }
+
 /** One context of a kubeconfig. */
 export interface NamedEndpoint {
   context: string

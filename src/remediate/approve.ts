@@ -49,8 +49,8 @@ export interface PresentNode {
   cluster: string
   node: string
   instanceId: string
-  /** Of the step's path; hex or `absent`. */
-  sha256: string
+  /** Of the step's path; hex or `absent`. Null: it was not read. */
+  sha256: string | null
   /** RFC 3339; null: nobody told. */
   kubeletStartedAt: string | null
 }
@@ -66,6 +66,7 @@ export function changedSince({ steps }: Pick<Plan, 'steps'>, present: readonly P
     const changed = (why: string): LeftAlone[] => [{ cluster, node, why }]
     if (found === undefined) return changed('the node is gone, or was not read again')
     if (found.instanceId !== instanceId) return changed(`the node is another instance now: ${found.instanceId}, planned was ${instanceId}`)
+    if (found.sha256 === null) return changed(`${path} was not read again: that takes mode ssm or both`)
     if (found.sha256 !== oldSha256 && found.sha256 !== newSha256)
       return changed(`${path} was changed since the plan: its SHA-256 is ${found.sha256}, planned was ${oldSha256}`)
     if (found.sha256 === newSha256 || method === 'sync-file' || kubeletStartedAt === null || found.kubeletStartedAt === null) return []

@@ -104,12 +104,15 @@ describe('changedSince', () => {
   it('finds nothing where all is as it was, or is already as wanted', () => {
     expect(changedSince(plan, present())).toEqual([])
     expect(changedSince(plan, present({ sha256: plan.steps[0]!.newSha256 }))).toEqual([])
+    expect(changedSince(plan, present({ sha256: plan.steps[0]!.newSha256, kubeletStartedAt: '2026-11-21T06:00:00Z' }))).toEqual([])
   })
 
   it.each<[string, Partial<PresentNode>, string]>([
     ['a file that was written since', { sha256: 'f'.repeat(64) }, 'was changed since the plan'],
     ['an instance that was replaced', { instanceId: 'i-00000000' }, 'another instance now: i-00000000'],
     ['a node that is gone', { node: 'gone' }, 'the node is gone'],
+    ['a file that was not read', { sha256: null }, 'was not read again: that takes mode ssm or both'],
+    ['a kubelet that was started since', { kubeletStartedAt: '2026-11-21T06:00:00Z' }, 'its kubelet was started anew since the plan'],
   ])('finds %s', (_, changed, why) => {
     const found = changedSince(plan, present(changed))
     expect(found).toMatchObject([{ cluster: 'prod', node: 'a' }])

@@ -94,7 +94,7 @@ export const approvalOf = (plan: Plan, changed: Partial<Approval> = {}): Approva
   ...changed,
 })
 
-export class Died extends Error {}
+class Died extends Error {}
 
 /** The call at which a process dies: before it has had any effect, or with all of it and without its answer. */
 export interface Death {

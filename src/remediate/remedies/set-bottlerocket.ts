@@ -46,7 +46,7 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
         ? String(value)
         : value
   }
-  const allowed = Object.fromEntries(Object.entries(present).filter(([setting]) => plannable.includes(setting)))
+  const allowed = allowedOf(present)
   const kubernetes = merged(present, settings)
   return {
     method: 'bottlerocket',
@@ -57,4 +57,13 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     lastsUntil: 'replacement',
     host: { ...host, bottlerocket: { ...told, kubernetes } },
   }
+}
+
+const allowedOf = (kubernetes: RawObject): RawObject =>
+  Object.fromEntries(Object.entries(kubernetes).filter(([setting]) => plannable.includes(setting)))
+
+/** Of the settings that a plan may change, as they are now, hex; null: nobody read them. */
+export function settingsSha256(host: RawObject | null): string | null {
+  const told = isRawObject(host?.bottlerocket) ? host.bottlerocket.kubernetes : null
+  return isRawObject(told) ? sha256(canonicalJson(allowedOf(told))) : null
 }

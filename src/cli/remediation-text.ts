@@ -1,0 +1,69 @@
+/** What came of a run, for the person who started it: how many nodes in which state, what became of the others and why, and what to do next. */
+import type { Plan } from '#model/plan.ts'
+import { type RemediationRun, type StepEntry, type StepState, stepStates } from '#model/remediation.ts'
+import { nodesOf, reasonLines } from './reason-lines.ts'
+import { clean, painter, type Screen, wrap } from './terminal.ts'
+
+const widest = 120
+
+const titles: Partial<Record<StepState, string>> = {
+  broken: 'Not known to be well: these need a person',
+  restored: 'Put back by the node itself',
+  'rolled-back': 'Taken back',
+  failed: 'Not changed',
+  skipped: 'Passed over',
+}
+
+/** Ends with a newline. @param plan null: its cohorts are not told apart @param store where the journal is */
+export function remediationText(run: RemediationRun, plan: Plan | null, store: string, { hasColour, columns }: Screen): string {
+  const paint = painter(hasColour)
+  const width = Math.min(columns, widest)
+  const { steps, leftAlone } = run
+  const placed = { paint, width, rest: `in the journal (${clean(store, 200)})` }
+  const whys = (some: readonly StepEntry[]) => some.map(({ cluster, node, state, why }) => ({ cluster, node, why: why ?? state }))
+  const lines = [
+    paint('bold', `Run ${run.run}: ${stateText(run)}`),
+    ...wrap(`${nodesOf(steps.length)} planned: ${countsOf(steps)}. Approved by ${clean(run.approvedBy)}.`, width, ''),
+    ...(plan === null ? [] : plan.cohorts.flatMap(cohort => cohortLines(cohort, plan, steps, width))),
+    ...Object.entries(titles).flatMap(([state, title]) => reasonLines(title, whys(steps.filter(step => step.state === state)), placed)),
+    ...reasonLines('Left alone by the plan', leftAlone, placed),
+    ...nextLines(run, store, width),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+const stateText = ({ state, why, endedAt }: RemediationRun): string => {
+  const isOpen = endedAt === null && state !== 'paused' ? ', not at its end' : ''
+  return `${state}${isOpen}${why === null ? '' : `: ${clean(why, 1000)}`}`
+}
+
+const countsOf = (steps: readonly StepEntry[]): string =>
+  stepStates
+    .flatMap(state => {
+      const count = steps.filter(step => step.state === state).length
+      return count === 0 ? [] : [`${count} ${state}`]
+    })
+    .join(', ')
+
+function cohortLines(
+  { id, cluster, group, kubeletVersion }: Plan['cohorts'][number],
+  plan: Plan,
+  steps: readonly StepEntry[],
+  width: number,
+) {
+  const nodes = new Set(plan.steps.filter(step => step.cohort === id).map(step => `${step.cluster}/${step.node}`))
+  const own = steps.filter(step => nodes.has(`${step.cluster}/${step.node}`))
+  if (own.length === 0) return []
+  return wrap(clean(`${cluster} ${group.kind} ${group.name}, kubelet ${kubeletVersion}: ${countsOf(own)}`, 400), width, '  ', '    ')
+}
+
+function nextLines({ run, state, endedAt, steps }: RemediationRun, store: string, width: number): string[] {
+  const where = `--store ${clean(store, 200)}`
+  if (state === 'rolled-back' && endedAt === null) return ['', ...wrap(`To go on: highwater rollback ${run} ${where}`, width, '')]
+  if (endedAt === null)
+    return ['', ...wrap(`To go on: the same command with --resume. To take it back: highwater rollback ${run} ${where}`, width, '')]
+  if (steps.some(step => step.state === 'broken')) return ['', ...wrap(`To ask them again: highwater rollback ${run} ${where}`, width, '')]
+  return steps.some(step => step.state === 'verified')
+    ? ['', ...wrap(`To take it back: highwater rollback ${run} ${where}`, width, '')]
+    : []
+}

@@ -1,0 +1,53 @@
+/** What the commands that change nodes share: where the journal is, how they are told to end, what they say on the way. */
+import { randomUUID } from 'node:crypto'
+import { type Command, Option } from 'commander'
+import type { RemediationRun, StepEntry } from '#model/remediation.ts'
+import type { RemediateOptions } from '#pipeline/remediate.ts'
+import { eksNames } from '#pipeline/verify.ts'
+import { type PlaceOptions, parseText, pausingSignals, policyOf } from './options.ts'
+import { liveRecords, liveTargets } from './source.ts'
+import { defaultStore, folderWarning, storeAt } from './store.ts'
+import { clean } from './terminal.ts'
+
+export interface RemediationOptions extends PlaceOptions {
+  store: string
+  deadline?: number
+  format: 'text' | 'json'
+}
+
+export const addStoreOption = (command: Command): Command =>
+  command
+    .option('--store <place>', 'where the journal and the lease are: s3://bucket/prefix, or a folder', parseText, defaultStore)
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+
+/** Progress goes to standard error. @throws OperatorError */
+export async function withRemediation(
+  options: RemediationOptions,
+  work: (live: RemediateOptions) => Promise<RemediationRun>,
+): Promise<RemediationRun> {
+  const policy = policyOf(options)
+  const store = await storeAt(options.store)
+  if (!options.store.includes('://')) process.stderr.write(folderWarning(options.store))
+  const { stop, end, close } = pausingSignals(options.deadline)
+  const unselected = { ...options, cluster: [], nodegroup: [], node: [], deadline: 0 }
+  try {
+    return await work({
+      ...{ policy, store, stop, end, holder: randomUUID() },
+      read: selection =>
+        liveRecords(unselected, {
+          signal: end,
+          objects: 'budgets',
+          selection: options.kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection,
+        }),
+      targets: clusters => liveTargets(options, clusters, end),
+      onEntry: entry => process.stderr.write(`${entryLine(entry)}\n`),
+      onWait: text => process.stderr.write(`${clean(text, 600)}\n`),
+    })
+  } finally {
+    close()
+  }
+}
+
+/** `prod/ip-10-0-1-23 restored: the kubelet does not stay` */
+const entryLine = ({ cluster, node, state, why }: StepEntry): string =>
+  `${clean(`${cluster}/${node}`, 300)} ${state}${why === null ? '' : `: ${clean(why, 600)}`}`

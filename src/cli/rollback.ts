@@ -1,0 +1,37 @@
+/** `highwater rollback`: what a run has changed is put back, by its journal. */
+import { Command, Option } from 'commander'
+import { takeBack } from '#pipeline/remediate.ts'
+import { remediationExitCode } from './exit-code.ts'
+import { addPlaceOptions, parseDeadline } from './options.ts'
+import { addStoreOption, type RemediationOptions, withRemediation } from './remediation.ts'
+import { remediationText } from './remediation-text.ts'
+import { screenOf } from './terminal.ts'
+
+export function rollbackCommand(): Command {
+  const command = new Command('rollback')
+    .description('put back what a run has changed, byte for byte')
+    .argument('<run>', 'its name: the first 16 characters of its plan’s digest')
+  return addPlaceOptions(addStoreOption(command))
+    .addOption(new Option('--deadline <duration>', 'wait for nothing after this long, e.g. 90m').argParser(parseDeadline))
+    .addHelpText(
+      'after',
+      `
+Works from the journal alone, and may be called again: each node knows what it has put back. A node
+that somebody else has written to since is left alone, and named.
+
+Example:
+  highwater rollback 5f2c0a9be1d34c77 --store s3://BUCKET/highwater
+
+Exit codes: 0 nothing of the run is left on any node; 1 some could not be put back; 2 there is no such
+run, or bad usage; 3 it is not at its end; 4 it broke off.`,
+    )
+    .action(async (run: string, options: RemediationOptions) => {
+      const ended = await withRemediation(options, live => takeBack(run, live))
+      process.stdout.write(
+        options.format === 'json'
+          ? `${JSON.stringify(ended, null, 1)}\n`
+          : remediationText(ended, null, options.store, screenOf(process.stdout)),
+      )
+      process.exitCode = remediationExitCode(ended, 'rolled-back')
+    })
+}

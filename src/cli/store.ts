@@ -1,0 +1,28 @@
+/** Where a run keeps its journal: `s3://bucket/prefix`, or a folder of this machine. */
+import { sdkRegion } from '#clients/eks.ts'
+import { folderStore } from '#clients/folder-store.ts'
+import { s3Store } from '#clients/s3.ts'
+import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#model/operator-error.ts'
+
+export const defaultStore = 'highwater-remediation'
+
+/** Larger than a plan of thousands of nodes. */
+const readMaxBytes = 256 * 1024 * 1024
+
+/** @throws OperatorError */
+export async function storeAt(place: string): Promise<Store> {
+  if (!place.includes('://')) return folderStore(place)
+  const { bucket, prefix = '' } = /^s3:\/\/(?<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(?<prefix>.*))?$/.exec(place)?.groups ?? {}
+  if (bucket === undefined)
+    throw new OperatorError(`${JSON.stringify(place.slice(0, 200))} is no store: write s3://bucket/prefix, or a folder`)
+  const region = await sdkRegion()
+  if (region === null)
+    throw new OperatorError(`No AWS region is set, so it is not known where ${place} is. Set AWS_REGION or a profile with a region`)
+  const folder = prefix.replace(/\/+$/, '')
+  return s3Store({ bucket, prefix: folder === '' ? '' : `${folder}/`, region, readMaxBytes })
+}
+
+/** What a folder cannot do. */
+export const folderWarning = (place: string): string =>
+  `The journal is kept in the folder ${place}. Nobody who uses another one sees its lease: where several people or machines may apply, use --store s3://bucket/prefix.\n`

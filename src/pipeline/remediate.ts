@@ -1,0 +1,191 @@
+/** The story of a change: the plan's nodes read anew, what speaks against it, each wave sent, and each node read again until it is seen to be well. */
+
+import type { Store } from '#clients/store.ts'
+import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { Approval, Plan, PlanStep } from '#model/plan.ts'
+import type { Policy } from '#model/policy.ts'
+import type { NodeRecord } from '#model/record.ts'
+import type { RemediationRun, StepEntry, Verification } from '#model/remediation.ts'
+import { Applier } from '#remediate/apply.ts'
+import type { PresentNode } from '#remediate/approve.ts'
+import { blockersOf } from '#remediate/blockers.ts'
+import { systemClock } from '#remediate/clock.ts'
+import { kubeletStartedAt } from '#remediate/kubelet-start.ts'
+import { instanceIdOf } from '#remediate/never.ts'
+import type { Before } from '#remediate/node-work.ts'
+import { hashOnDisk } from '#remediate/on-disk.ts'
+import { readyPodsOf } from '#remediate/pods.ts'
+import { settingsSha256 } from '#remediate/remedies/set-bottlerocket.ts'
+import { type ApplyOptions, applyPlan, rollBack, type SessionOptions } from '#remediate/session.ts'
+import { type FreshOptions, freshClusters, freshRecords, keyOf } from './fresh.ts'
+import { verifyNode } from './verify.ts'
+
+export { parseApproval } from '#remediate/plan-file.ts'
+
+export interface RemediateOptions {
+  policy: Policy
+  /** Where the journal and the leases are. */
+  store: Store
+  /** Another one for each process. */
+  holder: string
+  /** Nothing more is sent; what is under way is waited for. */
+  stop: AbortSignal
+  /** Nothing is waited for any more. */
+  end: AbortSignal
+  /** Where nodes are read; default: the live EKS clusters. */
+  read?: FreshOptions['read']
+  /** How these clusters are reached: their instances' accounts and regions. */
+  targets(clusters: readonly string[]): AsyncIterable<ClusterTarget> | Promise<Iterable<ClusterTarget>>
+  onEntry?: (entry: StepEntry) => void
+  onWait?: (text: string) => void
+}
+
+/** @throws OperatorError before anything is sent, or when the run broke off: then the journal says how to go on */
+export function remediate(
+  plan: Plan,
+  approval: Approval,
+  options: RemediateOptions & Pick<ApplyOptions, 'resume' | 'skipChanged'>,
+): Promise<RemediationRun> {
+  const { resume, skipChanged } = options
+  return withNodes(plan.id, options, session => applyPlan(plan, approval, { ...session, resume, skipChanged }))
+}
+
+/** Takes back what a run has changed, by its journal. @throws OperatorError likewise */
+export const takeBack = (run: string, options: RemediateOptions): Promise<RemediationRun> =>
+  withNodes(run, options, session => rollBack(run, session))
+
+async function withNodes(
+  run: string,
+  options: RemediateOptions,
+  work: (session: SessionOptions) => Promise<RemediationRun>,
+): Promise<RemediationRun> {
+  const { policy, store, holder, stop, end, onEntry, onWait } = options
+  const nodes = new LiveNodes(run, options)
+  try {
+    return await work({
+      ...{ store, holder, stop, end, onWait, policy: policy.remediation },
+      effects: {
+        clock: systemClock,
+        send: (step, action, onSent) => nodes.send(step, action, onSent),
+        before: steps => nodes.before(steps),
+        verify: entries => nodes.verify(entries),
+        isGone: step => nodes.isGone(step),
+        present: steps => nodes.present(steps),
+        onEntry,
+      },
+    })
+  } finally {
+    nodes.close()
+  }
+}
+
+/** The nodes of a plan as they are now: told by SSM, and read anew each time. */
+class LiveNodes {
+  readonly #run: string
+  readonly #options: RemediateOptions
+  readonly #appliers = new Map<AwsPlace, Applier>()
+  readonly #places = new Map<string, Promise<AwsPlace | null>>()
+
+  constructor(run: string, options: RemediateOptions) {
+    this.#run = run
+    this.#options = options
+  }
+
+  async send(step: PlanStep, ...command: [action: Parameters<Applier['send']>[1], onSent: Parameters<Applier['send']>[2]]) {
+    const place = await this.#placeOf(step.cluster).catch((error: Error) => error.message)
+    if (place === null) return { kind: 'unsent', why: `it is not known in which account and region cluster ${step.cluster} is` } as const
+    if (typeof place === 'string') return { kind: 'unsent', why: place } as const
+    return this.#applierOf(place).send(step, ...command)
+  }
+
+  async before(steps: readonly PlanStep[]): Promise<Before> {
+    const clusters = await freshClusters(steps, this.#fresh)
+    const before = { reasons: [] as string[], nodes: new Map<string, string>(), readyPods: new Map<string, string[] | null>() }
+    for (const [cluster, fresh] of clusters) {
+      const own = steps.filter(step => step.cluster === cluster)
+      const blockers = blockersOf(own, fresh, this.#options.policy.remediation, systemClock.now())
+      before.reasons.push(...blockers.cluster.map(why => `${cluster}: ${why}`))
+      for (const [node, why] of blockers.nodes) before.nodes.set(keyOf({ cluster, node }), why)
+      for (const record of fresh.nodes) before.readyPods.set(recordKey(record), readyPodsOf(record))
+    }
+    return before
+  }
+
+  async verify(entries: readonly { step: PlanStep; entry: StepEntry }[]): Promise<Map<string, Verification>> {
+    const byKey = new Map(entries.map(one => [keyOf(one.step), one]))
+    const found = new Map<string, Verification>()
+    for await (const record of this.#records(entries.map(({ step }) => step))) {
+      const one = byKey.get(recordKey(record))
+      if (one === undefined) continue
+      const at = one.entry.at.applied ?? systemClock.now().toISOString()
+      found.set(recordKey(record), verifyNode(one.step, record, this.#options.policy, { at, readyPods: one.entry.readyPods }))
+    }
+    return found
+  }
+
+  /** Only where its cluster told all of its nodes: who does not answer has not gone. */
+  async isGone(step: PlanStep): Promise<boolean> {
+    const fresh = (await freshClusters([step], this.#fresh)).get(step.cluster)
+    const isTold = fresh?.cluster != null && !(fresh.cluster.errors ?? []).some(({ what }) => what === 'nodes' || what === 'cluster')
+    return isTold && fresh.nodes.every(({ node }) => instanceIdOf(nodeIdentity(node)) !== step.instanceId)
+  }
+
+  async present(steps: readonly PlanStep[]): Promise<PresentNode[]> {
+    const byKey = new Map(steps.map(step => [keyOf(step), step]))
+    const present: PresentNode[] = []
+    for await (const record of this.#records(steps)) {
+      const step = byKey.get(recordKey(record))
+      if (step === undefined) continue
+      const { cluster, node, method } = step
+      const sha256 = method === 'bottlerocket' ? settingsSha256(record.host ?? null) : hashOnDisk(step, record)
+      const instanceId = instanceIdOf(nodeIdentity(record.node)) ?? 'none that is known'
+      present.push({ cluster, node, instanceId, sha256, kubeletStartedAt: kubeletStartedAt(record) })
+    }
+    return present
+  }
+
+  close(): void {
+    for (const applier of this.#appliers.values()) applier.close()
+  }
+
+  get #fresh(): FreshOptions {
+    const { policy, end, read } = this.#options
+    return { policy, signal: end, ...(read && { read }) }
+  }
+
+  async *#records(steps: readonly PlanStep[]): AsyncGenerator<NodeRecord> {
+    for await (const record of freshRecords(steps, this.#fresh)) if (record.kind === 'Node') yield record
+  }
+
+  #placeOf(cluster: string): Promise<AwsPlace | null> {
+    const known = this.#places.get(cluster) ?? this.#found(cluster)
+    this.#places.set(cluster, known)
+    // Asked again for the next node, where EKS did not answer.
+    known.catch(() => this.#places.delete(cluster))
+    return known
+  }
+
+  async #found(cluster: string): Promise<AwsPlace | null> {
+    for await (const { record, place } of await this.#options.targets([cluster])) if (record.cluster === cluster) return place
+    return null
+  }
+
+  /** Places are not the same object from one discovery to the next; what SSM bears is counted for each cluster. */
+  #applierOf(place: AwsPlace): Applier {
+    const { policy, end } = this.#options
+    const applier =
+      this.#appliers.get(place) ??
+      new Applier({
+        ...place,
+        requestsPerSecond: policy.pace.ssmRequestsPerSecond,
+        run: this.#run,
+        timeoutSeconds: policy.remediation.timeoutSeconds,
+        signal: end,
+      })
+    this.#appliers.set(place, applier)
+    return applier
+  }
+}
+
+const recordKey = ({ cluster, node }: NodeRecord): string => keyOf({ cluster, node: nodeIdentity(node).name })

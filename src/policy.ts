@@ -277,6 +277,12 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
             .max(900)
             .default(defaultPolicy.remediation.timeoutSeconds)
             .describe('what a node gives itself for the way there and the way back together'),
+          answerTimeoutMs: z
+            .int()
+            .min(1000)
+            .max(3_600_000)
+            .default(defaultPolicy.remediation.answerTimeoutMs)
+            .describe('until a node that was told to change has answered; then it is asked again, which changes nothing twice'),
           verifyTimeoutMs: z
             .int()
             .min(1000)

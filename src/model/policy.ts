@@ -86,6 +86,8 @@ export interface RemediationPolicy {
   pauseMs: number
   /** What a node gives itself for the way there and the way back together. */
   timeoutSeconds: number
+  /** Until a node that was told to change has answered; then it is asked again. */
+  answerTimeoutMs: number
   /** How long a node may take until what is read of it anew shows that it is well. */
   verifyTimeoutMs: number
   /** Who applies to a cluster and is not heard for longer has lost it to the next. */
@@ -197,6 +199,7 @@ export const defaultPolicy: Policy = {
     maxErrors: 0,
     pauseMs: 600_000,
     timeoutSeconds: 240,
+    answerTimeoutMs: 360_000,
     verifyTimeoutMs: 600_000,
     leaseTtlMs: 120_000,
   },

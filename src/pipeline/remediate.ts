@@ -10,7 +10,7 @@ import type { RemediationRun, StepEntry, Verification } from '#model/remediation
 import { Applier } from '#remediate/apply.ts'
 import type { PresentNode } from '#remediate/approve.ts'
 import { blockersOf } from '#remediate/blockers.ts'
-import { systemClock } from '#remediate/clock.ts'
+import { type Clock, systemClock } from '#remediate/clock.ts'
 import { kubeletStartedAt } from '#remediate/kubelet-start.ts'
 import { instanceIdOf } from '#remediate/never.ts'
 import type { Before } from '#remediate/node-work.ts'
@@ -37,6 +37,8 @@ export interface RemediateOptions {
   read?: FreshOptions['read']
   /** How these clusters are reached: their instances' accounts and regions. */
   targets(clusters: readonly string[]): AsyncIterable<ClusterTarget> | Promise<Iterable<ClusterTarget>>
+  /** Default: the machine's. */
+  clock?: Clock
   onEntry?: (entry: StepEntry) => void
   onWait?: (text: string) => void
 }
@@ -60,13 +62,13 @@ async function withNodes(
   options: RemediateOptions,
   work: (session: SessionOptions) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
-  const { policy, store, holder, stop, end, onEntry, onWait } = options
+  const { policy, store, holder, stop, end, clock = systemClock, onEntry, onWait } = options
   const nodes = new LiveNodes(run, options)
   try {
     return await work({
       ...{ store, holder, stop, end, onWait, policy: policy.remediation },
       effects: {
-        clock: systemClock,
+        clock,
         send: (step, action, onSent) => nodes.send(step, action, onSent),
         before: steps => nodes.before(steps),
         verify: entries => nodes.verify(entries),
@@ -104,7 +106,7 @@ class LiveNodes {
     const before = { reasons: [] as string[], nodes: new Map<string, string>(), readyPods: new Map<string, string[] | null>() }
     for (const [cluster, fresh] of clusters) {
       const own = steps.filter(step => step.cluster === cluster)
-      const blockers = blockersOf(own, fresh, this.#options.policy.remediation, systemClock.now())
+      const blockers = blockersOf(own, fresh, this.#options.policy.remediation, this.#now())
       before.reasons.push(...blockers.cluster.map(why => `${cluster}: ${why}`))
       for (const [node, why] of blockers.nodes) before.nodes.set(keyOf({ cluster, node }), why)
       for (const record of fresh.nodes) before.readyPods.set(recordKey(record), readyPodsOf(record))
@@ -118,7 +120,7 @@ class LiveNodes {
     for await (const record of this.#records(entries.map(({ step }) => step))) {
       const one = byKey.get(recordKey(record))
       if (one === undefined) continue
-      const at = one.entry.at.applied ?? systemClock.now().toISOString()
+      const at = one.entry.at.applied ?? this.#now().toISOString()
       found.set(recordKey(record), verifyNode(one.step, record, this.#options.policy, { at, readyPods: one.entry.readyPods }))
     }
     return found
@@ -147,6 +149,10 @@ class LiveNodes {
 
   close(): void {
     for (const applier of this.#appliers.values()) applier.close()
+  }
+
+  #now(): Date {
+    return (this.#options.clock ?? systemClock).now()
   }
 
   get #fresh(): FreshOptions {
@@ -181,6 +187,7 @@ class LiveNodes {
         requestsPerSecond: policy.pace.ssmRequestsPerSecond,
         run: this.#run,
         timeoutSeconds: policy.remediation.timeoutSeconds,
+        answerTimeoutMs: policy.remediation.answerTimeoutMs,
         signal: end,
       })
     this.#appliers.set(place, applier)

@@ -26,15 +26,17 @@ export interface ApplierOptions {
   run: string
   /** What a node gives itself for the way there and the way back together. */
   timeoutSeconds: number
+  /** Until it has answered. */
+  answerTimeoutMs: number
   signal: AbortSignal
-  pollMs?: number
-  gatherMs?: number
 }
 
 /** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
 const reach = { silentAfterMs: 15 * 60_000, agentVersion: applyAgentVersion }
-/** For the agent to take the command, and for what a node does beside what it counts. */
-const deliveryMs = 120_000
+const pollMs = 2000
+const gatherMs = 500
+/** Who waits less for a node does not wait longer for nothing. */
+const leastPolls = 40
 const ssmAtOnce = 5
 
 /** The nodes of one account and region. */
@@ -79,7 +81,7 @@ export class Applier {
   }
 
   async #prepared({ document, parameters }: Sending): Promise<RunCommand> {
-    const { run, timeoutSeconds, signal, pollMs = 2000, gatherMs = 500 } = this.#options
+    const { run, answerTimeoutMs, signal } = this.#options
     const pinned = await pinnedDocument(this.#ssm, document, applyDocumentHashes[document], signal).catch(error => {
       throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error })
     })
@@ -89,10 +91,10 @@ export class Applier {
       parameters,
       comment: `highwater: ${parameters.Action}, run ${run}`,
       output: null,
-      timeoutMs: timeoutSeconds * 1000 + deliveryMs,
+      timeoutMs: answerTimeoutMs,
       reach,
-      gatherMs,
-      pollMs,
+      gatherMs: Math.min(gatherMs, answerTimeoutMs / leastPolls),
+      pollMs: Math.min(pollMs, answerTimeoutMs / leastPolls),
       signal,
     })
   }

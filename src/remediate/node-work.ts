@@ -28,7 +28,7 @@ export interface Effects {
   verify(nodes: readonly { step: PlanStep; entry: StepEntry }[]): Promise<ReadonlyMap<string, Verification>>
   /** Whether the instance of a step is no longer a node of its cluster, and so nothing of the change is left. */
   isGone(step: PlanStep): Promise<boolean>
-  /** Told of every transition. */
+  /** Told of every transition, and of every new reason. */
   onEntry?: (entry: StepEntry) => void
 }
 
@@ -120,7 +120,7 @@ export class NodeWork {
     const at = state === before.state ? before.at : { ...before.at, [state]: effects.clock.now().toISOString() }
     const entry = await journal.note({ ...before, ...more, state, why, at })
     entries.set(stepKey(step), entry)
-    effects.onEntry?.(entry)
+    if (entry.state !== before.state || entry.why !== before.why) effects.onEntry?.(entry)
   }
 
   #conclude(step: PlanStep, conclusion: Conclusion, said: Told): Promise<void> {

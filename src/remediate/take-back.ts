@@ -28,7 +28,7 @@ export async function takeBackWave(options: TakeBackOptions): Promise<void> {
 export async function rollBackRun(options: TakeBackOptions): Promise<RunHead> {
   const { plan, journal, effects } = options
   const work = new NodeWork(options)
-  const why = 'somebody asked for it'
+  const why = 'as asked for'
   let head: RunHead = { ...options.head, state: 'rolled-back', why, endedAt: null }
   await journal.noteRun(head)
   try {

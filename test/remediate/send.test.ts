@@ -78,9 +78,8 @@ async function world(agents: (AgentScenario | null)[], more: Partial<Scenario> =
     requestsPerSecond: 200,
     run,
     timeoutSeconds: 240,
+    answerTimeoutMs: 3000,
     signal: new AbortController().signal,
-    pollMs: 20,
-    gatherMs: 50,
   })
 }
 

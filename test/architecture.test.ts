@@ -103,6 +103,17 @@ describe('the doors to the outside', () => {
     ).toEqual([])
   })
 
+  it('lead to a node that is changed through one file', () => {
+    expect(offenders(sources, ({ room, text }) => room !== 'facts' && /\bapplyDocumentHashes\b/.test(text))).toEqual([
+      'src/remediate/apply.ts',
+    ])
+    expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual(['src/pipeline/remediate.ts'])
+    expect(offenders(sources, ({ room, text }) => room !== 'clients' && /\bnew RunCommand\(/.test(text))).toEqual([
+      'src/collect/inspect/inspector.ts',
+      'src/remediate/apply.ts',
+    ])
+  })
+
   it('read the environment only in clients and the command line', () => {
     expect(offenders(sources, ({ room, text }) => /process\.env/.test(text) && !['clients', 'cli', 'handlers'].includes(room))).toEqual([])
   })

@@ -1,0 +1,127 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { pausingSignals } from '#cli/options.ts'
+import { folderStore } from '#clients/folder-store.ts'
+import type { Approval } from '#model/plan.ts'
+import { systemClock } from '#remediate/clock.ts'
+import { approvalText, planText } from '#remediate/plan-file.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { approvalOf, type Nature, planOf, World } from '#test/remediation-world.ts'
+
+const hourMs = 3_600_000
+const from = (delayMs: number) => new Date(Date.now() + delayMs).toISOString()
+
+/** A plan, an approval and a store as files; nothing here reaches AWS. */
+function files(natures: Readonly<Record<number, Nature>> = {}, changed: Partial<Approval> = {}) {
+  const folder = temporaryFolder()
+  const at = (name: string) => join(folder, name)
+  const world = new World(planOf([1, 2]), natures)
+  const approval = approvalOf(world.plan, { at: from(-hourMs), until: from(hourMs), ...changed })
+  writeFileSync(at('plan.json'), planText(world.plan))
+  writeFileSync(at('approval.json'), approvalText(approval))
+  writeFileSync(at('highwater.yaml'), '{}')
+  const shared = ['--store', at('store'), '--policy', at('highwater.yaml')]
+  return {
+    plan: world.plan,
+    at,
+    world,
+    /** As another process would have done it. */
+    applied: () => world.apply({ store: folderStore(at('store')), policy: { pauseMs: 0 }, effects: { clock: systemClock }, approval }),
+    apply: (...args: string[]) => inProcess(['apply', at('plan.json'), '--approval', at('approval.json'), ...shared, ...args]),
+    rollback: (run: string, ...args: string[]) => inProcess(['rollback', run, ...shared, ...args]),
+  }
+}
+
+describe('highwater apply', () => {
+  it.each<[string, Partial<Approval>, RegExp]>([
+    ['an approval that has expired', { until: from(-1) }, /expired at .*: read the plan again and approve it anew/],
+    ['the approval of another plan', { plan: 'f'.repeat(64) }, /The approval is for another plan/],
+    ['an approval that does not hold yet', { at: from(hourMs), until: from(2 * hourMs) }, /holds from/],
+  ])('refuses %s', async (_, changed, message) => {
+    const { apply } = files({}, changed)
+    expect(await apply()).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
+  })
+
+  it('refuses a plan that was changed after it was approved, before it asks anybody anything', async () => {
+    const { at, apply } = files()
+    writeFileSync(at('plan.json'), readFileSync(at('plan.json'), 'utf8').replaceAll('70}', '71}'))
+    expect(await apply()).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/content does not have its newSha256/) })
+  })
+
+  it.each([
+    ['http://bucket/prefix', /is no store: write s3:\/\/bucket\/prefix, or a folder/],
+    ['s3://Bucket_Of_Mine', /is no store/],
+  ])('knows no store %s', async (store, message) => {
+    const { apply } = files()
+    expect(await apply('--store', store)).toMatchObject({ code: 2, stderr: expect.stringMatching(message) })
+  })
+
+  it('says what came of a plan that was applied, and sends nothing', async () => {
+    const { world, plan, applied, apply } = files()
+    await applied()
+    const commands = world.commands.length
+    const { code, stdout, stderr } = await apply()
+    expect([code, world.commands.length]).toEqual([0, commands])
+    expect(stdout).toContain(`Run ${plan.id}: done\n3 nodes planned: 3 verified. Approved by Ada Lovelace.`)
+    expect(stdout).toContain(`To take it back: highwater rollback ${plan.id} --store`)
+    expect(stderr).toMatch(/^The journal is kept in the folder .*use --store s3:\/\/bucket\/prefix\.\n$/)
+    expect(JSON.parse((await apply('--format', 'json')).stdout)).toMatchObject({ schema: 'highwater.remediation/1', state: 'done' })
+  })
+
+  it('tells which nodes were put back, and why, and ends with 1', async () => {
+    const { applied, apply } = files({ 2: 'puts back' })
+    await applied()
+    const { code, stdout } = await apply()
+    expect(code).toBe(1)
+    const text = stdout.replace(/\s+/g, ' ')
+    expect(text).toContain('stopped: 1 of its nodes failed, where 0 may: prod/ip-10-0-0-2.ec2.internal: the kubelet does not stay')
+    expect(text).toContain('3 nodes planned: 1 verified, 1 restored, 1 rolled-back.')
+    expect(text).toContain('Put back by the node itself 1 node: the kubelet does not stay')
+    expect(text).toContain('Taken back 1 node: its wave was taken back (prod/ip-10-0-0-3.ec2.internal)')
+  })
+
+  it('asks to be told to go on with a run that is not at its end', async () => {
+    const { world, applied, apply, plan } = files()
+    world.reasons = ['EKS is changing the cluster: it is UPDATING']
+    await applied()
+    expect(await apply()).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(new RegExp(`Run ${plan.id} was begun at .*: --resume goes on with it, highwater rollback ${plan.id}`)),
+    })
+  })
+})
+
+describe('highwater rollback', () => {
+  it.each([
+    ['0123456789abcdef', /has no run 0123456789abcdef/],
+    ['../../etc/passwd', /is no run: a run is called by 16 hexadecimal characters/],
+  ])('knows no run %s', async (run, message) => {
+    expect(await files().rollback(run)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
+  })
+
+  it('asks nobody where nothing of the run is left, and ends with 0', async () => {
+    const { world, plan, applied, rollback } = files({ 1: 'puts back' })
+    await applied()
+    const commands = world.commands.length
+    const { code, stdout } = await rollback(plan.id)
+    expect([code, world.commands.length]).toEqual([0, commands])
+    expect(stdout).toContain(`Run ${plan.id}: rolled-back: as asked for`)
+    expect(stdout).toContain('3 nodes planned: 1 restored, 2 skipped.')
+  })
+})
+
+describe('Ctrl-C', () => {
+  it('first pauses, then lets nothing be waited for, and then is left to the system', () => {
+    const before = process.listenerCount('SIGTERM')
+    const said = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    onTestFinished(() => said.mockRestore())
+    const { stop, end } = pausingSignals(undefined)
+    process.emit('SIGTERM')
+    expect([stop.aborted, end.aborted]).toEqual([true, false])
+    expect(said).toHaveBeenCalledWith(expect.stringContaining('Pausing: nothing more is sent'))
+    process.emit('SIGTERM')
+    expect([end.aborted, process.listenerCount('SIGTERM')]).toEqual([true, before])
+  })
+})

@@ -16,6 +16,9 @@ interface ApproveOptions {
 
 const dayMs = 24 * 3_600_000
 
+/** Where the approval of a plan is written, if nobody says otherwise. */
+export const approvalFileOf = (plan: string): string => `${plan.replace(/\.json$/, '')}.approval.json`
+
 export function approveCommand(): Command {
   return new Command('approve')
     .description('approve a plan by its digest; changes nothing by itself')
@@ -43,7 +46,7 @@ Exit codes: 0 it is approved; 2 the digest is another plan's, the time has passe
         until: options.until ?? new Date(now.getTime() + dayMs).toISOString(),
         options: { allowActAtOnce: options.allowActAtOnce === true },
       })
-      const out = options.out ?? `${file.replace(/\.json$/, '')}.approval.json`
+      const out = options.out ?? approvalFileOf(file)
       try {
         writeFileSync(out, approvalText(approval))
       } catch (error) {

@@ -1,5 +1,6 @@
 /** A plan for the person who approves it: what changes on how many nodes, what that does, whom it leaves alone, and the exact words to approve it. */
 import { actsAtOnce, type Plan, type PlanCohort } from '#model/plan.ts'
+import { approvalFileOf } from './approve.ts'
 import { nodesOf, reasonLines, shownNodes } from './reason-lines.ts'
 import { clean, cut, type Paint, painter, type Screen, wrap } from './terminal.ts'
 
@@ -68,9 +69,9 @@ function approvalLines(plan: Plan, file: string, width: number): string[] {
   return [
     `Plan:   ${file}`,
     `Digest: ${plan.digest}`,
-    ...wrap('This version changes no node: it shows what would be changed, and keeps who approved it.', width, ''),
-    'To approve exactly this:',
+    'Nothing is changed by it. To approve exactly this, and to do it:',
     `  highwater approve ${quoted(file)} --digest ${plan.digest}${acting} --by "YOUR NAME"`,
+    `  highwater apply ${quoted(file)} --approval ${quoted(approvalFileOf(file))} --store s3://BUCKET/PREFIX`,
   ]
 }
 

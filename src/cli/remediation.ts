@@ -33,10 +33,11 @@ export async function withRemediation(
   try {
     return await work({
       ...{ policy, store, stop, end, holder: randomUUID() },
-      read: selection =>
+      read: (selection, depth) =>
         liveRecords(unselected, {
           signal: end,
-          objects: 'budgets',
+          objects: depth === 'pods' ? 'budgets' : 'none',
+          depth,
           selection: options.kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection,
         }),
       targets: clusters => liveTargets(options, clusters, end),

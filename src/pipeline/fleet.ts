@@ -7,7 +7,7 @@ import { type CollectOptions, collect } from '#collect/collect.ts'
 import { disruptionBudgets } from '#collect/collectors/disruption-budgets.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
-import { collectorsOf } from '#collect/modes.ts'
+import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/modes.ts'
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
@@ -30,9 +30,11 @@ export interface LiveOptions {
   onNodes?: CollectOptions['onNodes']
   /** Which objects of a cluster are read beside its nodes; default: all that an audit reads. */
   objects?: keyof typeof objectCollectors
+  /** Absent: all that the mode reads. */
+  depth?: ReadDepth
 }
 
-export type { ClusterTarget }
+export type { ClusterTarget, ReadDepth }
 
 /** One context of a kubeconfig. */
 export interface NamedEndpoint {
@@ -103,7 +105,7 @@ async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
 
 async function* readAll(
   targets: AsyncIterable<ClusterTarget> | Iterable<ClusterTarget>,
-  { policy, selection, signal, onNodes, objects }: LiveOptions,
+  { policy, selection, signal, onNodes, objects, depth }: LiveOptions,
 ): AsyncGenerator<SnapshotRecord> {
   // One for all clusters of an account and region: the limits of SSM are theirs together.
   const inspectors = new Map<AwsPlace, Inspector>()
@@ -115,10 +117,10 @@ async function* readAll(
   async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
     for await (const { record, endpoint, place, kubelet } of targets) {
       const mode = readModeOf(policy, record.cluster)
-      const inspector = place !== null && promisedSources[mode].includes('host') ? inspectorOf(place) : null
+      const inspector = depth === undefined && place !== null && promisedSources[mode].includes('host') ? inspectorOf(place) : null
       yield collect(record, endpoint, {
         mode,
-        collectors: collectorsOf[mode],
+        collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors[depth],
         clusterCollectors: objectCollectors[objects ?? 'all'](policy),
         inspector,
         kubelet: kubelet ?? null,

@@ -8,7 +8,7 @@ import type { FreshCluster } from '#remediate/blockers.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
 import { prune } from '#snapshot/prune.ts'
 import { alarmsAgainst } from './alarms.ts'
-import { liveFleet } from './fleet.ts'
+import { type LiveOptions, liveFleet, type ReadDepth } from './fleet.ts'
 
 export interface PlannedNode {
   cluster: string
@@ -19,7 +19,9 @@ export interface FreshOptions {
   policy: Policy
   signal: AbortSignal
   /** Where records come from; default: the live EKS clusters. */
-  read?: (selection: Selection) => AsyncIterable<SnapshotRecord | MalformedLine>
+  read?: (selection: Selection, depth?: ReadDepth) => AsyncIterable<SnapshotRecord | MalformedLine>
+  /** Absent: all that each cluster's mode reads. */
+  depth?: ReadDepth
 }
 
 /**
@@ -29,13 +31,13 @@ export interface FreshOptions {
  */
 export async function* freshRecords(
   nodes: readonly PlannedNode[],
-  { policy, signal, read = selection => liveNodes(selection, policy, signal) }: FreshOptions,
+  { policy, signal, depth, read = selection => liveNodes({ selection, policy, signal, depth }) }: FreshOptions,
 ): AsyncGenerator<ClusterRecord | NodeRecord | ObjectsRecord> {
   if (nodes.length === 0) return
   const clusters = new Set(nodes.map(({ cluster }) => cluster))
   const wanted = new Set(nodes.map(keyOf))
   let takenAt: string | null = null
-  for await (const found of read({ clusters: [...clusters], nodegroups: [], nodes: [...new Set(nodes.map(({ node }) => node))] })) {
+  for await (const found of read({ clusters: [...clusters], nodegroups: [], nodes: [...new Set(nodes.map(({ node }) => node))] }, depth)) {
     if (found.kind === 'Snapshot') takenAt = found.takenAt
     if (found.kind === 'Snapshot' || found.kind === 'Malformed' || !clusters.has(found.cluster)) continue
     const record = prune(found)
@@ -66,8 +68,8 @@ export async function freshClusters(nodes: readonly PlannedNode[], options: Fres
   return clusters
 }
 
-const liveNodes = (selection: Selection, policy: Policy, signal: AbortSignal) =>
-  liveFleet({ policy, signal, selection: { ...selection, clusters: eksNames(selection.clusters) }, objects: 'budgets' })
+const liveNodes = ({ selection, ...live }: LiveOptions) =>
+  liveFleet({ ...live, selection: { ...selection, clusters: eksNames(selection.clusters) }, objects: 'budgets' })
 
 /** EKS knows a cluster by its name alone; where two share it, records have account and region before it. */
 export const eksNames = (clusters: readonly string[]): string[] => [

@@ -50,20 +50,21 @@ export function remediate(
   options: RemediateOptions & Pick<ApplyOptions, 'resume' | 'skipChanged'>,
 ): Promise<RemediationRun> {
   const { resume, skipChanged } = options
-  return withNodes(plan.id, options, session => applyPlan(plan, approval, { ...session, resume, skipChanged }))
+  return withNodes(plan.id, plan.steps, options, session => applyPlan(plan, approval, { ...session, resume, skipChanged }))
 }
 
 /** Takes back what a run has changed, by its journal. @throws OperatorError likewise */
 export const takeBack = (run: string, options: RemediateOptions): Promise<RemediationRun> =>
-  withNodes(run, options, session => rollBack(run, session))
+  withNodes(run, [], options, session => rollBack(run, session))
 
 async function withNodes(
   run: string,
+  planned: readonly PlanStep[],
   options: RemediateOptions,
   work: (session: SessionOptions) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
   const { policy, store, holder, stop, end, clock = systemClock, onEntry, onWait } = options
-  const nodes = new LiveNodes(run, options)
+  const nodes = new LiveNodes(run, planned, options)
   try {
     return await work({
       ...{ store, holder, stop, end, onWait, policy: policy.remediation },
@@ -85,12 +86,14 @@ async function withNodes(
 /** The nodes of a plan as they are now: told by SSM, and read anew each time. */
 class LiveNodes {
   readonly #run: string
+  readonly #planned: readonly PlanStep[]
   readonly #options: RemediateOptions
   readonly #appliers = new Map<AwsPlace, Applier>()
   readonly #places = new Map<string, Promise<AwsPlace | null>>()
 
-  constructor(run: string, options: RemediateOptions) {
+  constructor(run: string, planned: readonly PlanStep[], options: RemediateOptions) {
     this.#run = run
+    this.#planned = planned
     this.#options = options
   }
 
@@ -102,11 +105,16 @@ class LiveNodes {
   }
 
   async before(steps: readonly PlanStep[]): Promise<Before> {
-    const clusters = await freshClusters(steps, this.#fresh)
+    const names = new Set(steps.map(({ cluster }) => cluster))
+    const others = this.#planned.filter(step => names.has(step.cluster) && !steps.includes(step))
+    const clusters = await freshClusters(steps, { ...this.#fresh, depth: 'pods' })
+    // How many of all are NotReady says whether something else is wrong with the cluster.
+    const rest = await freshClusters(others, { ...this.#fresh, depth: 'nodes' })
     const before = { reasons: [] as string[], nodes: new Map<string, string>(), readyPods: new Map<string, string[] | null>() }
     for (const [cluster, fresh] of clusters) {
       const own = steps.filter(step => step.cluster === cluster)
-      const blockers = blockersOf(own, fresh, this.#options.policy.remediation, this.#now())
+      const all = { ...fresh, nodes: [...fresh.nodes, ...(rest.get(cluster)?.nodes ?? [])] }
+      const blockers = blockersOf(own, all, this.#options.policy.remediation, this.#now())
       before.reasons.push(...blockers.cluster.map(why => `${cluster}: ${why}`))
       for (const [node, why] of blockers.nodes) before.nodes.set(keyOf({ cluster, node }), why)
       for (const record of fresh.nodes) before.readyPods.set(recordKey(record), readyPodsOf(record))
@@ -128,7 +136,7 @@ class LiveNodes {
 
   /** Only where its cluster told all of its nodes: who does not answer has not gone. */
   async isGone(step: PlanStep): Promise<boolean> {
-    const fresh = (await freshClusters([step], this.#fresh)).get(step.cluster)
+    const fresh = (await freshClusters([step], { ...this.#fresh, depth: 'nodes' })).get(step.cluster)
     const isTold = fresh?.cluster != null && !(fresh.cluster.errors ?? []).some(({ what }) => what === 'nodes' || what === 'cluster')
     return isTold && fresh.nodes.every(({ node }) => instanceIdOf(nodeIdentity(node)) !== step.instanceId)
   }

@@ -120,6 +120,8 @@ class Run {
     const unsent = steps.filter(step => !['applied', 'broken'].includes(this.#state(step)))
     await all(unsent, step => this.#work.apply(step, readyPods?.get(stepKey(step)) ?? null))
     orPause(end)
+    // Where the run stops anyway nobody waits for the others to be well.
+    this.#requireFewErrors(steps.filter(step => ['sending', 'sent'].includes(this.#state(step))))
     const applied = steps.filter(step => this.#state(step) === 'applied')
     const wrong = await awaitVerified(applied, this.#work, effects, { timeoutMs: policy.verifyTimeoutMs, end })
     const unwell = steps.filter(step => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)))

@@ -34,7 +34,8 @@ describe('highwater plan', () => {
     expect(stdout).toMatch(/restart Each kubelet restarts once/)
     expect(stdout).toContain('── nodeadm')
     expect(stdout).toContain(`highwater approve ${out} --digest ${digest} --by "YOUR NAME"`)
-    expect(stdout).toContain('This version changes no node')
+    expect(stdout).toContain('Nothing is changed by it. To approve exactly this, and to do it:')
+    expect(stdout).toMatch(/highwater apply \S+ --approval \S+\.approval\.json --store s3:\/\/BUCKET\/PREFIX/)
   })
 
   it('prints the very file with --format json', async () => {

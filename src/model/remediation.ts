@@ -8,7 +8,7 @@ export const verificationSchema = 'highwater.verification/1'
  * Where a node stands in a run, in the order of time.
  * `sending`: noted before the command goes out, so a run that died there asks again (the node does nothing twice).
  * `restored`: taken back by the node itself, byte for byte; `rolled-back`: taken back because we asked for it.
- * `failed`: nothing was changed; `broken`: it is not known to be well, and needs a person.
+ * `skipped`: nothing was sent, or its instance is gone and nothing is left; `failed`: nothing was changed; `broken`: it is not known to be well, and needs a person.
  */
 export const stepStates = [
   'pending',

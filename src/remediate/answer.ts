@@ -53,10 +53,15 @@ export function readApplyAnswer(stdout: string, step: PlanStep, run: string, act
   if (rest.oldSha256 !== step.oldSha256 || rest.newSha256 !== step.newSha256)
     return unknown('the answer is about another file than the one asked for')
   if (!outcomes[action].includes(rest.outcome)) return unknown(`the node says ${rest.outcome} to ${action}`)
-  if (rest.outcome === 'applied' && rest.presentSha256 !== step.newSha256)
-    return unknown('the node says that it is applied, and what is there now is something else')
+  const isThere = action === 'apply' && ['applied', 'unchanged'].includes(rest.outcome)
+  if (isThere && rest.presentSha256 !== step.newSha256) return unknown(contradiction(rest.outcome))
+  // What Bottlerocket cannot unset stays, and it says so.
+  if (rest.outcome === 'restored' && step.method !== 'bottlerocket' && rest.presentSha256 !== step.oldSha256)
+    return unknown(contradiction(rest.outcome))
   return { isKnown: true, answer: { run, action, ...rest } }
 }
+
+const contradiction = (outcome: string): string => `the node says ${outcome}, and what is there now is something else`
 
 const unknown = (why: string, isRefused = false): ReadAnswer => ({ isKnown: false, why, isRefused })
 

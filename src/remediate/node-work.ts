@@ -77,6 +77,7 @@ export class NodeWork {
       )
       const conclusion = concludeApply(said, isNew && attempt === 0, step.oldSha256)
       if (conclusion !== null) return this.#conclude(step, conclusion, said)
+      if (said.kind === 'unsent' && (await this.passOverGone(step))) return
       // Whoever was told to end knows nothing of this node: the next one asks it.
       if (this.#options.end.aborted) return
     }
@@ -86,9 +87,9 @@ export class NodeWork {
     await this.#conclude(step, { state: isBroken ? 'broken' : this.entry(step).state, why }, said)
   }
 
-  /** Ends in `rolled-back`, `failed` (nothing is left of it) or `broken`; where it was told to end, as it was. @param why for people */
+  /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; where it was told to end, as it was. @param why for people */
   async rollBack(step: PlanStep, why: string): Promise<void> {
-    const { effects, end } = this.#options
+    const { end } = this.#options
     let said: Told | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
@@ -105,12 +106,18 @@ export class NodeWork {
       if (conclusion !== null)
         return this.#conclude(step, { ...conclusion, why: conclusion.why === null ? why : `${why}. ${conclusion.why}` }, said)
       if (end.aborted) return
-      if (said.kind === 'unsent' && (await effects.isGone(step).catch(() => false)))
-        return this.#conclude(step, { state: 'failed', why: `its instance is gone, and with it all that was written: ${said.why}` }, said)
+      if (said.kind === 'unsent' && (await this.passOverGone(step))) return
     }
     if (said === null) return
     const advice = 'Look at the node; highwater rollback asks it again'
     await this.#conclude(step, { state: 'broken', why: `${why}. It could not be taken back: ${whatItSaid(said)}. ${advice}` }, said)
+  }
+
+  /** Nodes come and go: one whose instance is gone has not failed, and nothing is left to be taken back. False: it is there, or nobody can tell. */
+  async passOverGone(step: PlanStep): Promise<boolean> {
+    if (!(await this.#options.effects.isGone(step).catch(() => false))) return false
+    await this.note(step, { state: 'skipped', why: 'its instance is gone, and with it all that was written' })
+    return true
   }
 
   /** Writes a transition and only then believes it. @throws Overtaken, or what the store throws */

@@ -124,7 +124,9 @@ class Run {
     this.#requireFewErrors(steps.filter(step => ['sending', 'sent'].includes(this.#state(step))))
     const applied = steps.filter(step => this.#state(step) === 'applied')
     const wrong = await awaitVerified(applied, this.#work, effects, { timeoutMs: policy.verifyTimeoutMs, end })
-    const unwell = steps.filter(step => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)))
+    const unwell: PlanStep[] = []
+    for (const step of steps.filter(one => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(one))))
+      if (!(await this.#work.passOverGone(step))) unwell.push(step)
     const whyOf = (step: PlanStep) => wrong.get(stepKey(step)) ?? this.#work.entry(step).why ?? this.#state(step)
     for (const step of unwell) await this.#work.note(step, { state: this.#state(step), why: whyOf(step) })
     this.#requireFewErrors(unwell)

@@ -170,4 +170,19 @@ describe('two applies at once', () => {
     expect(await first).toMatchObject({ message: expect.stringMatching(/broke off/) })
     expect(world.commands).toHaveLength(2)
   })
+
+  it('that want some of the same clusters: one waits for nothing it has not, and leaves nothing behind', async () => {
+    const world = new World(planOf([1, 1], 'a', 'b'))
+    const other = new World(planOf([2], 'b'))
+    const policy = { pauseMs: 0 }
+    const store = world.store
+    const held = await world.time.pass(
+      takeLease({ store, cluster: 'b', run: 'another', holder: 'another', ttlMs, clock: world.time.clock(), signal: never }),
+    )
+    await expect(world.apply({ policy })).rejects.toThrow(/Cluster b is being changed by another apply/)
+    expect([world.commands, await world.read(leaseKey('a'))]).toEqual([[], expect.objectContaining({ holder: null })])
+    await world.time.pass(held.release())
+    expect((await world.apply({ policy })).state).toBe('done')
+    expect((await other.apply({ policy, store })).state).toBe('done')
+  })
 })

@@ -139,7 +139,8 @@ describe('a step that is sent', () => {
   })
 
   it('is heard also where the script says that it did not go well', async () => {
-    await world([{ run: says({ outcome: 'restored', reason: 'the kubelet does not stay' }, 4) }])
+    const restored = { outcome: 'restored', reason: 'the kubelet does not stay', presentSha256: stepOf(0).oldSha256 }
+    await world([{ run: says(restored, 4) }])
     expect((await send(stepOf(0))).told).toMatchObject({
       kind: 'answer',
       answer: { outcome: 'restored', reason: 'the kubelet does not stay' },

@@ -21,6 +21,8 @@ export type Nature =
   | 'wrong'
   /** What it answers never arrives. */
   | 'silent'
+  /** It is gone once it was changed, and so is its answer. */
+  | 'replaced'
   /** SSM does not know it, before anything is sent. */
   | 'away'
   /** It can neither go there nor back. */
@@ -64,11 +66,16 @@ function step(cluster: string, index: number, cohort: string): PlanStep {
   }
 }
 
-/** @param sizes of the waves, all of one cohort; the nodes are called by their number, from 1 */
-export function planOf(sizes: readonly number[], cluster = 'prod', createdAt = '2026-11-21T00:00:00Z'): Plan {
-  const steps = Array.from({ length: sizes.reduce((sum, size) => sum + size, 0) }, (_, index) => step(cluster, index + 1, 'workers'))
+/** @param sizes of the waves of each cluster, all of one cohort; the nodes are called by their number, from 1 */
+export function planOf(sizes: readonly number[], ...clusters: string[]): Plan {
+  const createdAt = '2026-11-21T00:00:00Z'
+  const numbers = Array.from({ length: sizes.reduce((sum, size) => sum + size, 0) }, (_, index) => index + 1)
   const startOf = (wave: number) => sizes.slice(0, wave).reduce((sum, size) => sum + size, 0)
-  const waves = sizes.map((size, wave) => steps.slice(startOf(wave), startOf(wave) + size).map(stepKey))
+  const own = (clusters.length === 0 ? ['prod'] : clusters).map(cluster =>
+    numbers.map(number => step(cluster, number, `workers of ${cluster}`)),
+  )
+  const steps = own.flat()
+  const waves = sizes.map((size, wave) => own.flatMap(some => some.slice(startOf(wave), startOf(wave) + size).map(stepKey)))
   const body: Omit<Plan, 'id' | 'digest'> = {
     schema: planSchema,
     createdAt,
@@ -236,7 +243,8 @@ export class World {
     this.commands.push(`${action} ${one.node}`)
     onSent(`command-${this.commands.length}`)
     const answer = this.#script(node, action)
-    if (node.nature === 'silent' || node.lose > 0) {
+    if (node.nature === 'replaced') this.nodes.delete(stepKey(one))
+    if (['silent', 'replaced'].includes(node.nature) || node.lose > 0) {
       node.lose -= 1
       return { kind: 'unknown', why: 'SSM: the command could not be delivered in time', isRefused: false }
     }

@@ -10,6 +10,8 @@ import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { approvalOf, type Nature, planOf, World } from '#test/remediation-world.ts'
 
+vi.setConfig({ testTimeout: 60_000 })
+
 const hourMs = 3_600_000
 const from = (delayMs: number) => new Date(Date.now() + delayMs).toISOString()
 

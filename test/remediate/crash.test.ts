@@ -1,9 +1,11 @@
 /** A process may die at any call it makes, and its store may fail at any of them: whoever comes after it finishes the work, and no node is changed twice. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Store } from '#clients/store.ts'
 import type { RemediationRun } from '#model/remediation.ts'
 import { stepKey } from '#remediate/journal.ts'
 import { type Death, memoryStore, type Nature, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 const policy = { pauseMs: 60_000, leaseTtlMs: 120_000, verifyTimeoutMs: 120_000 }
 const natures: Record<string, Readonly<Record<number, Nature>>> = {

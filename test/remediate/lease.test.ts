@@ -1,9 +1,11 @@
 /** Two that want to change the same cluster: one does. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { Store } from '#clients/store.ts'
 import { type Lease, leaseKey, takeLease } from '#remediate/lease.ts'
 import { memoryStore, newSha256, planOf, World } from '#test/remediation-world.ts'
 import { VirtualTime } from '#test/virtual-time.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 const never = new AbortController().signal
 const ttlMs = 120_000

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
 import { stepKey } from '#remediate/journal.ts'
 import { approvalOf, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 const statesOf = ({ steps }: RemediationRun) => steps.map(({ state }) => state)
 const fast = { policy: { pauseMs: 0 } }

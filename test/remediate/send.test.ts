@@ -1,6 +1,6 @@
 /** A step on its way to a node and back, through the lab's SSM and the real SDK. */
 import { gunzipSync } from 'node:zlib'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Lab } from '#lab/lab.ts'
 import { inNodegroup } from '#lab/nodes/placement.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
@@ -14,6 +14,8 @@ import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { planOf } from '#test/remediation-world.ts'
 import { enterLab, scenario } from '../lab/support.ts'
+
+vi.setConfig({ testTimeout: 60_000 })
 
 let lab: Lab
 let applier: Applier

@@ -38,6 +38,8 @@ export interface Lab {
   requests(): Requests
   /** What SES took since the lab started, oldest first. */
   mails(): readonly Mail[]
+  /** The root folder of an instance's machine; null: nothing has run on it yet. */
+  rootOf(instanceId: string): string | null
   /** Every continue token handed out by that cluster so far has expired. @throws Error when there is no such cluster. */
   expireContinueTokens(cluster: string): void
   close(): Promise<void>
@@ -75,6 +77,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     kubeconfig: kubeconfig(world),
     requests: tally.requests,
     mails: world.ses.mailbox.mails,
+    rootOf: world.machines.rootOf,
     expireContinueTokens(name) {
       const cluster = world.clusters.get(name)
       if (!cluster) throw new Error(`the lab has no cluster named ${name}`)

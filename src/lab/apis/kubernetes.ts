@@ -1,5 +1,6 @@
 /** A Kubernetes API server as an auditor reads it: nodes, pods, events, who makes nodes, and the kubelets behind the node proxy. */
 import { type Answer, type Api, atPath, Refusal, type Route } from '#lab/api.ts'
+import { managedIdOf } from '#lab/nodes/as-they-are.ts'
 import type { LabNode, NodeSource } from '#lab/scenarios/scenario.ts'
 import type { World, WorldCluster } from '#lab/world.ts'
 import { accessReview } from './kubernetes/access-review.ts'
@@ -8,6 +9,7 @@ import { authenticate } from './kubernetes/bearer-token.ts'
 import { builtInGroups, builtInRoutes, coreLists } from './kubernetes/built-in.ts'
 import { customResourceRoutes, installedGroups } from './kubernetes/custom-resources.ts'
 import { apiGroups, apiVersions, coreResources, serverVersion } from './kubernetes/discovery.ts'
+import { disruptionBudgetsRoute } from './kubernetes/disruption-budgets.ts'
 import { eventsListing } from './kubernetes/events.ts'
 import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { listParameters, listReply } from './kubernetes/lists.ts'
@@ -25,6 +27,7 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       document('resources', '/api/v1', coreResources(coreLists)),
     ].map(onlyAuthenticated),
     ...[...customResourceRoutes(cluster), ...builtInRoutes(cluster, world.at)].map(onlyAuthenticated),
+    onlyAuthenticated(disruptionBudgetsRoute(cluster, world.at)),
     onlyAuthenticated(accessReview),
     {
       id: 'listNodes',
@@ -93,8 +96,21 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
     routes: [...routes.map(route => paced(route, cluster)), proxied('configz', nodes, world), proxied('stats/summary', nodes, world)],
     parametersOf: request => request.query,
     authenticate: request => authenticate(request, cluster, world),
+    isAway: () => isAway(cluster, world),
     error: statusReply,
   }
+}
+
+function isAway(cluster: WorldCluster, { machines, at }: World): boolean {
+  const { nodes, faults } = cluster.scenario
+  if (cluster.breaksLeft === 0) return false
+  const hasRestarted = (name: string) => {
+    const node = nodes.node(name)
+    return node !== undefined && machines.startOf(managedIdOf(name, node, at)) !== null
+  }
+  if (faults?.away?.from === 'first-restart' && !nodes.names().some(hasRestarted)) return false
+  cluster.breaksLeft -= 1
+  return true
 }
 
 const document = (id: string, path: string, body: object): Route<User> => ({

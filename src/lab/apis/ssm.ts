@@ -45,6 +45,11 @@ export function ssmApi(world: World): Api<Caller> {
             world.ssm.throttlesLeft -= 1
             throw new Refusal(400, 'ThrottlingException', 'Rate exceeded')
           }
+          const left = world.ssm.throttlesLeftOf.get(name) ?? 0
+          if (left > 0) {
+            world.ssm.throttlesLeftOf.set(name, left - 1)
+            throw new Refusal(400, 'ThrottlingException', 'Rate exceeded')
+          }
           return json(run(inputOf(request), world))
         },
       }),

@@ -3,25 +3,39 @@
  * that keeps to HIGHWATER_ROOT and to PATH, as those of our documents do, sees nothing of this machine.
  */
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { ScriptRun } from '#lab/scenarios/scenario.ts'
+import { standInsOf, systemProgram, writeBin } from './bin.ts'
+import { faultyTools } from './faulty-tools.ts'
 import type { Machine } from './machine.ts'
-import { standInsOf, systemProgram, writeBin } from './programs.ts'
+import { lastStart } from './programs/beside.ts'
 import { writeRoot } from './root.ts'
+import type { Installed, KubeletStart } from './start.ts'
 
 export interface Machines {
   /** @param build called once for each id */
   run(id: string, build: () => Machine, script: string, environment: Readonly<Record<string, string>>): Promise<ScriptRun>
+  /** The last start of its kubelet, read from its disk; null: it was not started anew. */
+  startOf(id: string): KubeletStart | null
+  /** When its fault struck, by this machine's clock; null: it has not. */
+  struckAtMs(id: string): number | null
+  /** Where its root folder is; null: nothing has run there yet. */
+  rootOf(id: string): string | null
   /** Ends what still runs, and removes everything. */
   close(): Promise<void>
 }
 
 interface Standing {
   folder: string
-  bin: string
+  /** Its PATH. */
+  path: string
+  struckAtMs: number | null
+  /** What `start.json` said when it was read last, and which one it was. */
+  seen: { file: string; start: KubeletStart } | null
 }
 
 /** All nodes share this machine. */
@@ -30,8 +44,11 @@ const runsAtOnce = 4
 const hardTimeoutMs = 90_000
 const outputMaxBytes = 64 * 1024 * 1024
 const killed = 137
+/** Seconds for which the documents' scripts wait at a time, in place of two. */
+const pace = '0.02'
 
-export function createMachines(): Machines {
+/** @param aheadMs how far the lab's clock is ahead of this machine's */
+export function createMachines(aheadMs: number): Machines {
   const standing = new Map<string, Standing>()
   const bins = new Map<Machine['programs'], string>()
   const waiting: (() => void)[] = []
@@ -49,7 +66,9 @@ export function createMachines(): Machines {
     for (const name of ['root', 'answers', 'tmp']) mkdirSync(join(folder, name), { recursive: true })
     writeRoot(join(folder, 'root'), machine, new Date())
     for (const [name, text] of Object.entries(machine.answers)) writeFileSync(join(folder, 'answers', name), text)
-    const made = { folder, bin: binOf(base, machine.programs) }
+    install(folder, machine, aheadMs)
+    const bin = binOf(base, machine.programs)
+    const made = { folder, path: machine.fault ? `${ownBin(folder, bin, machine)}:${bin}` : bin, struckAtMs: null, seen: null }
     standing.set(id, made)
     return made
   }
@@ -76,6 +95,26 @@ export function createMachines(): Machines {
       }
     },
 
+    startOf(id) {
+      const node = standing.get(id)
+      if (!node) return null
+      const found = statSync(join(node.folder, 'start.json'), { throwIfNoEntry: false })
+      if (!found) return null
+      const file = `${found.ino} ${found.mtimeMs}`
+      if (node.seen?.file !== file) {
+        const start = lastStart(node.folder)
+        node.seen = start && { file, start }
+      }
+      return node.seen?.start ?? null
+    },
+
+    struckAtMs: id => standing.get(id)?.struckAtMs ?? null,
+
+    rootOf(id) {
+      const node = standing.get(id)
+      return node ? join(node.folder, 'root') : null
+    },
+
     async close() {
       closing.abort()
       await Promise.all(running)
@@ -85,20 +124,62 @@ export function createMachines(): Machines {
   }
 }
 
+/** What its stand-ins need to start its kubelet anew. */
+function install(folder: string, { kubelet, nodeadm, running, fault, programs }: Machine, aheadMs: number): void {
+  if (fault?.kind === 'disk-full' && fault.from === 'start') writeFileSync(join(folder, 'full'), '')
+  if (!kubelet) return
+  const clockAheadMs = aheadMs + (fault?.kind === 'clock-skew' ? fault.byMs : 0)
+  const installed: Installed = {
+    kubelet,
+    nodeadm: nodeadm ?? null,
+    fault: fault ?? null,
+    clockAheadMs,
+    host: programs === 'host' ? 'root' : 'host',
+  }
+  writeFileSync(join(folder, 'installed.json'), JSON.stringify(installed))
+  writeFileSync(join(folder, 'first.json'), JSON.stringify(running))
+  writeFileSync(join(folder, 'unit'), `${kubelet.unit}\n`)
+  const program = join(folder, 'run')
+  const sources = fileURLToPath(new URL('programs', import.meta.url))
+  writeFileSync(program, `#!/bin/sh\nprogram=$1\nshift\nexec '${process.execPath}' "${sources}/$program.ts" '${folder}' "$@"\n`)
+  chmodSync(program, 0o755)
+}
+
+function ownBin(folder: string, bin: string, { fault, programs }: Machine): string {
+  const own = join(folder, 'bin')
+  mkdirSync(own)
+  for (const [name, script] of Object.entries(fault ? faultyTools(fault, folder, bin, systemProgram) : {})) {
+    // What this kind of node does not have, its fault does not bring.
+    if (!existsSync(join(bin, name))) continue
+    // The agent's container is no place where the swap is.
+    if (name === 'mv' && programs === 'control-container') continue
+    writeFileSync(join(own, name), script)
+    chmodSync(join(own, name), 0o755)
+  }
+  return own
+}
+
 function runScript(
-  { folder, bin }: Standing,
+  node: Standing,
   script: string,
   environment: Readonly<Record<string, string>>,
   closing: AbortSignal,
 ): Promise<ScriptRun> {
+  const { folder, path } = node
   // One for each command, as the agent has it: two may run at once.
   const orchestration = mkdtempSync(join(folder, 'command-'))
   const file = join(orchestration, '_script.sh')
   writeFileSync(file, script)
   const shell = systemProgram('dash') ?? systemProgram('sh') ?? 'sh'
-  const own = { PATH: bin, HIGHWATER_ROOT: join(folder, 'root'), TMPDIR: join(folder, 'tmp') }
+  const own = {
+    PATH: path,
+    HIGHWATER_ROOT: join(folder, 'root'),
+    HIGHWATER_PACE: pace,
+    HIGHWATER_LAB_RUN: orchestration,
+    TMPDIR: join(folder, 'tmp'),
+  }
   // A group of its own, so that it can be ended with all that it has started.
-  const child = spawn(shell, [file], {
+  const child = spawn(shell, ['-c', 'echo $$ >"$HIGHWATER_LAB_RUN/pid"; exec "$0" "$1"', shell, file], {
     cwd: own.TMPDIR,
     env: { ...environment, ...own },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -119,8 +200,10 @@ function runScript(
     const end = (exitCode: number) => {
       clearTimeout(timer)
       closing.removeEventListener('abort', kill)
+      const isStruck = existsSync(join(orchestration, 'struck'))
+      if (isStruck) node.struckAtMs = Date.now()
       rmSync(orchestration, { recursive: true, force: true })
-      resolve({ ...said, exitCode })
+      resolve({ ...said, exitCode, ...(isStruck && { isStruck }) })
     }
     child.once('error', error => {
       said.stderr += error.message

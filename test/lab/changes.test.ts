@@ -1,86 +1,130 @@
 /** Lab nodes that really change: each document is sent by the real SDK, and what comes of it is read from the kubelet, through the API server. */
 import { describe, expect, it, vi } from 'vitest'
-import type { Lab } from '#lab/lab.ts'
-import {
-  type RemediationNode,
-  type RemediationOptions,
-  remediationNodes,
-  remediationScenario,
-  successorOf,
-} from '#lab/scenarios/remediation.ts'
-import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
+import { type RemediationOptions, remediationNodes, remediationScenario } from '#lab/scenarios/remediation.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { type Change, fileOf, imageGcAt, mainFileOf, send, sha256 } from '#test/lab-changes.ts'
-import { describe as describeCluster, get, token } from './support.ts'
+import { mainFileOf, send, sha256 } from '#test/lab-changes.ts'
+import { WatchedNode } from '#test/watched-node.ts'
+import { askIn, get } from './support.ts'
 
-const families = ['al2', 'al2023', 'al2023-dropin', 'al2023-plain', 'bottlerocket']
 const nodes = new Map(remediationNodes().map(node => [node.key, node]))
-const nodeAt = (key: string): RemediationNode => nodes.get(key) ?? successorOf(key)
 const patience = { timeout: 50_000, interval: 50 }
+const long = { timeout: 60_000 }
 
-class Watched {
-  readonly lab: Lab
-  readonly node: RemediationNode
-  constructor(lab: Lab, node: RemediationNode) {
-    this.lab = lab
-    this.node = node
-  }
-  async ask(path: string) {
-    const { cluster } = this.node
-    return get(await describeCluster(cluster), path, await token(this.lab, cluster))
-  }
-  async thresholds(): Promise<unknown[] | number> {
-    const { status, json } = await this.ask(`/api/v1/nodes/${this.node.name}/proxy/configz`)
-    if (status !== 200) return status
-    const { kubeletconfig } = json as unknown as { kubeletconfig: Record<string, unknown> }
-    return [kubeletconfig.imageGCHighThresholdPercent, kubeletconfig.imageGCLowThresholdPercent]
-  }
-  async object(): Promise<KubernetesNode> {
-    return (await this.ask(`/api/v1/nodes/${this.node.name}`)).json as KubernetesNode
-  }
-  async ready() {
-    return (await this.object()).status?.conditions?.find(({ type }) => type === 'Ready')
-  }
-  async pods(): Promise<KubernetesPod[]> {
-    const { json } = await this.ask(`/api/v1/pods?fieldSelector=spec.nodeName%3D${this.node.name}`)
-    return (json as unknown as { items: KubernetesPod[] }).items
-  }
-  /** The text of the main file, read as the inspection has it: from the node. */
-  async change(high = 70, low = 50): Promise<Change> {
-    const { nodegroup } = this.node
-    const main = mainFileOf[nodegroup]
-    if (main === undefined) return imageGcAt(nodegroup, high, low)
-    // A first command makes the machine stand; it is refused.
-    const probe = imageGcAt(nodegroup, high, low, '{}')
-    await this.send({ ...probe, parameters: { ...probe.parameters, OldSha256: sha256('nobody has it'), Run: 'run-that-is-refused' } })
-    return imageGcAt(nodegroup, high, low, fileOf(this.lab, this.node, main) ?? '')
-  }
-  send({ document, parameters }: Change, more: Record<string, string> = {}, timeoutMs?: number) {
-    return send(this.lab, this.node, document, { ...parameters, ...more }, timeoutMs === undefined ? {} : { timeoutMs })
-  }
+async function watched(key: string, options: RemediationOptions = {}): Promise<WatchedNode> {
+  const lab = await labOf([remediationScenario({ nodes: 10, ...options })])
+  return new WatchedNode(lab, nodes.get(key)!, askIn(lab))
 }
 
-async function watched(key: string, options: RemediationOptions = {}): Promise<Watched> {
-  return new Watched(await labOf([remediationScenario({ nodes: 10, ...options })]), nodeAt(key))
-}
-
-describe.each(families)('a node of %s', family => {
-  const key = `shop/${family}/0`
-
-  it('serves the new values when its kubelet was started with them, and the old ones after a rollback', { timeout: 60_000 }, async () => {
-    const node = await watched(key)
-    expect(await node.thresholds()).toEqual([85, 80])
-    const before = await node.object()
+describe.each([...Object.keys(mainFileOf), 'bottlerocket'])('a node of %s', family => {
+  it('runs with what its kubelet found when it was started anew, and with what was there after a rollback', long, async () => {
+    const node = await watched(`shop/${family}/0`)
+    const first = await node.configz()
+    expect(first).toMatchObject({ imageGCHighThresholdPercent: 85, imageGCLowThresholdPercent: 80 })
+    const before = await node.ready()
     const change = await node.change()
-    expect(await node.send(change)).toMatchObject({ outcome: 'applied' })
-    expect(await node.thresholds()).toEqual([70, 50])
+    expect(await node.send(change, { Action: 'check' })).toMatchObject({ outcome: 'ready' })
+    expect(await node.thresholds()).toEqual([85, 80])
+    expect(await node.send(change)).toMatchObject({ outcome: 'applied', newSha256: change.parameters.NewSha256 })
+    const other = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
+    expect(await node.configz()).toEqual(Object.assign({}, first, other))
     await vi.waitFor(async () => expect(await node.ready()).toMatchObject({ status: 'True', reason: 'KubeletReady' }), patience)
-    expect((await node.ready())?.lastTransitionTime).not.toEqual(
-      before.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime,
-    )
+    expect((await node.ready())?.lastTransitionTime).not.toEqual(before?.lastTransitionTime)
     // A second command of the same run does nothing anew.
     expect(await node.send(change)).toMatchObject({ outcome: 'unchanged' })
     expect(await node.send(change, { Action: 'rollback' })).toMatchObject({ outcome: 'restored' })
-    expect(await node.thresholds()).toEqual(family === 'bottlerocket' ? [70, 50] : [85, 80])
+    // apiclient only sets.
+    expect(await node.configz()).toEqual(family === 'bottlerocket' ? Object.assign({}, first, other) : first)
+  })
+
+  it('puts back byte for byte what no kubelet takes', long, async () => {
+    const node = await watched(`shop/${family}/0`)
+    const change = await node.change(50, 70)
+    const main = mainFileOf[family]
+    const before = main === undefined ? null : node.file(main)
+    const answer = await node.send(change)
+    if (main === undefined) {
+      // What the kubelet makes of it cannot be seen from the agent's container: whoever sent it has to look.
+      expect(answer).toMatchObject({ outcome: 'applied' })
+      expect(await node.thresholds()).toBe(503)
+      return
+    }
+    expect(answer).toMatchObject({
+      outcome: 'restored',
+      reason: expect.stringMatching(/does not stay|not well in time/),
+      kubelet: { active: true },
+    })
+    expect(node.file(main)).toBe(before)
+    if (change.path !== main) expect(node.file(change.path ?? '')).toBeNull()
+    expect(await node.thresholds()).toEqual([85, 80])
   })
 })
+
+describe('a node that was changed', () => {
+  it('shows it at the port of its kubelet, too, which is closed while that is down', long, async () => {
+    const node = await watched('shop/al2/0', { nodes: 2, kubelets: true })
+    const { address, port } = await portOf(node)
+    const asked = async () => {
+      const { ca, bearer } = await askIn(node.lab).of('shop')
+      return get({ endpoint: `https://${address}:${port}`, ca }, '/configz', bearer)
+    }
+    expect(await node.send(await node.change())).toMatchObject({ outcome: 'applied' })
+    expect((await asked()).json).toMatchObject({ kubeletconfig: { imageGCHighThresholdPercent: 70 } })
+    const off = await watched('shop/al2/0', { nodes: 2, kubelets: true, faults: { 'shop/al2/0': { change: { kind: 'never-up' } } } })
+    expect(await off.send(await off.change())).toMatchObject({ outcome: 'broken' })
+    const there = await portOf(off)
+    const { ca, bearer } = await askIn(off.lab).of('shop')
+    await expect(get({ endpoint: `https://${there.address}:${there.port}`, ca }, '/configz', bearer)).rejects.toThrow(/hang up|ECONNRESET/)
+  })
+
+  it('takes a file for logrotate, which nobody starts anew, and none that logrotate would not', long, async () => {
+    const node = await watched('shop/al2/0')
+    const before = await node.ready()
+    const text = '/var/log/app/*.log {\n  daily\n  rotate 5\n  maxsize 100M\n  missingok\n}\n'
+    const sync = (content: string, run: string, action = 'apply') =>
+      send(node.lab, node.node, 'Highwater-SyncFile', {
+        Action: action,
+        Run: run,
+        OldSha256: 'absent',
+        NewSha256: sha256(content),
+        Content: Buffer.from(content).toString('base64'),
+        Name: 'app',
+      })
+    expect(await sync(text.replace('daily', 'dayly'), 'run-with-a-slip')).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/unknown option 'dayly'/),
+    })
+    expect(await sync(text, 'run-of-a-test')).toMatchObject({ outcome: 'applied' })
+    expect(node.file('/etc/logrotate.d/app')).toBe(text)
+    expect(await sync(text, 'run-of-a-test', 'rollback')).toMatchObject({ outcome: 'restored' })
+    expect(node.file('/etc/logrotate.d/app')).toBeNull()
+    expect(await node.ready()).toEqual(before)
+  })
+
+  it('leaves its pods out of their budget until they have been probed again', long, async () => {
+    const node = await watched('shop/al2/0', { hasTightBudget: true })
+    const budgets = async () => {
+      const { json } = await node.ask('/apis/policy/v1/poddisruptionbudgets')
+      return (json as { items: { metadata: { name: string }; status: Record<string, number> }[] }).items.map(({ metadata, status }) => ({
+        name: metadata.name,
+        ...status,
+      }))
+    }
+    const calm = await budgets()
+    expect(calm).toMatchObject([
+      { name: 'storefront', currentHealthy: 5, disruptionsAllowed: 3, expectedPods: 5 },
+      { name: 'ledger', disruptionsAllowed: 0 },
+    ])
+    expect(await node.send(await node.change())).toMatchObject({ outcome: 'applied' })
+    await vi.waitFor(async () => expect(await budgets()).toEqual(calm), patience)
+    const probed = (await node.pods()).filter(({ metadata }) => metadata?.namespace === 'store')
+    const startedAt = Date.parse((await node.ready())?.lastTransitionTime ?? '')
+    for (const { status } of probed)
+      expect(Date.parse(status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '')).toBeGreaterThan(startedAt - 1)
+  })
+})
+
+async function portOf(node: WatchedNode) {
+  const { status } = await node.object()
+  const address = status?.addresses?.find(({ type }) => type === 'InternalIP')?.address
+  return { address, port: status?.daemonEndpoints?.kubeletEndpoint?.Port }
+}

@@ -14,8 +14,27 @@ export const sha256 = (content: string | Buffer) => createHash('sha256').update(
 
 type DocumentName = keyof typeof applyDocumentHashes
 
-export interface SendOptions {
+interface SendOptions {
   timeoutMs?: number
+  /** Whoever asked is not there any more. */
+  signal?: AbortSignal
+}
+
+function ssmOf({ environment }: Lab): SsmApi {
+  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = environment
+  const credentials = async () => ({ accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY })
+  return new SsmApi('us-east-1', credentials, { requestsPerSecond: 200, concurrency: 4 })
+}
+
+/** Of its agent; undefined: SSM does not know it. */
+export async function pingStatusOf(lab: Lab, { instanceId }: Pick<RemediationNode, 'instanceId'>): Promise<string | undefined> {
+  const ssm = ssmOf(lab)
+  try {
+    const [found] = await ssm.instances([instanceId], new AbortController().signal)
+    return found?.pingStatus
+  } finally {
+    ssm.close()
+  }
 }
 
 /** @throws Error that says in words why there is no answer */
@@ -24,11 +43,9 @@ export async function send(
   { instanceId }: Pick<RemediationNode, 'instanceId'>,
   name: DocumentName,
   parameters: Readonly<Record<string, string>>,
-  { timeoutMs = 50_000 }: SendOptions = {},
+  { timeoutMs = 50_000, signal = new AbortController().signal }: SendOptions = {},
 ): Promise<Answer> {
-  const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = lab.environment
-  const credentials = async () => ({ accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY })
-  const ssm = new SsmApi('us-east-1', credentials, { requestsPerSecond: 200, concurrency: 4 })
+  const ssm = ssmOf(lab)
   try {
     const command = new RunCommand(ssm, {
       document: { name, version: '1', sha256: applyDocumentHashes[name] },
@@ -40,7 +57,7 @@ export async function send(
       silentAfterMs: 15 * 60_000,
       gatherMs: 1,
       pollMs: 20,
-      signal: new AbortController().signal,
+      signal,
     })
     const { stdout } = await command.ask(instanceId)
     return JSON.parse(stdout)
@@ -51,10 +68,10 @@ export async function send(
 
 /** A file of a node's root folder; null: it is not there. */
 export function fileOf(lab: Lab, { instanceId }: Pick<RemediationNode, 'instanceId'>, path: string): string | null {
-  const root = lab.rootOf(instanceId)
-  if (root === null) throw new Error(`nothing has run on ${instanceId}`)
+  const machine = lab.machineOf(instanceId)
+  if (machine === null) throw new Error(`nothing has run on ${instanceId}`)
   try {
-    return readFileSync(join(root, path), 'utf8')
+    return readFileSync(join(machine.root, path), 'utf8')
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
     throw error
@@ -124,6 +141,7 @@ export function imageGcAt(nodegroup: string, high: number, low: number, main = '
   }
 }
 
+/** Main configuration files of the kubelet, by nodegroup. */
 export const mainFileOf: Readonly<Record<string, string>> = {
   al2: '/etc/kubernetes/kubelet/kubelet-config.json',
   al2023: '/etc/kubernetes/kubelet/config.json',

@@ -184,8 +184,7 @@ const placesOf = (nodes: number): Place[] =>
 const keyOf = ({ cluster, group, index }: Place) => `${cluster}/${group.name}/${index}`
 const behind = (place: Place): Place => ({ ...place, index: place.index + successorsFrom })
 
-const ipOf = ({ cluster, group, index }: Place) =>
-  `10.${20 + clusterNames.indexOf(cluster)}.${groups.indexOf(group)}.${index + 1}`
+const ipOf = ({ cluster, group, index }: Place) => `10.${20 + clusterNames.indexOf(cluster)}.${groups.indexOf(group)}.${index + 1}`
 
 const placementOf = (place: Place) =>
   inNodegroup(place.group.name, {

@@ -7,7 +7,8 @@ export const dropInFolder = '/etc/kubernetes/kubelet/config.json.d'
 export const nodeadmDropIn = '40-nodeadm.conf'
 export const kind: RawObject = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }
 
-export const nodeadmText = (fields: RawObject) => `${JSON.stringify(fields, null, 4)}\n`
+/** As nodeadm and bootstrap.sh write it. */
+export const configurationText = (fields: RawObject) => `${JSON.stringify(fields, null, 4)}\n`
 
 export const nodeadmEnvironment = {
   path: '/etc/eks/kubelet/environment',

@@ -36,7 +36,7 @@ export function asTheyAre(nodes: NodeSource, machines: Machines, at: string, now
   }
 
   function asStarted(name: string, node: LabNode): LabNode {
-    const start = machines.startOf(managedIdOf(name, node, at))
+    const start = node.asStarted ? machines.startOf(managedIdOf(name, node, at)) : null
     if (!start || !node.asStarted) return node
     return node.asStarted(start, now() + (node.changeFault?.kind === 'clock-skew' ? node.changeFault.byMs : 0))
   }

@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bottlerocketKeys, bottlerocketSettings, bottlerocketTexts } from '#facts/eks/bottlerocket-settings.ts'
 import { bottlerocketFile } from '#lab/machines/bottlerocket.ts'
-import { kind, nodeadmText } from '#lab/machines/nodeadm-files.ts'
+import { configurationText, kind } from '#lab/machines/nodeadm-files.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { replace } from './beside.ts'
 import { patched } from './read-configuration.ts'
@@ -27,7 +27,7 @@ function set(): void {
   const known = JSON.parse(readFileSync(file, 'utf8')) as { settings: { kubernetes: RawObject } }
   const kubernetes = patched(known.settings.kubernetes, given.kubernetes)
   replace(file, `${JSON.stringify({ settings: { kubernetes } }, null, 2)}\n`)
-  replace(join(node, 'host', bottlerocketFile), nodeadmText({ ...kind, ...fieldsOf(kubernetes) }))
+  replace(join(node, 'host', bottlerocketFile), configurationText({ ...kind, ...fieldsOf(kubernetes) }))
 }
 
 const isOfType: Readonly<Record<string, (value: unknown, setting: string) => boolean>> = {

@@ -7,7 +7,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { dropInFolder, kind, mainFile, nodeadmDropIn, nodeadmEnvironment, nodeadmText, withoutFolder } from '#lab/machines/nodeadm-files.ts'
+import {
+  configurationText,
+  dropInFolder,
+  kind,
+  mainFile,
+  nodeadmDropIn,
+  nodeadmEnvironment,
+  withoutFolder,
+} from '#lab/machines/nodeadm-files.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { installedIn, replace } from './beside.ts'
 import { patched } from './read-configuration.ts'
@@ -29,10 +37,10 @@ function init(): void {
   const config = given('--config-source').reduce((all, source) => configOf(source).reduce(patched, all), {} as RawObject)
   const isWanted = Object.keys(config).length > 0
   const root = join(node, 'root')
-  replace(join(root, mainFile), nodeadmText({ ...kind, ...nodeadm.main }))
-  if (isWanted) replace(join(root, dropInFolder, nodeadmDropIn), nodeadmText({ ...kind, ...config }))
+  replace(join(root, mainFile), configurationText({ ...kind, ...nodeadm.main }))
+  if (isWanted) replace(join(root, dropInFolder, nodeadmDropIn), configurationText({ ...kind, ...config }))
   replace(join(root, nodeadmEnvironment.path), nodeadmEnvironment.text(isWanted ? nodeadm.flags : withoutFolder(nodeadm.flags)))
-  for (const cache of given('--config-cache')) replace(join(root, cache), nodeadmText({ spec: { kubelet: { config } } }))
+  for (const cache of given('--config-cache')) replace(join(root, cache), configurationText({ spec: { kubelet: { config } } }))
 
   function configOf(source: string): RawObject[] {
     if (source === 'imds://user-data') return [nodeadm?.userData ?? {}]

@@ -119,7 +119,7 @@ describe("the lab's kubelet", () => {
   })
 })
 
-describe('pods whose kubelet was started anew', () => {
+describe('a node whose kubelet was started anew', () => {
   const start = {
     number: 2,
     atMs: Date.parse('2026-11-21T02:00:00Z'),
@@ -139,16 +139,40 @@ describe('pods whose kubelet was started anew', () => {
     })
   }
 
+  const down = { ...start, isUp: false, isHealthy: false, why: 'it exits', downSinceMs: start.atMs, configuration: null }
+  it.each([
+    ['is not Ready at once', start, 999, 'False', '2026-11-21T02:00:00Z', '2026-11-21T02:00:00Z'],
+    ['is Ready when the runtime was checked', start, 1000, 'True', '2026-11-21T02:00:01Z', '2026-11-21T02:00:01Z'],
+    ['is called Ready while nobody misses it', down, 2999, 'True', '2026-11-12T02:00:00Z', '2026-11-21T02:00:00Z'],
+    ['is Unknown when it was not heard of', down, 3000, 'Unknown', '2026-11-21T02:00:03Z', '2026-11-21T02:00:00Z'],
+  ])('%s', (_, last, afterMs, status, lastTransitionTime, lastHeartbeatTime) => {
+    const node = profiledNode(profile).asStarted?.(last, start.atMs + afterMs)
+    const conditions = node?.node('2026-11-21T02:00:00Z').status?.conditions
+    expect(conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status, lastTransitionTime, lastHeartbeatTime })
+  })
+
+  it('tells in its statistics since when it runs', () => {
+    const { node } = (profiledNode(profile).asStarted?.(start, start.atMs)?.summary('2026-11-21T02:00:00Z') ?? {}) as {
+      node: { systemContainers: { name: string; startTime: string }[] }
+    }
+    const since = node.systemContainers.map(({ name, startTime }) => [name, startTime])
+    expect(since).toEqual([
+      ['kubelet', '2026-11-21T02:00:00Z'],
+      ['runtime', '2026-11-20T20:00:00Z'],
+      ['pods', '2026-11-20T20:00:00Z'],
+    ])
+  })
+
   it.each([
     [0, ['False', true, '2026-11-21T02:00:00Z'], ['False', false, '2026-11-21T02:00:00Z']],
     [1999, ['False', true, '2026-11-21T02:00:00Z'], ['False', false, '2026-11-21T02:00:00Z']],
     [2000, ['True', true, '2026-11-21T02:00:02Z'], ['False', true, '2026-11-21T02:00:00Z']],
     [3000, ['True', true, '2026-11-21T02:00:02Z'], ['True', true, '2026-11-21T02:00:03Z']],
-  ])('are not ready until each has been probed: %i ms after', (afterMs, probed, probedTwice) => {
+  ])('has no pod that is ready until each has been probed: %i ms after', (afterMs, probed, probedTwice) => {
     expect(shown(afterMs)).toEqual([probed, probedTwice])
   })
 
-  it('stay what they were from the minor on that keeps their status', () => {
+  it('leaves them what they were from the minor on that keeps their status', () => {
     // No node of the lab runs it yet.
     const version = '1.35.0' as '1.34.0'
     expect(shown(0, { version })).toEqual(Array.from({ length: 2 }, () => ['True', true, '2026-11-20T20:00:00Z']))

@@ -46,7 +46,7 @@ export async function standUpKubelets(cluster: WorldCluster, world: World, tally
 }
 
 const shownAt = (nodes: NodeSource, addresses: ReadonlyMap<string, Address>): NodeSource => ({
-  names: nodes.names,
+  ...nodes,
   node(name) {
     const node = nodes.node(name)
     const address = addresses.get(name)

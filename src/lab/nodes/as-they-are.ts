@@ -33,6 +33,7 @@ export function asTheyAre(nodes: NodeSource, machines: Machines, at: string, now
       const node = nodes.node(name)
       return node && !(successors.has(name) && isGone(name)) ? asStarted(name, node) : undefined
     },
+    asNow: asStarted,
   }
 
   function asStarted(name: string, node: LabNode): LabNode {

@@ -22,8 +22,8 @@ export interface Reply {
   breakAfterBytes?: number
 }
 
-/** `hang`: the connection stays open and nothing is ever sent. */
-export type Answer = Reply | 'hang'
+/** `hang`: the connection stays open and nothing is ever sent. `break`: it ends, and nothing was sent. */
+export type Answer = Reply | 'hang' | 'break'
 
 export interface Route<Caller> {
   id: string
@@ -42,6 +42,8 @@ export interface Api<Caller> {
   routes: readonly Route<Caller>[]
   /** Who asks. @throws Refusal when the credentials are not good. */
   authenticate(request: LabRequest): Caller
+  /** Whether nobody is there just now. Default: somebody always is. */
+  isAway?(): boolean
   /** The parameters of a request: the query, or the form where the protocol has one. */
   parametersOf(request: LabRequest): URLSearchParams
   /** An error in the protocol's own form. */
@@ -71,6 +73,7 @@ export const notImplemented = (message: string) => new Refusal(501, 'NotImplemen
 export async function answer<Caller>(api: Api<Caller>, request: LabRequest, count: (route: string) => void): Promise<Answer> {
   const found = findRoute(api, request)
   count(found?.route.id ?? 'unknown')
+  if (api.isAway?.()) return 'break'
   try {
     if (!found) throw notImplemented(`the lab's ${api.name} does not know ${request.method} ${request.path}`)
     const caller = api.authenticate(request)

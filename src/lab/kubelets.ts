@@ -30,7 +30,12 @@ export async function standUpKubelets(cluster: WorldCluster, world: World, tally
     addresses.set(nodeName, { ip, port: 1 })
     if (node.fault?.kind === 'down') continue
     const names = faults?.kubeletCertificate === 'other-host' ? { dns: ['another-node'], ip: [] } : { dns: [nodeName], ip: [ip] }
-    const served = await serve(kubeletApi(node, cluster, world), tally, issueServing(authority, names), ip).catch((cause: Error) => {
+    const served = await serve(
+      kubeletApi(node, () => nodes.node(nodeName), cluster, world),
+      tally,
+      issueServing(authority, names),
+      ip,
+    ).catch((cause: Error) => {
       throw new Error(`no kubelet of the lab can listen at ${ip}: that takes Linux, where all of 127.0.0.0/8 is this machine`, { cause })
     })
     servers.push(served)
@@ -41,7 +46,7 @@ export async function standUpKubelets(cluster: WorldCluster, world: World, tally
 }
 
 const shownAt = (nodes: NodeSource, addresses: ReadonlyMap<string, Address>): NodeSource => ({
-  names: nodes.names,
+  ...nodes,
   node(name) {
     const node = nodes.node(name)
     const address = addresses.get(name)

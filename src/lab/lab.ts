@@ -30,6 +30,12 @@ export interface LabOptions {
   documents?: readonly LabDocument[]
 }
 
+export interface LabMachine {
+  /** Its root folder. */
+  root: string
+  hasFaultStruck: boolean
+}
+
 export interface Lab {
   /** Environment variables with which the AWS SDKs and the AWS CLI find the lab. */
   environment: Record<string, string>
@@ -39,6 +45,8 @@ export interface Lab {
   requests(): Requests
   /** What SES took since the lab started, oldest first. */
   mails(): readonly Mail[]
+  /** An instance's machine; null: nothing has run on it yet. */
+  machineOf(instanceId: string): LabMachine | null
   /** Every continue token handed out by that cluster so far has expired. @throws Error when there is no such cluster. */
   expireContinueTokens(cluster: string): void
   close(): Promise<void>
@@ -78,6 +86,10 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     kubeconfig: kubeconfig(world),
     requests: tally.requests,
     mails: world.ses.mailbox.mails,
+    machineOf(instanceId) {
+      const root = world.machines.rootOf(instanceId)
+      return root === null ? null : { root, hasFaultStruck: world.machines.struckAtMs(instanceId) !== null }
+    },
     expireContinueTokens(name) {
       const cluster = world.clusters.get(name)
       if (!cluster) throw new Error(`the lab has no cluster named ${name}`)

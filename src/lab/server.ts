@@ -75,6 +75,7 @@ const headersOf = (incoming: IncomingMessage): Record<string, string> =>
 
 async function send(reply: Answer, response: ServerResponse): Promise<void> {
   if (reply === 'hang') return
+  if (reply === 'break') return void response.destroy()
   if (reply.delayMs) await new Promise(resolve => setTimeout(resolve, reply.delayMs).unref())
   const body = Buffer.from(reply.body)
   response.writeHead(reply.status, { ...reply.headers, 'content-length': String(body.length) })

@@ -7,6 +7,7 @@ import { createSes, type WorldSes } from './apis/sesv2/state.ts'
 import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
 import { createMachines, type Machines } from './machines/machines.ts'
+import { asTheyAre } from './nodes/as-they-are.ts'
 import type { AlarmScenario, ClusterScenario, LaunchTemplateScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
 
 export const labAccount = '111122223333'
@@ -58,6 +59,8 @@ export interface WorldCluster {
   compactedRevision: number
   /** Requests still to be answered 429. */
   refusalsLeft: number
+  /** Requests whose connection is still to be broken, once the time for that has come. */
+  breaksLeft: number
 }
 
 export interface World {
@@ -102,12 +105,14 @@ export interface WorldOptions {
 
 /** @throws Error when two scenarios have a cluster of the same name. */
 export function createWorld(scenarios: readonly Scenario[], { region, at, storeFolder, mailFolder, documents }: WorldOptions): World {
+  const aheadMs = Date.parse(at) - Date.now()
+  const machines = createMachines(aheadMs)
+  const now = () => Date.now() + aheadMs
   const clusters = new Map<string, WorldCluster>()
   for (const scenario of scenarios.flatMap(each => each.clusters)) {
     if (clusters.has(scenario.name)) throw new Error(`two scenarios have a cluster named ${scenario.name}`)
-    clusters.set(scenario.name, createCluster(scenario, region))
+    clusters.set(scenario.name, createCluster({ ...scenario, nodes: asTheyAre(scenario.nodes, machines, at, now) }, region))
   }
-  const machines = createMachines()
   return {
     region,
     at,
@@ -147,6 +152,7 @@ function createCluster(scenario: ClusterScenario, region: string): WorldCluster 
     revision: 1_000_000,
     compactedRevision: 0,
     refusalsLeft: scenario.faults?.tooManyRequests?.first ?? 0,
+    breaksLeft: scenario.faults?.away?.requests ?? 0,
   }
 }
 

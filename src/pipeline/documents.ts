@@ -1,6 +1,6 @@
 /** The SSM documents as an account has them after a deployment, for the lab. */
-import { contentOf, documents } from '#remediate/scripts/documents.ts'
+import { applyDocuments, contentOf, documents } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 
 export const deployedDocuments = (): { name: string; content: string }[] =>
-  documents.map(document => ({ name: document.name, content: contentOf(document, readScript) }))
+  [...documents, ...applyDocuments].map(document => ({ name: document.name, content: contentOf(document, readScript) }))

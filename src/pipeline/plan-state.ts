@@ -8,7 +8,7 @@ import { nodeSubject } from '#judge/subject.ts'
 import type { NodeState, Pulls } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
 import type { EvictionPrediction, ImageDeletion, ImageGcPrediction, NodePrediction } from '#model/prediction.ts'
-import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+import { milliValue, parseQuantity } from '#model/quantity.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { leavesOf } from '#remediate/merge.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
@@ -71,8 +71,9 @@ function overfull(record: NodeRecord, { allocatable, kubeletVersion }: NodePredi
   const pods = record.pods.flatMap(raw => parsePod(raw) ?? []).filter(isActive)
   return ['cpu', 'memory', 'ephemeral-storage'].flatMap(resource => {
     const offered = allocatable[resource]
-    const requested = pods.reduce((sum, pod) => sum + quantityNumber(getResourceRequestQuantity(pod, resource, kubelet)), 0)
-    return typeof offered === 'string' && requested > quantityNumber(parseQuantity(offered)) ? [`allocatable.${resource}`] : []
+    // A pod asks for parts of a core.
+    const requested = pods.reduce((sum, pod) => sum + milliValue(getResourceRequestQuantity(pod, resource, kubelet)), 0n)
+    return typeof offered === 'string' && requested > milliValue(parseQuantity(offered)) ? [`allocatable.${resource}`] : []
   })
 }
 

@@ -283,7 +283,7 @@ const shellOf = (machines: Machines, contents: Partial<RootContents> = {}, id = 
 }
 
 function machinesHere(): Machines {
-  const machines = createMachines()
+  const machines = createMachines(0)
   onTestFinished(() => machines.close())
   return machines
 }
@@ -309,7 +309,7 @@ describe('a machine', () => {
     const run = shellOf(machinesHere())
     expect(await run('for one in wget nc ssh node python3 perl docker aws kubectl env ip; do command -v "$one"; done')).toBe('')
     expect((await run("export -p | awk '{ sub(/=.*/, \"\"); print $NF }' | sort | tr '\\n' ' '")).replace(/ ?OLDPWD| ?PWD/g, '')).toBe(
-      'AWS_SSM_INSTANCE_ID HIGHWATER_ROOT PATH TMPDIR',
+      'AWS_SSM_INSTANCE_ID HIGHWATER_LAB_RUN HIGHWATER_PACE HIGHWATER_ROOT PATH TMPDIR',
     )
     expect(await run('curl -sS http://127.0.0.1:1/ 2>&1; echo $?')).toMatch(/Could not resolve host.*\n6$/)
     expect(await run('systemctl restart kubelet 2>&1; crictl rmi --prune 2>&1')).toMatch(
@@ -350,7 +350,7 @@ describe('a machine', () => {
 
 describe('the end of the lab', () => {
   it('ends what runs, and leaves nothing behind', async () => {
-    const machines = createMachines()
+    const machines = createMachines(0)
     const build = () => machineFrom('host', [])
     const root = (await machines.run('i-1', build, 'printf %s "$HIGHWATER_ROOT"', {})).stdout
     const base = dirname(dirname(root))

@@ -143,3 +143,14 @@ export function get(
     sent.end()
   })
 }
+
+/** Asks API servers of the lab as its own principal; `of` tells how to reach one. */
+export function askIn(lab: Lab) {
+  const of = async (cluster: string) => ({ ...(await describe(cluster)), bearer: await token(lab, cluster) })
+  const ask = async (cluster: string, path: string) => {
+    const { bearer, ...access } = await of(cluster)
+    const { status, text } = await get(access, path, bearer)
+    return { status, json: text.startsWith('{') ? JSON.parse(text) : {} }
+  }
+  return Object.assign(ask, { of })
+}

@@ -280,6 +280,12 @@ describe('a node is refused', () => {
     )
     expect((await planOne({ pods }, { set: ['systemReserved.memory=100Mi'] })).steps).toHaveLength(1)
   })
+
+  it('and not where many ask for small parts of a core', async () => {
+    const pods = Array.from({ length: 9 }, (_, index) => readyPod(`p${index}`, 'small', { resources: { requests: { cpu: '50m' } } }))
+    const { steps } = await planOne({ pods }, { set: gc })
+    expect(steps[0]).toMatchObject({ before: { evictsNow: [] }, after: { evictsNow: [] } })
+  })
 })
 
 describe('what is asked for is refused as a whole', () => {

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { writeBin } from '#lab/machines/programs.ts'
+import { writeBin } from '#lab/machines/bin.ts'
 import { writeRoot } from '#lab/machines/root.ts'
 import { applyDocuments, documents, scriptOf } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'

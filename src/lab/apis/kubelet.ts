@@ -11,7 +11,8 @@ import { authenticate } from './kubernetes/bearer-token.ts'
 import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { unauthorized } from './kubernetes/status.ts'
 
-export function kubeletApi(node: LabNode, cluster: WorldCluster, world: World): Api<User> {
+/** @param nodeOf the node as it is now; undefined: it is gone */
+export function kubeletApi(node: LabNode, nodeOf: () => LabNode | undefined, cluster: WorldCluster, world: World): Api<User> {
   const version = node.node(world.at).status?.nodeInfo?.kubeletVersion ?? null
   const route = (path: KubeletPath, subresources: readonly string[]): Route<User> => ({
     id: path,
@@ -20,7 +21,7 @@ export function kubeletApi(node: LabNode, cluster: WorldCluster, world: World): 
     answer(_, __, user) {
       if (!subresources.some(subresource => isGranted(user, 'get', `nodes/${subresource}`, '')))
         throw new Refusal(403, 'Forbidden', forbidden(user, subresources, version))
-      return kubeletAnswer(node, path, world.at)
+      return kubeletAnswer(nodeOf() ?? node, path, world.at)
     },
   })
   return {
@@ -31,6 +32,10 @@ export function kubeletApi(node: LabNode, cluster: WorldCluster, world: World): 
       const user = authenticate(request, cluster, world)
       if (user === anonymous) throw unauthorized()
       return user
+    },
+    isAway() {
+      const now = nodeOf()
+      return now === undefined || now.fault?.kind === 'down'
     },
     error: ({ status, message }) => ({ status, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: message }),
   }

@@ -1,5 +1,6 @@
 /** A Kubernetes API server as an auditor reads it: nodes, pods, events, who makes nodes, and the kubelets behind the node proxy. */
 import { type Answer, type Api, atPath, Refusal, type Route } from '#lab/api.ts'
+import { managedIdOf } from '#lab/nodes/as-they-are.ts'
 import type { LabNode, NodeSource } from '#lab/scenarios/scenario.ts'
 import type { World, WorldCluster } from '#lab/world.ts'
 import { accessReview } from './kubernetes/access-review.ts'
@@ -25,7 +26,9 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       document('apiGroups', '/apis', apiGroups([policyGroup, ...builtInGroups, ...installedGroups(cluster)])),
       document('resources', '/api/v1', coreResources(coreLists)),
     ].map(onlyAuthenticated),
-    ...[...disruptionBudgetRoutes(cluster), ...customResourceRoutes(cluster), ...builtInRoutes(cluster, world.at)].map(onlyAuthenticated),
+    ...[...disruptionBudgetRoutes(cluster, world.at), ...customResourceRoutes(cluster), ...builtInRoutes(cluster, world.at)].map(
+      onlyAuthenticated,
+    ),
     onlyAuthenticated(accessReview),
     {
       id: 'listNodes',
@@ -94,8 +97,21 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
     routes: [...routes.map(route => paced(route, cluster)), proxied('configz', nodes, world), proxied('stats/summary', nodes, world)],
     parametersOf: request => request.query,
     authenticate: request => authenticate(request, cluster, world),
+    isAway: () => isAway(cluster, world),
     error: statusReply,
   }
+}
+
+function isAway(cluster: WorldCluster, { machines, at }: World): boolean {
+  const { nodes, faults } = cluster.scenario
+  if (cluster.breaksLeft === 0) return false
+  const hasRestarted = (name: string) => {
+    const node = nodes.node(name)
+    return node !== undefined && machines.startOf(managedIdOf(name, node, at)) !== null
+  }
+  if (faults?.away?.from === 'first-restart' && !nodes.names().some(hasRestarted)) return false
+  cluster.breaksLeft -= 1
+  return true
 }
 
 const document = (id: string, path: string, body: object): Route<User> => ({

@@ -41,10 +41,7 @@ export function ssmApi(world: World): Api<Caller> {
             const message = `User: ${principal.arn} is not authorized to perform: ssm:${name} because no identity-based policy allows the ssm:${name} action`
             throw new Refusal(400, 'AccessDeniedException', message)
           }
-          if (world.ssm.throttlesLeft > 0) {
-            world.ssm.throttlesLeft -= 1
-            throw new Refusal(400, 'ThrottlingException', 'Rate exceeded')
-          }
+          if (isThrottled(name, world)) throw new Refusal(400, 'ThrottlingException', 'Rate exceeded')
           return json(run(inputOf(request), world))
         },
       }),
@@ -53,6 +50,14 @@ export function ssmApi(world: World): Api<Caller> {
     authenticate: request => authenticated(request, world, 'ssm'),
     error: ({ status, code, message }) => json({ __type: code, message }, status),
   }
+}
+
+function isThrottled(action: string, { ssm }: World): boolean {
+  const left = ssm.throttlesLeftOf.get(action) ?? 0
+  if (ssm.throttlesLeft > 0) ssm.throttlesLeft -= 1
+  else if (left > 0) ssm.throttlesLeftOf.set(action, left - 1)
+  else return false
+  return true
 }
 
 const json = (body: object, status = 200): Reply => ({

@@ -1,9 +1,13 @@
 /** The settings of a Bottlerocket node, as `apiclient get` prints them. Source: bottlerocket-core-kit, settings models and packages/kubernetes kubelet-config */
+import { bottlerocketDefaults, configurationOf } from '#lab/nodes/configz.ts'
 import { instanceTypes } from '#lab/nodes/instance-types.ts'
 import { nodeInfo } from '#lab/nodes/node-object.ts'
 import type { NodeProfile } from '#lab/nodes/profile.ts'
 import type { RawObject } from '#model/record.ts'
 import type { MachinePart } from './machine.ts'
+
+/** On the host, which its agent does not see. */
+export const bottlerocketFile = '/etc/kubernetes/kubelet/config'
 
 /** Settings whose names do not follow from the kubelet's fields. */
 const names: Readonly<Record<string, string>> = {
@@ -31,6 +35,15 @@ export function bottlerocketPart(profile: NodeProfile): MachinePart {
           version_id: version,
         },
       }),
+    },
+    running: configurationOf(profile),
+    kubelet: {
+      unit: 'kubelet.service',
+      command: ['/usr/bin/kubelet', `--config=${bottlerocketFile}`],
+      environment: [],
+      version: profile.version,
+      cgroup: '0::/runtime.slice/',
+      defaults: bottlerocketDefaults(profile),
     },
   }
 }

@@ -9,9 +9,18 @@ import { logsPart } from './logs.ts'
 import { type Machine, machineFrom } from './machine.ts'
 
 export function machineOf(profile: NodeProfile, at: string): Machine {
-  if (profile.family === 'Bottlerocket') return machineFrom('control-container', [kernelPart(profile), bottlerocketPart(profile)])
+  const fault = profile.changeFault && { fault: profile.changeFault }
+  if (profile.family === 'Bottlerocket')
+    return {
+      ...machineFrom('control-container', [
+        kernelPart(profile),
+        bottlerocketPart(profile),
+        { answers: filesystemsPart(profile).answers ?? {} },
+      ]),
+      ...fault,
+    }
   const parts = [kernelPart, kubeletPart, containerdPart, filesystemsPart, logsPart].map(part => part(profile, at))
   const machine = machineFrom('host', parts)
   const files = Object.entries({ ...machine.files, ...profile.disk?.files })
-  return { ...machine, files: Object.fromEntries(files.flatMap(([path, file]) => (file === null ? [] : [[path, file]]))) }
+  return { ...machine, ...fault, files: Object.fromEntries(files.flatMap(([path, file]) => (file === null ? [] : [[path, file]]))) }
 }

@@ -1,9 +1,18 @@
+import type { RawObject } from '#model/record.ts'
+import type { ChangeFault, InstalledKubelet, NodeadmSources } from './start.ts'
+
 /** A node's machine as data: what lies on its disk, and what its programs say. */
 export interface Machine extends RootContents {
   /** Whose programs it has: the host's, or those of the container in which Bottlerocket's agent lives. */
   programs: 'host' | 'control-container'
   /** What the stand-ins answer from, by file name. */
   answers: Readonly<Record<string, string>>
+  /** Absent: nothing there starts one anew. */
+  kubelet?: InstalledKubelet
+  nodeadm?: NodeadmSources
+  /** What its kubelet runs with before anything is changed, as `configz` shows it. */
+  running?: RawObject
+  fault?: ChangeFault
 }
 
 export interface RootContents {
@@ -19,11 +28,16 @@ export interface RootContents {
 export type RootFile = string | Uint8Array | { text: string; isExecutable: true } | { bytes: number; modifiedAtMs: number }
 
 /** One concern's share of a machine. */
-export type MachinePart = Partial<Omit<Machine, 'programs'>>
+export type MachinePart = Partial<Omit<Machine, 'programs' | 'fault'>>
 
 export function machineFrom(programs: Machine['programs'], parts: readonly MachinePart[]): Machine {
+  const lastOf = <Name extends keyof MachinePart>(name: Name): MachinePart[Name] => parts.findLast(part => part[name] !== undefined)?.[name]
+  const [kubelet, nodeadm, running] = [lastOf('kubelet'), lastOf('nodeadm'), lastOf('running')]
   return {
     programs,
+    ...(kubelet && { kubelet }),
+    ...(nodeadm && { nodeadm }),
+    ...(running && { running }),
     files: Object.assign({}, ...parts.map(({ files }) => files)),
     links: Object.assign({}, ...parts.map(({ links }) => links)),
     folders: parts.flatMap(({ folders = [] }) => folders),

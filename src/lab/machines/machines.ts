@@ -2,36 +2,46 @@
  * The machines behind the lab's SSM agents: each gets a root folder of its own when the first script runs on it, and all of them go with the lab. A script
  * that keeps to HIGHWATER_ROOT and to PATH, as those of our documents do, sees nothing of this machine.
  */
-import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ScriptRun } from '#lab/scenarios/scenario.ts'
+import { standInsOf, systemProgram, writeBin } from './bin.ts'
+import { install, ownBin } from './install.ts'
 import type { Machine } from './machine.ts'
-import { standInsOf, systemProgram, writeBin } from './programs.ts'
+import { lastStart } from './programs/beside.ts'
 import { writeRoot } from './root.ts'
+import { killed, runScript } from './run-script.ts'
+import type { KubeletStart } from './start.ts'
 
 export interface Machines {
   /** @param build called once for each id */
   run(id: string, build: () => Machine, script: string, environment: Readonly<Record<string, string>>): Promise<ScriptRun>
+  /** The last start of its kubelet, read from its disk; null: it was not started anew. */
+  startOf(id: string): KubeletStart | null
+  /** When its fault struck, by this machine's clock; null: it has not. */
+  struckAtMs(id: string): number | null
+  /** Where its root folder is; null: nothing has run there yet. */
+  rootOf(id: string): string | null
   /** Ends what still runs, and removes everything. */
   close(): Promise<void>
 }
 
 interface Standing {
   folder: string
-  bin: string
+  /** Its PATH. */
+  path: string
+  struckAtMs: number | null
+  /** What `start.json` said when it was read last, and which one it was. */
+  seen: { file: string; start: KubeletStart } | null
 }
 
 /** All nodes share this machine. */
 const runsAtOnce = 4
-/** Longer than a document's script may take by its own account. */
-const hardTimeoutMs = 90_000
-const outputMaxBytes = 64 * 1024 * 1024
-const killed = 137
 
-export function createMachines(): Machines {
+/** @param aheadMs how far the lab's clock is ahead of this machine's */
+export function createMachines(aheadMs: number): Machines {
   const standing = new Map<string, Standing>()
   const bins = new Map<Machine['programs'], string>()
   const waiting: (() => void)[] = []
@@ -49,7 +59,9 @@ export function createMachines(): Machines {
     for (const name of ['root', 'answers', 'tmp']) mkdirSync(join(folder, name), { recursive: true })
     writeRoot(join(folder, 'root'), machine, new Date())
     for (const [name, text] of Object.entries(machine.answers)) writeFileSync(join(folder, 'answers', name), text)
-    const made = { folder, bin: binOf(base, machine.programs) }
+    install(folder, machine, aheadMs)
+    const bin = binOf(base, machine.programs)
+    const made = { folder, path: machine.fault ? `${ownBin(folder, bin, machine)}:${bin}` : bin, struckAtMs: null, seen: null }
     standing.set(id, made)
     return made
   }
@@ -69,11 +81,34 @@ export function createMachines(): Machines {
         if (closing.signal.aborted) return { stdout: '', stderr: 'the lab is closed', exitCode: killed }
         const run = runScript(stand(id, build), script, environment, closing.signal)
         running.add(run)
-        return await run.finally(() => running.delete(run))
+        const ended = await run.finally(() => running.delete(run))
+        const node = standing.get(id)
+        if (ended.isStruck && node) node.struckAtMs = Date.now()
+        return ended
       } finally {
         underWay -= 1
         waiting.shift()?.()
       }
+    },
+
+    startOf(id) {
+      const node = standing.get(id)
+      if (!node) return null
+      const found = statSync(join(node.folder, 'start.json'), { throwIfNoEntry: false })
+      if (!found) return null
+      const file = `${found.ino} ${found.mtimeMs}`
+      if (node.seen?.file !== file) {
+        const start = lastStart(node.folder)
+        node.seen = start && { file, start }
+      }
+      return node.seen?.start ?? null
+    },
+
+    struckAtMs: id => standing.get(id)?.struckAtMs ?? null,
+
+    rootOf(id) {
+      const node = standing.get(id)
+      return node ? join(node.folder, 'root') : null
     },
 
     async close() {
@@ -82,60 +117,5 @@ export function createMachines(): Machines {
       // A program that had left the script's group may still write its last line.
       if (base !== null) await rm(base, { recursive: true, force: true, maxRetries: 5 })
     },
-  }
-}
-
-function runScript(
-  { folder, bin }: Standing,
-  script: string,
-  environment: Readonly<Record<string, string>>,
-  closing: AbortSignal,
-): Promise<ScriptRun> {
-  // One for each command, as the agent has it: two may run at once.
-  const orchestration = mkdtempSync(join(folder, 'command-'))
-  const file = join(orchestration, '_script.sh')
-  writeFileSync(file, script)
-  const shell = systemProgram('dash') ?? systemProgram('sh') ?? 'sh'
-  const own = { PATH: bin, HIGHWATER_ROOT: join(folder, 'root'), TMPDIR: join(folder, 'tmp') }
-  // A group of its own, so that it can be ended with all that it has started.
-  const child = spawn(shell, [file], {
-    cwd: own.TMPDIR,
-    env: { ...environment, ...own },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  const kill = () => killGroup(child.pid)
-  const timer = setTimeout(kill, hardTimeoutMs)
-  closing.addEventListener('abort', kill, { once: true })
-  const said = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8')
-    child[name].on('data', (text: string) => {
-      said[name] += text
-      if (said[name].length > outputMaxBytes) kill()
-    })
-  }
-  return new Promise(resolve => {
-    const end = (exitCode: number) => {
-      clearTimeout(timer)
-      closing.removeEventListener('abort', kill)
-      rmSync(orchestration, { recursive: true, force: true })
-      resolve({ ...said, exitCode })
-    }
-    child.once('error', error => {
-      said.stderr += error.message
-      end(127)
-    })
-    child.once('close', code => end(code ?? killed))
-  })
-}
-
-function killGroup(pid: number | undefined): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch (error) {
-    // It has just ended by itself.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
   }
 }

@@ -3,17 +3,20 @@ import { chmodSync, mkdirSync, symlinkSync, truncateSync, utimesSync, writeFileS
 import { dirname, join, posix } from 'node:path'
 import type { RootContents, RootFile } from './machine.ts'
 
+/** Nobody else may write into them, whatever the umask. */
+const ours = { recursive: true, mode: 0o755 } as const
+
 /** @param modifiedAt of all files that do not say it themselves */
 export function writeRoot(root: string, { files, links = {}, folders = [] }: RootContents, modifiedAt: Date): void {
-  for (const folder of folders) mkdirSync(inside(root, folder), { recursive: true })
+  for (const folder of folders) mkdirSync(inside(root, folder), ours)
   for (const [path, file] of Object.entries(files)) {
     const place = inside(root, path)
-    mkdirSync(dirname(place), { recursive: true })
+    mkdirSync(dirname(place), ours)
     writeRootFile(place, file, modifiedAt)
   }
   for (const [path, target] of Object.entries(links)) {
     const place = inside(root, path)
-    mkdirSync(dirname(place), { recursive: true })
+    mkdirSync(dirname(place), ours)
     symlinkSync(inside(root, posix.resolve('/', posix.dirname(posix.join('/', path)), target)), place)
   }
 }

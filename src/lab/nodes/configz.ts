@@ -21,8 +21,10 @@ export function configzOf(profile: NodeProfile): { kubeletconfig: RawObject } {
   return { kubeletconfig: configurationOf(profile) }
 }
 
-/** The running configuration; a field of the profile that is undefined is absent. */
+/** The running configuration: what its kubelet read when it was started anew, else what the profile says; a field of the profile that is undefined is absent. */
 export function configurationOf(profile: NodeProfile): RawObject {
+  const started = profile.started?.start.configuration
+  if (started) return started
   const fields = { ...upstreamDefaults(profile), ...ofFamily[profile.family](profile), ...profile.configuration, ...ofFlags(profile) }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
@@ -42,6 +44,9 @@ const alsoWritten = [
   ...['maxPods', 'providerID'],
 ]
 
+/** What Bottlerocket's kubelet runs with where nothing is set. */
+export const bottlerocketDefaults = (profile: NodeProfile): RawObject => ({ ...upstreamDefaults(profile), ...bottlerocketFields(profile) })
+
 /** What the image's own set-up writes into the kubelet's main file. */
 export function imageFields(profile: NodeProfile): RawObject {
   const upstream = Object.entries(upstreamDefaults(profile)).filter(([name]) => alsoWritten.includes(name))
@@ -57,7 +62,8 @@ function ofFlags({ flags = {} }: NodeProfile): RawObject {
   return Object.fromEntries(known)
 }
 
-function upstreamDefaults(profile: NodeProfile): RawObject {
+/** What an empty file comes to. */
+export function upstreamDefaults(profile: NodeProfile): RawObject {
   return {
     enableServer: true,
     syncFrequency: '1m0s',

@@ -5,6 +5,7 @@ import { instanceTypes } from './instance-types.ts'
 import { type Family, MiB, type NodeProfile } from './profile.ts'
 import { digits, uidOf } from './random.ts'
 import { allocatableOf, capacityOf } from './resources.ts'
+import { restartTimes } from './restart-times.ts'
 
 /** The lab's nodes are nine days old; a silent one has been so for 40 minutes. */
 export const ageMs = 9 * 86_400_000
@@ -81,17 +82,41 @@ function conditionsOf(profile: NodeProfile, at: string): NonNullable<NonNullable
       'kubelet has insufficient PID available',
       'kubelet has sufficient PID available',
     ],
-    ['Ready', true, 'KubeletReady', 'KubeletNotReady', 'kubelet is posting ready status', 'kubelet is not ready'],
+    [
+      'Ready',
+      isReady(profile),
+      'KubeletReady',
+      'KubeletNotReady',
+      'kubelet is posting ready status',
+      '[container runtime status check may not have completed yet]',
+    ],
   ]
   return kinds.map(([type, on, reasonOn, reasonOff, messageOn, messageOff]) => ({
     type,
-    lastHeartbeatTime: before(at, profile.silent ? silentMs + 40_000 : 12_000),
-    lastTransitionTime: before(at, profile.silent ? silentMs : type === 'DiskPressure' && on ? transitionMs : ageMs),
+    lastHeartbeatTime: heartbeatOf(profile, at),
+    lastTransitionTime: transitionOf(profile, type, on, at),
     // Upstream: pkg/controller/nodelifecycle: a kubelet that stopped posting leaves every condition Unknown.
     ...(profile.silent
       ? { status: 'Unknown', reason: 'NodeStatusUnknown', message: 'Kubelet stopped posting node status.' }
       : { status: on ? 'True' : 'False', reason: on ? reasonOn : reasonOff, message: on ? messageOn : messageOff }),
   }))
+}
+
+function isReady({ started }: NodeProfile): boolean {
+  return !started || started.start.downSinceMs !== null || started.nowMs - started.start.atMs >= restartTimes.readyMs
+}
+
+/** What the kubelet itself has told, and so by its clock. */
+function heartbeatOf({ silent, started, changeFault }: NodeProfile, at: string): string {
+  if (started) return time(started.start.downSinceMs ?? started.nowMs)
+  return before(at, (silent ? silentMs + 40_000 : 12_000) - (changeFault?.kind === 'clock-skew' ? changeFault.byMs : 0))
+}
+
+function transitionOf(profile: NodeProfile, type: string, on: boolean, at: string): string {
+  const { silent, started } = profile
+  if (silent) return started?.start.downSinceMs ? time(started.start.downSinceMs + restartTimes.unheardMs) : before(at, silentMs)
+  if (started && type === 'Ready' && started.start.downSinceMs === null) return time(started.start.atMs + (on ? restartTimes.readyMs : 0))
+  return before(at, type === 'DiskPressure' && on ? transitionMs : ageMs)
 }
 
 function taintsOf({ silent, diskPressure, family }: NodeProfile): { key: string; value?: string; effect: string }[] {
@@ -120,7 +145,7 @@ export function nodeInfo(profile: NodeProfile) {
     systemUUID: uidOf(`system/${profile.name}`),
     bootID: uidOf(`boot/${profile.name}`),
     kernelVersion: profile.kernel ?? kernelVersion!,
-    osImage: osImage!,
+    osImage: profile.osImage ?? osImage!,
     containerRuntimeVersion: `containerd://${runtime}`,
     kubeletVersion: `v${profile.version}${suffix}`,
     kubeProxyVersion: '',
@@ -162,4 +187,5 @@ export function imagesOf(profile: NodeProfile) {
     .sort((a, b) => b.sizeBytes - a.sizeBytes)
 }
 
-const before = (at: string, ms: number) => `${new Date(Date.parse(at) - ms).toISOString().slice(0, 19)}Z`
+const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
+const before = (at: string, ms: number) => time(Date.parse(at) - ms)

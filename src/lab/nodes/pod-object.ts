@@ -4,6 +4,7 @@ import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { ContainerProfile, PodProfile } from './pod-profile.ts'
 import type { NodeProfile } from './profile.ts'
 import { digits, uidOf } from './random.ts'
+import { podReadiness, readinessOf } from './readiness.ts'
 
 /** A pod starts this long before the lab's now, a finished or failed one ends this long before. */
 const ageMs = 6 * 3_600_000
@@ -45,6 +46,7 @@ export function podObject(node: NodeProfile, pod: PodProfile, at: string): Kuber
         image: container.image,
         ...(container.env && { env: Object.entries(container.env).map(([name, value]) => ({ name, value })) }),
         resources: resourcesOf(container),
+        ...Object.fromEntries((container.probes ?? []).map(name => [`${name}Probe`, probe])),
         ...(pod.emptyDir && { volumeMounts: [{ name: pod.emptyDir.name, mountPath: `/${pod.emptyDir.name}` }] }),
         terminationMessagePath: '/dev/termination-log',
         terminationMessagePolicy: 'File',
@@ -69,16 +71,20 @@ function statusOf(node: NodeProfile, pod: PodProfile, startedAt: string, endedAt
   const common = { phase: pod.phase, hostIP: node.ip, startTime: startedAt }
   if (pod.failure) return { ...common, ...pod.failure }
   const running = pod.phase === 'Running'
+  const readiness = podReadiness(node, pod)
+  const isReady = running && readiness.isReady
   return {
     ...common,
     podIP: node.ip,
     conditions: ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map(type => ({
       type,
-      status: running || type === 'Initialized' || type === 'PodScheduled' ? 'True' : 'False',
-      lastTransitionTime: startedAt,
+      status: (/Ready$/.test(type) ? isReady : running) || type === 'Initialized' || type === 'PodScheduled' ? 'True' : 'False',
+      lastTransitionTime: running && readiness.sinceMs !== null && /Ready$/.test(type) ? timeOf(readiness.sinceMs) : startedAt,
       ...(!running && type !== 'PodScheduled' && { reason: 'PodCompleted' }),
+      ...(running && !isReady && /Ready$/.test(type) && { reason: 'ContainersNotReady' }),
     })),
     containerStatuses: pod.containers.map(container => {
+      const { isStarted, isReady: isContainerReady } = readinessOf(node, container)
       const containerID = `containerd://${containerId(pod, container)}`
       return {
         name: container.name,
@@ -86,15 +92,23 @@ function statusOf(node: NodeProfile, pod: PodProfile, startedAt: string, endedAt
           ? { running: { startedAt } }
           : { terminated: { exitCode: 0, reason: 'Completed', startedAt, finishedAt: endedAt, containerID } },
         lastState: {},
-        ready: running,
+        ready: running && isContainerReady,
         restartCount: 0,
         image: container.image,
         imageID: `${container.image.replace(/:[^:/]*$/, '')}@sha256:${digits(container.image)}`,
         containerID,
-        started: running,
+        started: running && isStarted,
       }
     }),
   }
+}
+
+const probe = {
+  httpGet: { path: '/healthz', port: 8080, scheme: 'HTTP' },
+  timeoutSeconds: 1,
+  periodSeconds: 1,
+  successThreshold: 1,
+  failureThreshold: 30,
 }
 
 const resourcesOf = ({ requests, limits }: ContainerProfile) => ({
@@ -122,4 +136,5 @@ function qosClass({ containers }: PodProfile): string {
 
 const requestOf = (requests: StringMap | undefined, limits: StringMap, name: string) => requests?.[name] ?? limits[name]
 
-const before = (at: string, ms: number) => `${new Date(Date.parse(at) - ms).toISOString().slice(0, 19)}Z`
+const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
+const before = (at: string, ms: number) => timeOf(Date.parse(at) - ms)

@@ -8,6 +8,8 @@ export interface ContainerProfile {
   requests?: StringMap
   limits?: StringMap
   env?: StringMap
+  /** Which probes it has, each asked once a second. */
+  probes?: readonly ('readiness' | 'startup')[]
   memoryMiB: number
   /** Writable layer and logs. */
   rootfsMiB: number

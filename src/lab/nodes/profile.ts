@@ -1,5 +1,6 @@
 /** What a node of the lab is, in the few words from which all of its bodies are made. */
 
+import type { ChangeFault, KubeletStart } from '#lab/machines/start.ts'
 import type { AgentScenario, NodeFault } from '#lab/scenarios/scenario.ts'
 import type { StringMap } from '#model/kubelet-configuration.ts'
 import type { RawObject } from '#model/record.ts'
@@ -48,6 +49,12 @@ export interface NodeProfile {
   fault?: NodeFault
   /** Its SSM agent; absent: SSM does not know the instance. */
   agent?: AgentScenario
+  /** The release of its image, where that is not the lab's newest: `Amazon Linux 2023.8.20250915`. */
+  osImage?: string
+  /** How a change of it goes wrong. */
+  changeFault?: ChangeFault
+  /** Its kubelet was started anew: what came of it, and what time it is now by the node's clock. */
+  started?: { start: KubeletStart; nowMs: number }
 }
 
 /** What happened on a disk since its node was made. */

@@ -49,7 +49,7 @@ export function summaryOf(profile: NodeProfile, at: string): RawObject {
       nodeName: profile.name,
       systemContainers: containers.map(([name, usedMiB, limitBytes]) => ({
         name,
-        startTime: scene.startTime,
+        startTime: name === 'kubelet' && profile.started ? timeOf(profile.started.start.atMs) : scene.startTime,
         ...usage(scene, usedMiB, limitBytes),
       })),
       startTime: scene.startTime,
@@ -73,7 +73,7 @@ export function filesystemsOf(profile: NodeProfile): { nodefs: Filesystem; image
 function sceneOf(profile: NodeProfile, at: string): Scene {
   const hasInodes = profile.family !== 'Windows'
   return {
-    time: `${new Date(Date.parse(at) - 4000).toISOString().slice(0, 19)}Z`,
+    time: timeOf(profile.started ? Math.max(profile.started.start.atMs, profile.started.nowMs - 4000) : Date.parse(at) - 4000),
     startTime: podStart(at),
     hasInodes,
     hasPsi: hasInodes && minorOf(profile).hasPsi,
@@ -150,5 +150,7 @@ function network({ time }: Scene, rxBytes: number): RawObject {
   const counters = { name: 'eth0', rxBytes, rxErrors: 0, txBytes: Math.trunc(rxBytes / 3), txErrors: 0 }
   return { time, ...counters, interfaces: [counters] }
 }
+
+const timeOf = (ms: number) => `${new Date(ms).toISOString().slice(0, 19)}Z`
 
 const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)

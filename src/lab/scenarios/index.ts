@@ -5,9 +5,10 @@ import { garbage } from './garbage.ts'
 import { incidents } from './incidents.ts'
 import { probe } from './probe.ts'
 import { recorded } from './recorded.ts'
+import { remediationScenario } from './remediation.ts'
 import type { Scenario } from './scenario.ts'
 
-export const scenarios: readonly Scenario[] = [faults, fleet({ nodes: 200 }), garbage, incidents, probe, recorded]
+export const scenarios: readonly Scenario[] = [faults, fleet({ nodes: 200 }), garbage, incidents, probe, recorded, remediationScenario()]
 
 /** @throws Error that names the known ones when there is none of that name. */
 export function scenarioNamed(name: string): Scenario {

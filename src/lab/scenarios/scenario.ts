@@ -1,5 +1,6 @@
 /** What a scenario is: a small world as data, its faults, and what an audit of it should say. */
 import type { Machine } from '#lab/machines/machine.ts'
+import type { ChangeFault, KubeletStart } from '#lab/machines/start.ts'
 import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
 import type { RawObject } from '#model/record.ts'
 
@@ -59,6 +60,8 @@ export interface SsmScenario {
   denied: readonly string[]
   /** The first so many requests are answered ThrottlingException. */
   throttlesFirst: number
+  /** The first so many of each of these actions likewise: `SendCommand`. */
+  throttlesFirstOf: Readonly<Record<string, number>>
   /** So many questions after a command are answered as if it had not reached the instance yet. */
   unseenFirst: number
   /** Nothing listens at SSM's address. */
@@ -156,15 +159,22 @@ export interface ClusterScenario {
   events?: (at: string) => readonly RawObject[]
   /** By `plural` or `plural.group`, its other objects, as the API server lists them; of pods those that are on no node of `nodes`. */
   objects?: Readonly<Record<string, ObjectSource>>
-  /** `policy/v1` PodDisruptionBudgets; default: none. */
-  disruptionBudgets?: readonly RawObject[]
   /** By `plural.group`, the custom resources that say who makes nodes; a key that is absent is not installed. */
   nodeClasses?: Readonly<Record<string, readonly RawObject[]>>
+  /** `policy/v1` PodDisruptionBudgets: as the API server lists them, or in short, and then their status follows from the pods that there are. */
+  disruptionBudgets?: readonly (RawObject | DisruptionBudget)[]
   /** IAM principal (user or role ARN) → Kubernetes rights, `verb resource`. Default: the lab's principal may read what an audit reads. */
   access?: Readonly<Record<string, readonly string[]>>
   /** Its kubelets listen on their own port, too, each at an address of its own on loopback (127.…): on Linux, where all of 127.0.0.0/8 is this machine. */
   kubelets?: boolean
   faults?: ClusterFaults
+}
+
+export interface DisruptionBudget {
+  namespace: string
+  name: string
+  matchLabels: Readonly<Record<string, string>>
+  minAvailable: number
 }
 
 export interface ClusterFaults {
@@ -178,6 +188,8 @@ export interface ClusterFaults {
   tooManyRequests?: { first: number; retryAfterSeconds: number }
   /** A list that has come so many pages far finds its token expired, once each time that many pages were served. */
   continueExpiresAfterPages?: number
+  /** The API server is away for so many requests: it breaks their connections. From the start on, or from when the first kubelet was started anew. */
+  away?: { from: 'start' | 'first-restart'; requests: number }
 }
 
 export interface RoleScenario {
@@ -213,6 +225,10 @@ export interface NodeSource {
   names(): readonly string[]
   /** Undefined when there is no node of that name. */
   node(name: string): LabNode | undefined
+  /** A node that was asked for before, as it is now. Default: nodes stay as they are. */
+  asNow?(name: string, node: LabNode): LabNode
+  /** Who comes when a node's instance is terminated, by the name of the one that goes. */
+  successors?: Readonly<Record<string, { name: string; node: LabNode }>>
 }
 
 /** One node: its bodies are functions of the lab's time (RFC 3339), so that large fleets cost nothing until asked. */
@@ -232,6 +248,10 @@ export interface LabNode {
   agent?: AgentScenario
   /** What its agent's scripts find; asked when the first one runs. */
   machine?(at: string): Machine
+  /** How a change of it goes wrong. */
+  changeFault?: ChangeFault
+  /** The same node with its kubelet started anew. @param nowMs by the node's clock */
+  asStarted?(start: KubeletStart, nowMs: number): LabNode
 }
 
 export interface AgentScenario {
@@ -252,6 +272,8 @@ export interface ScriptRun {
   stdout: string
   stderr: string
   exitCode: number
+  /** The node's fault struck while it ran: nobody hears of it. */
+  isStruck?: boolean
 }
 
 /** How a command fails on one instance, in SSM's words for it. */
@@ -260,6 +282,10 @@ export type AgentFault =
   /** It never comes further. */
   | { kind: 'stuck'; status: 'Pending' | 'InProgress' | 'Delayed' }
   | { kind: 'slow'; delayMs: number }
+  /** It is delivered so much later, even to one who has given up by then. */
+  | { kind: 'late'; delayMs: number }
+  /** It is delivered, and done, a second time; the answer is that of the first. */
+  | { kind: 'twice' }
   /** SSM still lists the instance, and refuses every command that names it; `isForgotten`: after the first one it does not list it any more. */
   | { kind: 'gone'; isForgotten?: boolean }
   /** The script is killed after so many characters of its output. */
@@ -290,9 +316,9 @@ export type NodeFault =
   | { kind: 'slow'; delayMs: number }
 
 /** A node source of nodes that are all at hand. */
-export function fixedNodes(nodes: Readonly<Record<string, LabNode>>): NodeSource {
+export function fixedNodes(nodes: Readonly<Record<string, LabNode>>, successors?: NodeSource['successors']): NodeSource {
   const names = Object.keys(nodes).sort()
-  return { names: () => names, node: name => (Object.hasOwn(nodes, name) ? nodes[name] : undefined) }
+  return { names: () => names, node: name => (Object.hasOwn(nodes, name) ? nodes[name] : undefined), ...(successors && { successors }) }
 }
 
 /** An object source of objects that are all at hand, in the API server's order. */

@@ -36,7 +36,8 @@ function requirementsOf(selector: string): Requirement[] {
   })
 }
 
-const indexes = new WeakMap<WorldCluster, Map<string, PodReference[]>>()
+/** By field selector, as long as there are the same nodes. */
+const indexes = new WeakMap<WorldCluster, { names: readonly string[]; pods: Map<string, PodReference[]> }>()
 
 function selectedPods(cluster: WorldCluster, at: string, selector: string, requirements: Requirement[]): PodReference[] {
   const node = requirements.find(({ field, isEqual, value }) => field === 'spec.nodeName' && isEqual && value !== '')
@@ -44,8 +45,10 @@ function selectedPods(cluster: WorldCluster, at: string, selector: string, requi
     requirements.every(({ field, isEqual, value }) => ((field === 'spec.nodeName' ? pod.nodeName : phaseOf(pod, at)) === value) === isEqual)
   if (node) return podsOf(cluster, node.value, at).filter(meets)
   // A page of many must not walk through all of them anew.
-  const known = indexes.get(cluster) ?? new Map<string, PodReference[]>()
-  indexes.set(cluster, known)
+  const names = cluster.scenario.nodes.names()
+  const last = indexes.get(cluster)
+  const known = last?.names === names ? last.pods : new Map<string, PodReference[]>()
+  indexes.set(cluster, { names, pods: known })
   const pods = known.get(selector) ?? everyPod(cluster, at).filter(meets)
   known.set(selector, pods)
   return pods
@@ -64,8 +67,11 @@ const podsOf = (cluster: WorldCluster, nodeName: string, at: string): PodReferen
   sorted([...onNode(cluster, nodeName), ...elsewhere(cluster, at).filter(pod => pod.nodeName === nodeName)])
 
 function onNode(cluster: WorldCluster, nodeName: string): PodReference[] {
-  const node = cluster.scenario.nodes.node(nodeName)
-  return (node?.podKeys() ?? []).map((key, index) => ({ ...key, nodeName, pod: at => node!.pod(index, at) }))
+  const { nodes } = cluster.scenario
+  const node = nodes.node(nodeName)
+  if (!node) return []
+  const now = () => nodes.asNow?.(nodeName, node) ?? node
+  return node.podKeys().map((key, index) => ({ ...key, nodeName, pod: at => now().pod(index, at) }))
 }
 
 /** Pods without a node, or whose node is gone. */

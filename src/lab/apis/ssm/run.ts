@@ -63,12 +63,19 @@ export async function runOn(agent: Agent, step: Step, invocation: Invocation): P
   if (fault?.kind === 'stuck') return end(invocation, fault.status, fault.status)
   if (agent.pingStatus === 'ConnectionLost') return end(invocation, 'TimedOut', 'Delivery Timed Out')
   if (step.platform !== null && step.platform !== (agent.platform ?? 'Linux')) return end(invocation, 'Failed', 'Invalid Platform')
+  if (fault?.kind === 'late') {
+    Object.assign(invocation, { status: 'Delayed', statusDetails: 'Delayed' })
+    await new Promise(resolve => setTimeout(resolve, fault.delayMs))
+  }
   Object.assign(invocation, { status: 'InProgress', statusDetails: 'InProgress' })
   if (fault?.kind === 'slow') await new Promise(resolve => setTimeout(resolve, fault.delayMs))
   if (fault?.kind === 'status') return end(invocation, fault.status, fault.details)
   const instanceId = fault?.kind === 'other-identity' ? fault.instanceId : invocation.instanceId
   const environment = { ...step.environment, AWS_SSM_INSTANCE_ID: instanceId }
-  const { stdout, stderr, exitCode } = await agent.run(step.script, environment)
+  const { stdout, stderr, exitCode, isStruck } = await agent.run(step.script, environment)
+  // It never comes further.
+  if (isStruck) return ''
+  if (fault?.kind === 'twice') await agent.run(step.script, environment)
   const said = fault?.kind === 'killed' || fault?.kind === 'truncated' ? stdout.slice(0, fault.afterCharacters) : stdout
   invocation.stdout = said.slice(0, stdoutMax)
   invocation.stderr = stderr.slice(0, stderrMax)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # df -P -k|-i PATH: the filesystem that holds the path, by its mount point in the node's root.
-answers=${HIGHWATER_ROOT%/root}/answers
+node=${HIGHWATER_ROOT%/root}
 if [ "$#" -ne 3 ] || [ "$1" != -P ]; then
   echo "the lab's df does not know: $*" >&2
   exit 1
@@ -12,6 +12,7 @@ fi
 path=${3#"$HIGHWATER_ROOT"}
 # The longest mount point is the last that fits.
 while read -r mount device _ blocks used free inodes inodes_used inodes_free; do
+  [ ! -e "$node/full" ] || free=0
   case $path/ in
     "${mount%/}"/*)
       case $2 in
@@ -20,7 +21,7 @@ while read -r mount device _ blocks used free inodes inodes_used inodes_free; do
       esac
       ;;
   esac
-done <"$answers/filesystems"
+done <"$node/answers/filesystems"
 case $2 in
   -k) echo 'Filesystem 1024-blocks Used Available Capacity Mounted on' ;;
   -i) echo 'Filesystem Inodes IUsed IFree IUse% Mounted on' ;;

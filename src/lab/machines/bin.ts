@@ -1,6 +1,6 @@
 /**
- * The programs of a lab node: the small tools of this machine that read and reckon, and stand-ins for what speaks with daemons. There are no others on
- * its PATH, so nothing there opens a connection or changes this machine.
+ * The programs of a lab node: the small tools of this machine that read, reckon and move files, and stand-ins for what speaks with daemons. There are no
+ * others on its PATH, so a script that keeps to HIGHWATER_ROOT opens no connection and changes nothing of this machine.
  */
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,6 +12,8 @@ const everyday = [
     'awk',
     'base64',
     'cat',
+    'chmod',
+    'chown',
     'date',
     'find',
     'getconf',
@@ -19,9 +21,12 @@ const everyday = [
     'gzip',
     'head',
     'iconv',
+    'id',
     'ionice',
+    'ln',
     'mkdir',
     'mktemp',
+    'mv',
     'renice',
     'rm',
     'sed',
@@ -30,8 +35,8 @@ const everyday = [
 ]
 
 const standIns: Record<Machine['programs'], readonly string[]> = {
-  host: ['crictl', 'curl', 'df', 'findmnt', 'journalctl', 'nproc', 'systemctl'],
-  'control-container': ['apiclient'],
+  host: ['crictl', 'curl', 'df', 'findmnt', 'journalctl', 'logrotate', 'nodeadm', 'nproc', 'sync', 'systemctl'],
+  'control-container': ['apiclient', 'df', 'sync'],
 }
 
 const folders = ['/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/local/bin', '/run/current-system/sw/bin']

@@ -1,0 +1,2 @@
+#!/bin/sh
+exec "${HIGHWATER_ROOT%/root}/run" nodeadm "$@"

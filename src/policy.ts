@@ -1,4 +1,5 @@
 /** highwater.yaml → Policy: every key has a default, and all mistakes are named at once, with their place in the file. */
+import { createHash } from 'node:crypto'
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { severities, subjectKinds } from '#model/finding.ts'
@@ -11,6 +12,7 @@ const percent = z.number().min(1).max(100)
 const address = z.string().regex(addressPattern, 'an e-mail address')
 const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
 const timeoutMs = z.int().min(100).max(600_000)
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 const day = z.iso.date('a day as YYYY-MM-DD')
 
 /** What a policy may speak of: a slip would otherwise do nothing, without a word. */
@@ -114,18 +116,29 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
       logRotation: z
         .record(
           z.string().regex(/^\/./, 'the path of a file of logrotate'),
-          z.strictObject({
-            sha256: z
-              .string()
-              .regex(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hexadecimal')
-              .nullable()
-              .default(null)
-              .describe('of the file as it is wanted, byte by byte'),
-            directives: z
-              .record(z.string().regex(/^[a-z]+$/, 'a directive of logrotate'), z.union([z.string(), z.number(), z.boolean()]))
-              .default({})
-              .describe('in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set'),
-          }),
+          z
+            .strictObject({
+              sha256: z
+                .string()
+                .regex(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hexadecimal')
+                .nullable()
+                .default(null)
+                .describe('of the file as it is wanted, byte by byte'),
+              content: z
+                .string()
+                .max(50_000)
+                .nullable()
+                .default(null)
+                .describe('the whole file as it is wanted: what a plan writes where it is otherwise'),
+              directives: z
+                .record(z.string().regex(/^[a-z]+$/, 'a directive of logrotate'), z.union([z.string(), z.number(), z.boolean()]))
+                .default({})
+                .describe('in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set'),
+            })
+            .refine(({ sha256, content }) => sha256 === null || content === null || sha256 === hashOf(content), {
+              path: ['sha256'],
+              message: 'the content has another SHA-256',
+            }),
         )
         .default(defaultPolicy.logRotation)
         .describe(

@@ -1,5 +1,5 @@
 /** A plan for the person who approves it: what changes on how many nodes, what that does, whom it leaves alone, and the exact words to approve it. */
-import { actsAtOnce, type LeftAlone, type Plan, type PlanCohort } from '#model/plan.ts'
+import { actsAtOnce, type LeftAlone, type ManualChange, type Plan, type PlanCohort, type PlanStep } from '#model/plan.ts'
 import { clean, cut, type Paint, painter, type Screen, wrap } from './terminal.ts'
 
 const widest = 120
@@ -11,14 +11,16 @@ const shownSnippetLines = 40
 export function planTextFor(plan: Plan, file: string, { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
   const width = Math.min(columns, widest)
-  const { cohorts, steps, never, refused, unchanged, waves } = plan
+  const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
   const untouched = [counted(never.length, 'never touched'), counted(refused.length, 'refused'), counted(unchanged, 'as wanted already')]
   const lines = [
     paint('bold', `Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waves.length} wave${waves.length === 1 ? '' : 's'}`),
     ...wrap(`Of the snapshot of ${plan.createdAt}. Beside them: ${untouched.join(', ')}.`, width, ''),
     ...cohorts.flatMap(cohort => ['', ...cohortLines(cohort, plan, paint, width)]),
     ...reasonLines('Refused', refused, paint, width),
+    ...reasonLines('For the plan after this one', later, paint, width),
     ...reasonLines('Never touched: the lasting fix is all there is', never, paint, width),
+    ...manual.flatMap(change => ['', ...manualLines(change, paint, width)]),
     ...(waves.length === 0 ? [] : ['', paint('bold', 'Waves'), ...waves.map((wave, index) => `  ${index + 1}. ${waveOf(wave, index)}`)]),
     '',
     ...approvalLines(plan, file, width),
@@ -36,7 +38,9 @@ function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: n
   const text = (label: string, body: string) => wrap(clean(body, 2000), width, `  ${label.padEnd(8)}`, ' '.repeat(10))
   return [
     paint('bold', clean(title, 400)),
-    ...settingLines(cohort).flatMap(setting => text('set', setting)),
+    ...settingLines(cohort, own).flatMap(setting => text('set', setting)),
+    ...(cohort.file === undefined ? [] : text('write', `${cohort.file.path}, whole (SHA-256 ${cohort.file.sha256.slice(0, 12)}…)`)),
+    ...(cohort.file === undefined ? [] : snippetLines(own[0]?.content ?? '')),
     ...(own.length === 0 ? [] : text('in', places.join(', '))),
     ...(own.length === 0 ? [] : text('effect', cohort.effect.text)),
     ...(own.length === 0 ? [] : text('restart', cohort.blast.text)),
@@ -48,8 +52,21 @@ function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: n
   ]
 }
 
-const settingLines = ({ fields }: PlanCohort): string[] =>
-  Object.entries(fields).map(([field, value]) => `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}`)
+function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]): string[] {
+  const passing = own.some(({ until }) => until !== undefined) ? ', for a while' : ''
+  return Object.entries(fields).map(([field, value]) => `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}${passing}`)
+}
+
+/** All of it is to be read by whoever does it. */
+function manualLines({ cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange, paint: Paint, width: number): string[] {
+  const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
+  return [
+    paint('bold', clean(`By hand, never by a plan: ${cluster} ${group.kind} ${group.name}, ${amiFamily}, ${nodesOf(nodes.length)}`, 400)),
+    ...wrap(`${clean(title, 500)}. Nodes: ${clean(nodes.slice(0, shownNodes).join(', '), 600)}${more}.`, width, '  '),
+    ...steps.flatMap(step => wrap(clean(step, 500), width, '    ', '      ')),
+    ...wrap(`For good: ${clean(durable, 1000)}`, width, '  '),
+  ]
+}
 
 function snippetLines(snippet: string): string[] {
   const lines = snippet.trimEnd().split('\n')

@@ -65,6 +65,12 @@ export interface Blast {
   text: string
 }
 
+/** A file of logrotate, the same for all nodes of a cohort. */
+export interface CohortFile {
+  path: string
+  sha256: string
+}
+
 /** Nodes of one group, image and kubelet minor that get the same change. */
 export interface PlanCohort {
   id: string
@@ -74,6 +80,8 @@ export interface PlanCohort {
   kubeletVersion: string
   /** KubeletConfiguration fields to change, as a merge patch (RFC 7386) of what runs: null takes a key away. */
   fields: RawObject
+  /** What is written in place of fields, which then are none. */
+  file?: CohortFile
   /** Ids of the findings that ask for it; empty: an operator did. */
   findings: string[]
   /** Nodes that the change is meant for; of these `planned` have a step, the others stand under never or refused. */
@@ -88,6 +96,21 @@ export interface PlanCohort {
 export interface ExpectedSetting {
   field: string
   value: unknown
+}
+
+/**
+ * When a change has done what it is for: the kubelet's own image GC has made room, or there was time enough for it. Then the old file is put back, byte
+ * for byte, and the kubelet starts once more.
+ */
+export interface StepEnd {
+  kind: 'image-gc'
+  /** Of the image filesystem, as image GC counts it. */
+  usedPercentAtMost: number
+  /** After the kubelet has started with the change. */
+  atMostMs: number
+  /** What no container uses and nothing pins: more is not deleted, however long it takes. */
+  imagesAtMost: number
+  bytesAtMost: number
 }
 
 export interface PlanStep {
@@ -109,6 +132,8 @@ export interface PlanStep {
   kubeletStartedAt: string | null
   before: NodeState
   after: NodeState
+  /** Absent: the change stays. */
+  until?: StepEnd
 }
 
 /** A node that is left alone, and why. */
@@ -116,6 +141,22 @@ export interface LeftAlone {
   cluster: string
   node: string
   why: string
+}
+
+/** What a plan says and nobody runs: it takes a person, and a reboot. */
+export interface ManualChange {
+  cluster: string
+  group: Subject
+  amiFamily: AmiFamily
+  /** Ids of the findings that ask for it. */
+  findings: string[]
+  title: string
+  /** In the order in which they are to be changed. */
+  nodes: string[]
+  /** Commands and what to look at, line by line, for one node after the other. */
+  steps: string[]
+  /** What makes it last where the nodes come from. */
+  durable: string
 }
 
 export interface Plan {
@@ -133,6 +174,10 @@ export interface Plan {
   /** Nodes that nothing is ever written to: their fix is the durable text. */
   never: LeftAlone[]
   refused: LeftAlone[]
+  /** What else is wanted of nodes that have a step: a plan changes one thing on each, and the next one the next. Absent: nothing. */
+  later?: LeftAlone[]
+  /** Absent: nothing. */
+  manual?: ManualChange[]
   /** Nodes that already run with all of it. */
   unchanged: number
   /** `cluster/node`; one node of each cohort first. */

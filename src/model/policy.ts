@@ -48,10 +48,12 @@ export interface ModeSelection {
   mode: ReadMode
 }
 
-/** What a file of logrotate is meant to be; with neither, that it is there and says something. */
+/** What a file of logrotate is meant to be; with none of these, that it is there and says something. */
 export interface WantedLogRotation {
   /** Of its bytes, in lower-case hexadecimal. */
   sha256: string | null
+  /** The whole of it. */
+  content: string | null
   /** Directives in force in each of its blocks, or outside of any where it has none; `false`: not set. */
   directives: Record<string, string | number | boolean>
 }

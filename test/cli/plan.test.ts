@@ -6,7 +6,7 @@ import type { Approval, Plan } from '#model/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { type FleetNode, fleetNode, mainFile, snapshotOf } from '#test/plan-fleet.ts'
+import { type FleetNode, fleetNode, hashOf, idleImage, mainFile, snapshotOf } from '#test/plan-fleet.ts'
 
 const gc = ['--set', 'imageGCHighThresholdPercent=70', '--set', 'imageGCLowThresholdPercent=50']
 
@@ -110,6 +110,51 @@ describe('highwater plan', () => {
     expect(code).toBe(0)
     expect(read().cohorts[0]?.findings).toHaveLength(1)
     expect(stdout).toMatch(/for {5}findings [a-f0-9]{16}/)
+  })
+})
+
+describe('highwater plan of other remedies', () => {
+  const pause = 'eks/pause:3.10'
+  const images = [idleImage('docker.io/library/a:1', 4), { ...idleImage(pause, 0), size: '300000', pinned: true }]
+  const host = { ...(fleetNode().host as object), containerd: { sandboxImage: pause } }
+
+  it('prints how images are pruned, for how long, and what that costs', async () => {
+    const { code, stdout, read } = await plan([{ available: 28, images, record: { host } }], '--prune-images', '--to', '65')
+    expect(code).toBe(0)
+    expect(read().steps[0]?.until).toMatchObject({ usedPercentAtMost: 65, imagesAtMost: 1 })
+    expect(stdout).toContain('set     imageGCLowThresholdPercent: 65, for a while')
+    expect(stdout).toMatch(/then\s+the\s+old\s+file\s+is\s+put\s+back,\s+byte\s+for\s+byte/)
+    expect(stdout).toContain('Each kubelet restarts twice')
+  })
+
+  it.each<[string, string[], RegExp]>([
+    ['a target without pruning', ['--to', '60', ...gc], /it goes with --prune-images/],
+    ['a target that is none', ['--prune-images', '--to', '99'], /from 1 to 98/],
+    ['another change beside it', ['--prune-images', ...gc], /a plan of its own/],
+  ])('refuses %s', async (_, args, message) => {
+    const { code, stderr, out } = await plan([{}], ...args)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
+    expect(existsSync(out)).toBe(false)
+  })
+
+  it('prints the whole of a log rotation file, and what is left to a person', async () => {
+    const directives = (rotate: number) => ({ patterns: ['/var/log/app/*.log'], daily: true, rotate })
+    const text = (rotate: number) => `/var/log/app/*.log {\n  daily\n  rotate ${rotate}\n}\n`
+    const rotating = (rotate: number) => ({
+      ...(fleetNode({ family: 'AL2' }).host as object),
+      logrotate: [{ path: '/etc/logrotate.d/app', sha256: hashOf(text(rotate)), directives: directives(rotate) }],
+      kernel: { release: '4.14.355', cmdline: 'ro', cgroupVersion: 1, memoryCgroups: 30_000 },
+    })
+    const nodes = [5, 5, 50].map((rotate, index) => ({ name: `n${index}`, family: 'AL2' as const, record: { host: rotating(rotate) } }))
+    const { code, stdout } = await plan(nodes, '--rule', 'log-rotation-drift', '--rule', 'memory-cgroup-leak')
+    expect(code).toBe(0)
+    expect(stdout).toContain('Plan')
+    expect(stdout).toMatch(/write {3}\/etc\/logrotate\.d\/app, whole/)
+    expect(stdout).toContain('      rotate 5\n')
+    expect(stdout).toContain('restart Nothing restarts')
+    expect(stdout).toContain('By hand, never by a plan: prod Nodegroup workers, AL2, 3 nodes')
+    expect(stdout).toContain('kubectl drain "$NODE"')
   })
 })
 

@@ -5,7 +5,16 @@ import * as z from 'zod'
 import { severities, subjectKinds } from '#model/finding.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { addressPattern, defaultPolicy, garbageKinds, mostRecipients, type Policy, regionPattern } from '#model/policy.ts'
+import {
+  addressPattern,
+  type DeletionKind,
+  defaultPolicy,
+  deletionKinds,
+  garbageKinds,
+  mostRecipients,
+  type Policy,
+  regionPattern,
+} from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
 
 const percent = z.number().min(1).max(100)
@@ -14,6 +23,8 @@ const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM ro
 const timeoutMs = z.int().min(100).max(600_000)
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 const day = z.iso.date('a day as YYYY-MM-DD')
+
+const deletion = z.strictObject({ olderThanHours: z.number().min(1).max(100_000) }).optional()
 
 /** What a policy may speak of: a slip would otherwise do nothing, without a word. */
 interface PolicyTerms {
@@ -232,6 +243,12 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
             .refine(percents => percents.every((one, index) => one > (percents[index - 1] ?? 0)), 'percentages that grow')
             .default(defaultPolicy.remediation.wavePercents)
             .describe('how much of a cohort is changed after the second wave, the third, …; first goes one node of each, last the rest'),
+          deletions: z
+            .strictObject(Object.fromEntries(deletionKinds.map(kind => [kind, deletion])) as Record<DeletionKind, typeof deletion>)
+            .default(defaultPolicy.remediation.deletions)
+            .describe(
+              'objects that highwater plan --deletions may name, from this age on: leases of nodes that are gone, failed pods, Jobs that have finished and nothing else collects, volumes that are Released and Retain',
+            ),
         })
         .default(defaultPolicy.remediation)
         .describe('how plans are made'),

@@ -6,12 +6,14 @@ const widest = 120
 const shownReasons = 10
 const shownNodes = 5
 const shownSnippetLines = 40
+const shownObjects = 20
 
 /** Ends with a newline. @param file where the plan was written */
 export function planTextFor(plan: Plan, file: string, { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
   const width = Math.min(columns, widest)
   const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
+  if (plan.deletions !== undefined) return deletionTextFor(plan, file, paint, width)
   const untouched = [counted(never.length, 'never touched'), counted(refused.length, 'refused'), counted(unchanged, 'as wanted already')]
   const lines = [
     paint('bold', `Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waves.length} wave${waves.length === 1 ? '' : 's'}`),
@@ -22,6 +24,31 @@ export function planTextFor(plan: Plan, file: string, { hasColour, columns }: Sc
     ...reasonLines('Never touched: the lasting fix is all there is', never, paint, width),
     ...manual.flatMap(change => ['', ...manualLines(change, paint, width)]),
     ...(waves.length === 0 ? [] : ['', paint('bold', 'Waves'), ...waves.map((wave, index) => `  ${index + 1}. ${waveOf(wave, index)}`)]),
+    '',
+    ...approvalLines(plan, file, width),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** Every object stands in the file; here each kind with its oldest. */
+function deletionTextFor(plan: Plan, file: string, paint: Paint, width: number): string {
+  const { id, createdAt, deletions = [], notDeleted = [] } = plan
+  const kinds = [...Map.groupBy(deletions, ({ cluster, resource }) => `${cluster}: ${resource}`)]
+  const lines = [
+    paint('bold', `Plan ${id}: ${counted(deletions.length, deletions.length === 1 ? 'object' : 'objects')} to delete`),
+    ...wrap(`Of the snapshot of ${createdAt}. No node is changed, and no finalizer is taken away.`, width, ''),
+    ...kinds.flatMap(([title, objects]) => [
+      '',
+      paint('bold', clean(`${title}, ${objects.length}`, 400)),
+      ...objects
+        .slice(0, shownObjects)
+        .flatMap(({ namespace, name, why }) =>
+          wrap(`${clean(namespace === null ? name : `${namespace}/${name}`, 510)}: ${clean(why, 500)}`, width, '  ', '    '),
+        ),
+      ...(objects.length > shownObjects ? [`  and ${objects.length - shownObjects} more, all in the plan`] : []),
+    ]),
+    ...(notDeleted.length === 0 ? [] : ['', paint('bold', 'Not in this plan')]),
+    ...notDeleted.flatMap(({ cluster, resource, why }) => wrap(clean(`${cluster}: ${resource}: ${why}`, 1000), width, '  ', '    ')),
     '',
     ...approvalLines(plan, file, width),
   ]
@@ -93,8 +120,8 @@ function waveOf(wave: readonly string[], index: number): string {
 }
 
 function approvalLines(plan: Plan, file: string, width: number): string[] {
-  if (plan.steps.length === 0)
-    return wrap(`No node would be changed, so there is nothing to approve. All of it stands in ${file}.`, width, '')
+  if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
+    return wrap(`Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`, width, '')
   const acting = plan.steps.some(actsAtOnce) ? ' --allow-act-at-once' : ''
   return [
     `Plan:   ${file}`,

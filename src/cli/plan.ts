@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
-import { makePlan, type PlanResult, type PruneWish, parseChange, planText } from '#pipeline/plan.ts'
+import { makeDeletionPlan, makePlan, type PlanResult, type PruneWish, parseChange, planText } from '#pipeline/plan.ts'
 import { prune } from '#snapshot/prune.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { exitCode } from './exit-code.ts'
@@ -23,6 +23,7 @@ interface PlanOptions extends FleetOptions {
   set: ConfigurationChange[]
   pruneImages?: boolean
   to?: number
+  deletions?: boolean
   allowActAtOnce?: boolean
   out: string
   format: 'text' | 'json'
@@ -43,6 +44,7 @@ export function planCommand(): Command {
       'with --prune-images: how full the image filesystem may stay (default: imageGCLowThresholdPercent)',
       parsePercent,
     )
+    .option('--deletions', 'name objects of the clusters that policy remediation.deletions lets go; a plan of its own')
     .option('--allow-act-at-once', 'also where the new thresholds act at once on what is there now')
     .option('--out <file>', 'where the plan is written', parseText, 'plan.json')
     .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
@@ -58,6 +60,7 @@ Examples:
   highwater plan --snapshot snapshot.ndjson.gz --rule eviction-before-image-gc --nodegroup general
   highwater plan --snapshot snapshot.ndjson.gz --rule log-rotation-drift
   highwater plan --cluster prod --nodegroup general --prune-images --to 60
+  highwater plan --cluster prod --deletions
   highwater plan --cluster prod --set imageGCHighThresholdPercent=70 --set imageGCLowThresholdPercent=50
   highwater approve plan.json --digest DIGEST --by "Ada Lovelace"
 
@@ -81,20 +84,19 @@ function pruneOf({ pruneImages, to }: PlanOptions): PruneWish | null {
   return pruneImages === true ? { toPercent: to ?? null } : null
 }
 
+function planOf(options: PlanOptions): (file: string) => Promise<PlanResult> {
+  const { rule: rules, finding: findings, set: changes } = options
+  const [policy, selection, prune] = [policyOf(options), selectionOf(options), pruneOf(options)]
+  if (options.deletions !== true)
+    return file =>
+      makePlan(file, { rules, findings, changes, prune, allowActAtOnce: options.allowActAtOnce === true, selection, policy, version })
+  if (prune !== null || rules.length + findings.length + changes.length > 0)
+    throw new OperatorError('--deletions is a plan of its own: it names objects of the clusters, and changes no node')
+  return file => makeDeletionPlan(file, { selection, policy })
+}
+
 async function runPlan(options: PlanOptions): Promise<number> {
-  const policy = policyOf(options)
-  const { plan, inputErrors, unread } = await withSnapshot(options, file =>
-    makePlan(file, {
-      rules: options.rule,
-      findings: options.finding,
-      changes: options.set,
-      prune: pruneOf(options),
-      allowActAtOnce: options.allowActAtOnce === true,
-      selection: selectionOf(options),
-      policy,
-      version,
-    }),
-  )
+  const { plan, inputErrors, unread } = await withSnapshot(options, planOf(options))
   const text = planText(plan)
   try {
     writeFileSync(options.out, text)

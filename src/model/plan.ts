@@ -1,6 +1,7 @@
 /** What a plan of remediation says (the contract `highwater.plan/1`), and the approval that names it (`highwater.approval/1`). */
 import type { DurableFix, Subject } from './finding.ts'
 import type { AmiFamily } from './node-identity.ts'
+import type { DeletionKind } from './policy.ts'
 import type { RawObject } from './record.ts'
 
 export const planSchema = 'highwater.plan/1'
@@ -159,6 +160,30 @@ export interface ManualChange {
   durable: string
 }
 
+/** An object of a cluster that goes, by the Kubernetes API and nothing else. */
+export interface PlannedDeletion {
+  cluster: string
+  kind: DeletionKind
+  /** `plural` or `plural.group`. */
+  resource: string
+  /** Null: it has none. */
+  namespace: string | null
+  name: string
+  /** One of the same name and another UID is another object, and stays. */
+  uid: string
+  /** Where the snapshot tells it: an object that was changed since stays. */
+  resourceVersion: string | null
+  why: string
+  ageSeconds: number
+}
+
+/** What a plan of deletions does not say. */
+export interface NotDeleted {
+  cluster: string
+  resource: string
+  why: string
+}
+
 export interface Plan {
   schema: typeof planSchema
   /** The first 16 characters of the digest. */
@@ -178,6 +203,10 @@ export interface Plan {
   later?: LeftAlone[]
   /** Absent: nothing. */
   manual?: ManualChange[]
+  /** Oldest first; such a plan changes no node. Absent: none was asked for. */
+  deletions?: PlannedDeletion[]
+  /** Absent: nothing. */
+  notDeleted?: NotDeleted[]
   /** Nodes that already run with all of it. */
   unchanged: number
   /** `cluster/node`; one node of each cohort first. */

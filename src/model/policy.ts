@@ -70,10 +70,16 @@ export interface ClusterGarbagePolicy {
   minAgeHours: number
 }
 
+/** What of a cluster's own objects a plan may delete, once it is that old. Absent: none of them. */
+export const deletionKinds = ['nodeLeases', 'failedPods', 'finishedJobs', 'releasedVolumes'] as const
+export type DeletionKind = (typeof deletionKinds)[number]
+export type DeletionPolicy = { [Kind in DeletionKind]?: { olderThanHours: number } }
+
 /** How nodes may be changed. */
 export interface RemediationPolicy {
   /** How much of a cohort is changed after the second wave, the third, …; the first wave is one node of each, the last the rest. */
   wavePercents: number[]
+  deletions: DeletionPolicy
 }
 
 export interface Policy {
@@ -158,7 +164,7 @@ export const defaultPolicy: Policy = {
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
-  remediation: { wavePercents: [5, 20] },
+  remediation: { wavePercents: [5, 20], deletions: {} },
   // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
   timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000, inspect: 120_000 },
 }

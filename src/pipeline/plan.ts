@@ -24,6 +24,7 @@ import { rules } from './shelves.ts'
 export { approve } from '#remediate/approve.ts'
 export { approvalText, parsePlan, planText } from '#remediate/plan-file.ts'
 export { parseChange } from '#replay/configuration/configuration-change.ts'
+export { makeDeletionPlan } from './plan-deletions.ts'
 export type { PruneWish } from './plan-prune.ts'
 
 export interface PlanRequest extends PlanChoice {

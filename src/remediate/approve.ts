@@ -23,7 +23,8 @@ export function approve(plan: Plan, { digest, by, at, until, options }: Approval
     throw new OperatorError(`An approval holds for 7 days at most, and ${until} is later: nodes change meanwhile`)
   const approval: Approval = { schema: approvalSchema, plan: digest, by: by.trim().slice(0, 200), at, until, options }
   checkApproval(plan, approval, at)
-  if (plan.steps.length === 0) throw new OperatorError(`Plan ${plan.id} changes no node: there is nothing to approve`)
+  if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
+    throw new OperatorError(`Plan ${plan.id} changes no node and deletes nothing: there is nothing to approve`)
   return approval
 }
 

@@ -5,7 +5,9 @@ import { subjectKinds } from '#model/finding.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { type Approval, approvalSchema, type Plan, planMethods, planSchema } from '#model/plan.ts'
+import { deletionKinds } from '#model/policy.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
+import { deletables, mostDeletions } from './deletions.ts'
 import { digestOf } from './plan.ts'
 import { longestPruneMs } from './prune.ts'
 
@@ -102,6 +104,20 @@ const step = z
     'the content does not have its newSha256',
   )
 
+const deletion = z
+  .strictObject({
+    cluster: name,
+    kind: z.enum(deletionKinds),
+    resource: name,
+    namespace: name.nullable(),
+    name,
+    uid: name,
+    resourceVersion: name.nullable(),
+    why: text,
+    ageSeconds: count,
+  })
+  .refine(({ kind, resource }) => deletables[kind].resource === resource, 'not an object that a plan may delete')
+
 const planForm = z.strictObject({
   schema: z.literal(planSchema),
   id: name,
@@ -127,6 +143,8 @@ const planForm = z.strictObject({
       }),
     )
     .optional(),
+  deletions: z.array(deletion).max(mostDeletions).optional(),
+  notDeleted: z.array(z.strictObject({ cluster: name, resource: name, why: text })).optional(),
   unchanged: count,
   waves: z.array(z.array(text).min(1)),
 })

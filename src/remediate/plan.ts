@@ -10,8 +10,10 @@ import {
   type LeftAlone,
   type ManualChange,
   type NodeState,
+  type NotDeleted,
   type Plan,
   type PlanCohort,
+  type PlannedDeletion,
   type PlanStep,
   type Pulls,
   planSchema,
@@ -76,6 +78,29 @@ export interface PlanHead {
   region: string | null
 }
 
+/** A plan with nothing in it but this, under its digest. */
+export function planOfDeletions({ takenAt, account, region }: PlanHead, deletions: PlannedDeletion[], notDeleted: NotDeleted[]): Plan {
+  const body: Omit<Plan, 'id' | 'digest'> = {
+    schema: planSchema,
+    createdAt: takenAt,
+    snapshot: { takenAt, account, region },
+    cohorts: [],
+    steps: [],
+    never: [],
+    refused: [],
+    deletions,
+    ...(notDeleted.length > 0 && { notDeleted }),
+    unchanged: 0,
+    waves: [],
+  }
+  return withDigest(body)
+}
+
+function withDigest(body: Omit<Plan, 'id' | 'digest'>): Plan {
+  const digest = digestOf(body)
+  return { ...body, id: digest.slice(0, 16), digest }
+}
+
 export class PlanBuilder {
   readonly #cohorts = new Map<string, Cohort>()
   readonly #steps: PlanStep[] = []
@@ -137,8 +162,7 @@ export class PlanBuilder {
       unchanged: this.#unchanged,
       waves: wavesOf(this.#candidates, wavePercents),
     } as const
-    const digest = digestOf(body)
-    return { ...body, id: digest.slice(0, 16), digest }
+    return withDigest(body)
   }
 }
 
@@ -153,10 +177,14 @@ export function digestOf({
   refused,
   later,
   manual,
+  deletions,
+  notDeleted,
   unchanged,
   waves,
 }: Omit<Plan, 'id' | 'digest'>): string {
-  return sha256(canonicalJson({ schema, createdAt, snapshot, cohorts, steps, never, refused, later, manual, unchanged, waves }))
+  return sha256(
+    canonicalJson({ schema, createdAt, snapshot, cohorts, steps, never, refused, later, manual, deletions, notDeleted, unchanged, waves }),
+  )
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -3,6 +3,7 @@ import type { Account } from '#facts/aws/iam.ts'
 import { fleetGrants, iamStatements } from '#facts/aws/iam.ts'
 import type { Check, Fix } from '#model/checkup.ts'
 import type { ReadMode } from '#model/read-mode.ts'
+import { type DeletionRole, deleterName } from '#pipeline/deletion-permissions.ts'
 import { type IdentityName, identityNames, kubernetesRights } from '#pipeline/permissions.ts'
 import { accessEntryCommand, roleManifests } from '#pipeline/permissions-document.ts'
 
@@ -17,11 +18,12 @@ export interface Patient {
   isByConfigMap: boolean
   /** Who asked, as an access entry names it; null: not known, as behind a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
+  deletions: DeletionRole | null
 }
 
 /** @param checks by whom they were about */
 export function fixesOf(
-  { mode, cluster, account, region, isByConfigMap, principals }: Patient,
+  { mode, cluster, account, region, isByConfigMap, principals, deletions }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
 ): Fix[] {
   const fixes: Fix[] = []
@@ -63,5 +65,7 @@ export function fixesOf(
         text: roleManifests(identity, needed).join('---\n'),
       })
   }
+  if (deletions !== null && checks.reader.some(({ what, state }) => state === 'missing' && deletions.rights.includes(what)))
+    fixes.push({ target: `kubectl apply -f - in cluster ${cluster}, for whoever is in the group ${deleterName}`, text: deletions.text })
   return fixes
 }

@@ -1,5 +1,7 @@
 /** Which file of logrotate a node should have instead of its own, in full: by the policy, else as most of its group have it. */
+import { blocksOf, podLogsOf, removableBlocks } from '#judge/idle-rotation.ts'
 import { type LogFile, logFilesOf, ownOf, settingsOf, wantedHash } from '#judge/logrotate.ts'
+import type { NodeSubject } from '#judge/rule.ts'
 import { byText } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy, WantedLogRotation } from '#model/policy.ts'
@@ -36,6 +38,9 @@ interface Group {
 /** As the rule log-rotation-drift compares them: nodes of one group and image family. */
 const groupOf = (cluster: string, { group, amiFamily }: NodeIdentity): string =>
   JSON.stringify([cluster, group.kind, group.name, amiFamily])
+
+/** A file that is gone could come back with its package; one that says nothing stays. */
+const emptied = '# Written by highwater. The kubelet rotates the logs of containers.\n'
 
 const addContent = (path: string) => `give it as policy logRotation ${path} content`
 
@@ -77,6 +82,25 @@ export class FleetLogFiles {
       const wanted = ownOf(this.#wanted, path)
       const file = ownOf(files, path)
       return (wanted === null ? this.#asPeers(path, file, group) : this.#byPolicy(path, wanted, file, host)) ?? []
+    })
+  }
+
+  /**
+   * Files with blocks that come to nothing, without these.
+   * @param subject of the same node
+   */
+  withoutIdle({ host }: NodeRecord, subject: NodeSubject): WantedFile[] {
+    const files = isRawObject(host) ? logFilesOf(host) : null
+    if (files === null || !isRawObject(host)) return []
+    const idle = Map.groupBy(removableBlocks({ ...subject, host }, blocksOf(files, podLogsOf(subject))), ({ path }) => path)
+    return [...idle].map(([path, placed]) => {
+      const hash = ownOf(files, path)?.sha256 ?? null
+      const own = hash === null ? null : rebuilt(entriesOf(host, path), hash)
+      if (own === null)
+        return { path, why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}` }
+      const gone = new Set(placed.map(({ block }) => block.patterns.join(' ')))
+      const kept = own.blocks.filter(({ patterns }) => patterns.length === 0 || !gone.has(patterns.toSorted(byText).join(' ')))
+      return { path, content: kept.length === 0 ? emptied : own.style(kept) }
     })
   }
 

@@ -50,14 +50,23 @@ export function wishesOf(
   rules: PlanRules,
 ): (Wish | 'unchanged')[] {
   if (prune) return [pruneWish(node, prune, rules)]
-  const { record, identity } = node
+  const { record } = node
   const configuration = meant.filter(({ remedy }) => remedy === 'configuration')
   const own = ownFixes(configuration, () => nodeSubject(record, replay(record, node.takenAt)), rules.policy)
-  const findings = idsOf(meant, 'log-files')
   return [
     ...(own.length > 0 || changes.length > 0 ? [configurationWish(node, own, changes, rules)] : []),
-    ...(findings.length > 0 ? logFiles.wantedOf(record, identity).map(wanted => logFileWish(node, wanted, findings, rules)) : []),
+    ...logFileWishes(node, meant, logFiles, rules),
   ]
+}
+
+/** A file that should be another one anyway is not mended beside. */
+function logFileWishes(node: ReadNode, meant: readonly ChosenFix[], logFiles: FleetLogFiles, rules: PlanRules): Wish[] {
+  const { record, identity, takenAt } = node
+  const [drifted, idle] = [idsOf(meant, 'log-files'), idsOf(meant, 'idle-log-blocks')]
+  const wanted = drifted.length === 0 ? [] : logFiles.wantedOf(record, identity)
+  const mended = idle.length === 0 ? [] : logFiles.withoutIdle(record, nodeSubject(record, replay(record, takenAt)))
+  const others = mended.filter(({ path }) => !wanted.some(file => file.path === path))
+  return [...wanted.map(file => logFileWish(node, file, drifted, rules)), ...others.map(file => logFileWish(node, file, idle, rules))]
 }
 
 function configurationWish(

@@ -163,7 +163,6 @@ describe('a file of logrotate that the policy wants', () => {
     ['a value that logrotate refuses', textOf({ ...usual, rotate: 'five' }), /rotate cannot be five/],
     ['a block that is not closed', textOf(usual).replace('}\n', ''), /not closed/],
     ['other characters', textOf(usual).replace('daily', 'daily\u0000'), /plain text/],
-    ['nothing', '# nothing\n', /says nothing/],
   ])('is refused with %s', async (_, content, why) => {
     const { steps, refused } = await planOf([rotating('a')], wanting({ content }))
     expect(steps).toEqual([])
@@ -174,6 +173,50 @@ describe('a file of logrotate that the policy wants', () => {
     const { steps, refused } = await planOf([rotating('a')], wanting({ content: textOf(usual) }, '/etc/logrotate.conf'))
     expect(steps).toEqual([])
     expect(refused[0]?.why).toContain('/etc/logrotate.conf is no file of logrotate that a plan may write')
+  })
+})
+
+describe('a block of logrotate that comes to nothing', () => {
+  const links = '/var/log/containers/*.log'
+  const block = (of: string) => `${of} {\n  daily\n  rotate 5\n}\n`
+  const rotatingBoth = (patterns: string[], text: string) => {
+    const record = rotating('a')
+    record.node.status!.nodeInfo!.containerRuntimeVersion = 'containerd://1.7.27'
+    const logrotate = patterns.map(one => ({ path, sha256: hashOf(text), directives: { patterns: [one], daily: true, rotate: 5 } }))
+    record.host = { ...record.host, logrotate }
+    return record
+  }
+  const planOfIdle = (patterns: string[], text = patterns.map(block).join('')) =>
+    planOf([rotatingBoth(patterns, text)], {}, ['ineffective-log-rotation'])
+
+  it.each([links, '/var/lib/docker/containers/*/*.log', '/var/log/pods/*/*.log'])(
+    'is taken away: %s; others stay, byte for byte',
+    async idle => {
+      const { steps, refused } = await planOfIdle([idle, pattern])
+      expect(refused).toEqual([])
+      expect(steps).toMatchObject([{ method: 'sync-file', path, content: block(pattern) }])
+    },
+  )
+
+  it('leaves a file that says nothing where it was all', async () => {
+    const { steps, cohorts } = await planOfIdle([links])
+    expect(steps[0]?.content).toMatch(/^# Written by highwater.*\n$/)
+    expect(cohorts[0]?.findings).toHaveLength(1)
+  })
+
+  it('is refused where the rest of the file is not known', async () => {
+    const { steps, refused } = await planOfIdle([links, pattern], `# ours\n${block(links)}${block(pattern)}`)
+    expect(steps).toEqual([])
+    expect(refused[0]?.why).toContain('cannot be rebuilt')
+  })
+
+  it('stays where it meets other logs, too', async () => {
+    const record = rotatingBoth([], '')
+    const text = block(`${links} ${pattern}`)
+    const logrotate = [{ path, sha256: hashOf(text), directives: { patterns: [links, pattern], daily: true, rotate: 5 } }]
+    record.host = { ...record.host, logrotate }
+    const { steps } = await planOf([record], {}, ['ineffective-log-rotation'])
+    expect(steps).toEqual([])
   })
 })
 

@@ -39,9 +39,6 @@ interface Group {
 const groupOf = (cluster: string, { group, amiFamily }: NodeIdentity): string =>
   JSON.stringify([cluster, group.kind, group.name, amiFamily])
 
-/** A file that is gone could come back with its package; one that says nothing stays. */
-const emptied = '# Written by highwater. The kubelet rotates the logs of containers.\n'
-
 const addContent = (path: string) => `give it as policy logRotation ${path} content`
 
 export class FleetLogFiles {
@@ -100,7 +97,9 @@ export class FleetLogFiles {
         return { path, why: `the text of ${path} cannot be rebuilt from what was read (comments, or scripts): ${addContent(path)}` }
       const gone = new Set(placed.map(({ block }) => block.patterns.join(' ')))
       const kept = own.blocks.filter(({ patterns }) => patterns.length === 0 || !gone.has(patterns.toSorted(byText).join(' ')))
-      return { path, content: kept.length === 0 ? emptied : own.style(kept) }
+      return kept.length === 0
+        ? { path, why: `nothing would be left of ${path}, and a plan removes no file: take it away where the node comes from` }
+        : { path, content: own.style(kept) }
     })
   }
 

@@ -162,6 +162,7 @@ describe('a file of logrotate that the policy wants', () => {
     ['a way out', textOf(usual).replace('/var/log/app', '/var/log/../../etc'), /may meet more than logs/],
     ['a value that logrotate refuses', textOf({ ...usual, rotate: 'five' }), /rotate cannot be five/],
     ['a block that is not closed', textOf(usual).replace('}\n', ''), /not closed/],
+    ['nothing', '# nothing\n', /says nothing/],
     ['other characters', textOf(usual).replace('daily', 'daily\u0000'), /plain text/],
   ])('is refused with %s', async (_, content, why) => {
     const { steps, refused } = await planOf([rotating('a')], wanting({ content }))
@@ -198,10 +199,10 @@ describe('a block of logrotate that comes to nothing', () => {
     },
   )
 
-  it('leaves a file that says nothing where it was all', async () => {
-    const { steps, cohorts } = await planOfIdle([links])
-    expect(steps[0]?.content).toMatch(/^# Written by highwater.*\n$/)
-    expect(cohorts[0]?.findings).toHaveLength(1)
+  it('is refused where nothing else is in the file', async () => {
+    const { steps, refused } = await planOfIdle([links])
+    expect(steps).toEqual([])
+    expect(refused[0]?.why).toContain('a plan removes no file')
   })
 
   it('is refused where the rest of the file is not known', async () => {

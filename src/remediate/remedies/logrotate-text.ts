@@ -55,7 +55,7 @@ export const logrotateStyleOf = (blocks: readonly WrittenBlock[], hash: string):
 const mostBlocks = 50
 const mostLines = 1000
 
-/** Empty: it says nothing. Text: why no plan writes it, for people. */
+/** Text: why no plan writes it, for people. */
 export function parseLogrotate(text: string): WrittenBlock[] | string {
   if (!/^[\t\n\x20-\x7e]*\n$/.test(text)) return 'it has to be plain text that ends with a newline'
   const lines = text.split('\n')
@@ -92,6 +92,8 @@ export function parseLogrotate(text: string): WrittenBlock[] | string {
     }
   }
   if (patterns.length > 0 || (open !== null && open.patterns.length > 0)) return 'its last block is not closed'
+  // A node does not tell a file that says nothing, so nobody could see that it arrived.
+  if (blocks.length === 0) return 'it says nothing'
   return blocks.length > mostBlocks ? `it has more than ${mostBlocks} blocks` : blocks
 }
 

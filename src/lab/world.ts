@@ -57,6 +57,8 @@ export interface WorldCluster {
   compactedRevision: number
   /** Requests still to be answered 429. */
   refusalsLeft: number
+  /** What somebody has deleted of its objects, by resource and name. */
+  deleted: Set<string>
 }
 
 export interface World {
@@ -141,6 +143,7 @@ function createCluster(scenario: ClusterScenario, region: string): WorldCluster 
     revision: 1_000_000,
     compactedRevision: 0,
     refusalsLeft: scenario.faults?.tooManyRequests?.first ?? 0,
+    deleted: new Set(),
   }
 }
 

@@ -4,6 +4,7 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { NodeRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan, parsePlan, planText } from '#pipeline/plan.ts'
+import { approve } from '#remediate/approve.ts'
 import { isPruned, pruningMs } from '#remediate/prune.ts'
 import { type FleetNode, fleetNode, idleImage, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 
@@ -127,6 +128,18 @@ describe('a plan that prunes images', () => {
   it('never touches a node of Karpenter', async () => {
     const { steps, never } = await prune([full({ nodegroup: null, labels: { 'karpenter.sh/nodepool': 'x' } })])
     expect({ steps, never: never.length }).toEqual({ steps: [], never: 1 })
+  })
+
+  it('is not approved as long as nothing puts the thresholds back', async () => {
+    const plan = await prune([full()])
+    const request = {
+      digest: plan.digest,
+      by: 'Ada',
+      at: '2026-11-21T08:00:00Z',
+      until: '2026-11-21T09:00:00Z',
+      options: { allowActAtOnce: true },
+    }
+    expect(() => approve(plan, request)).toThrow('nothing in this version puts them back in time')
   })
 
   it('is a plan of its own', async () => {

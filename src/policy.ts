@@ -14,6 +14,7 @@ import {
   mostRecipients,
   type Policy,
   regionPattern,
+  weekdays,
 } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
 
@@ -25,6 +26,28 @@ const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 const day = z.iso.date('a day as YYYY-MM-DD')
 
 const deletion = z.strictObject({ olderThanHours: z.number().min(1).max(100_000) }).optional()
+const clock = (pattern: RegExp) => z.string().regex(pattern, 'a time of day as HH:MM')
+const changeWindow = z
+  .strictObject({
+    days: z
+      .array(z.enum(weekdays))
+      .min(1)
+      .default([...weekdays])
+      .describe('on which it begins'),
+    from: clock(/^([01]\d|2[0-3]):[0-5]\d$/),
+    to: clock(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/).describe('before `from`: on the next day'),
+    timezone: z.string().refine(isTimeZone, 'a time zone as Europe/Berlin or UTC'),
+  })
+  .refine(({ from, to }) => from !== to, { path: ['to'], message: 'a window ends later than it begins: 00:00 to 24:00 is the whole day' })
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false // a RangeError, for what is no zone
+  }
+}
 
 /** What a policy may speak of: a slip would otherwise do nothing, without a word. */
 interface PolicyTerms {
@@ -249,9 +272,25 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
             .describe(
               'objects that highwater plan --deletions may name, from this age on: leases of nodes that are gone, failed pods, Jobs that have finished and nothing else collects, volumes that are Released and Retain',
             ),
+          windows: z
+            .array(changeWindow)
+            .max(50)
+            .default(defaultPolicy.remediation.windows)
+            .describe('when nodes may be changed; by default at any time'),
+          alarms: z
+            .array(z.string().min(1).max(255))
+            .max(100)
+            .default(defaultPolicy.remediation.alarms)
+            .describe('CloudWatch alarms: while one of them is in ALARM, or cannot be read, no node is changed'),
+          maxUnreadyPercent: z
+            .number()
+            .min(0)
+            .max(100)
+            .default(defaultPolicy.remediation.maxUnreadyPercent)
+            .describe('while more of a cluster’s planned nodes than this are NotReady, none of them is changed'),
         })
         .default(defaultPolicy.remediation)
-        .describe('how plans are made'),
+        .describe('how plans are made, and when nodes may be changed'),
       timeoutsMs: z
         .strictObject({
           list: timeoutMs.default(defaultPolicy.timeoutsMs.list),

@@ -2,15 +2,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
-import { s3Permissions } from '#clients/s3.ts'
+import { s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
 import { type Account, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
-import { awsRights, kubernetesRights, readerStatements } from '#pipeline/permissions.ts'
+import { agentStatements, awsRights, kubernetesRights, readerStatements } from '#pipeline/permissions.ts'
 import { exampleApplied, iamPolicy, permissionsDocument } from '#pipeline/permissions-document.ts'
 
 const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(...of).map(({ right }) => right)
@@ -28,6 +29,7 @@ describe('the rights of a mode', () => {
     'list nodepools.karpenter.sh',
     'list ec2nodeclasses.karpenter.k8s.aws',
     'list nodes',
+    'list poddisruptionbudgets.policy',
     'list pods',
     'list replicasets.apps',
     'list statefulsets.apps',
@@ -57,7 +59,11 @@ describe('the rights of a mode', () => {
   })
 
   it.each(readModes)('%s: each says what stays unknown without it', mode => {
-    for (const { right, tells } of [...awsRights(mode), ...kubernetesRights(mode, 'reader'), ...kubernetesRights(mode, 'kubelet')])
+    for (const { right, tells } of [
+      ...awsRights(mode, { bucket: 'b', prefix: '' }),
+      ...kubernetesRights(mode, 'reader'),
+      ...kubernetesRights(mode, 'kubelet'),
+    ])
       expect({ right, tells }).toEqual({ right, tells: expect.stringMatching(/\w{4}/) })
   })
 })
@@ -136,6 +142,29 @@ describe('IAM', () => {
     })
   })
 
+  it('narrows the reading of long answers to the bucket and its folder, and writing them is the instances’ own', () => {
+    const output = { bucket: 'answers', prefix: 'nodes' }
+    const ofS3 = (statements: readonly IamStatement[]) => statements.filter(({ Action }) => Action.some(action => action.startsWith('s3:')))
+    const grant = (Action: string, Resource: string) => ({ Effect: 'Allow', Action: [Action], Resource })
+    for (const mode of readModes) {
+      const isAsked = awsRights(mode).some(({ right }) => right === 'ssm:SendCommand')
+      expect(ofS3(readerStatements(mode, account))).toEqual([])
+      expect(ofS3(readerStatements(mode, account, {}, output))).toEqual(
+        isAsked ? [grant('s3:GetObject', 'arn:aws:s3:::answers/nodes/*'), grant('s3:ListBucket', 'arn:aws:s3:::answers')] : [],
+      )
+    }
+    expect(agentStatements('aws-cn', output)).toEqual([
+      grant('s3:PutObject', 'arn:aws-cn:s3:::answers/nodes/*'),
+      grant('s3:GetEncryptionConfiguration', 'arn:aws-cn:s3:::answers'),
+    ])
+  })
+
+  it('narrows what alarms need to them, and the document names it', () => {
+    const alarm = { Resource: 'arn:aws:cloudwatch:*:111122223333:alarm:*' }
+    expect(iamStatements(cloudwatchPermissions, { alarm })).toEqual([{ Effect: 'Allow', Action: cloudwatchPermissions, ...alarm }])
+    for (const action of cloudwatchPermissions) expect(permissionsDocument()).toContain(`\`${action}\` on them`)
+  })
+
   it('does not guess what an action that it does not know may be narrowed to', () => {
     expect(() => iamStatements(['eks:DeleteCluster'], fleetGrants(account))).toThrow('eks:DeleteCluster')
   })
@@ -174,6 +203,14 @@ describe('serverless.yml', () => {
     const { Condition, Properties } = Resources.AuditSsmPolicy
     expect(Condition).toBe('ReadsBySsm')
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(ssmPermissions, fleetGrants(stack)).map(canonical).toSorted())
+  })
+
+  it('lets the function read long answers only where there is a bucket for them', () => {
+    const { Condition, Properties } = Resources.AuditOutputPolicy
+    expect(Condition).toBe('HasInspectOutput')
+    const bucket = `arn:${sub('AWS::Partition')}:s3:::${sub('InspectOutputBucket')}`
+    const output: Grants = { bucket: { Resource: bucket }, object: { Resource: `${bucket}/${sub('param:inspectOutputPrefix')}*` } }
+    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(s3ReadPermissions, output).map(canonical).toSorted())
   })
 
   it('lets the function become the role that kubelets see only where there is one', () => {

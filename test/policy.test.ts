@@ -94,6 +94,28 @@ logRotation:
     expect(parsed('{ useOwnToken: true }')().modes).toEqual([{ match: {}, mode: 'kubelet' }])
   })
 
+  it('takes windows in which nodes may be changed, on every day unless said', () => {
+    const text =
+      "remediation: { windows: [{ from: '22:00', to: '04:00', timezone: Europe/Berlin }, { days: [sat], from: 00:00, to: 24:00, timezone: UTC }] }"
+    expect(parsePolicy(text, 'team.yaml', policyTerms).remediation.windows).toEqual([
+      { days: ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'], from: '22:00', to: '04:00', timezone: 'Europe/Berlin' },
+      { days: ['sat'], from: '00:00', to: '24:00', timezone: 'UTC' },
+    ])
+  })
+
+  it.each([
+    ['{ from: 24:00, to: 04:00, timezone: UTC }', 'from: a time of day'],
+    ['{ from: 9:00, to: 17:00, timezone: UTC }', 'from: a time of day'],
+    ['{ from: 09:00, to: 24:01, timezone: UTC }', 'to: a time of day'],
+    ['{ from: 09:00, to: 09:00, timezone: UTC }', 'to: a window ends later'],
+    ['{ from: 09:00, to: 17:00, timezone: Berlin }', 'timezone: a time zone as Europe/Berlin'],
+    ['{ from: 09:00, to: 17:00 }', 'timezone: '],
+    ['{ days: [], from: 09:00, to: 17:00, timezone: UTC }', 'days: '],
+    ['{ days: [Monday], from: 09:00, to: 17:00, timezone: UTC }', 'days.0: '],
+  ])('refuses the window %s', (window, reason) => {
+    expect(() => parsePolicy(`remediation: { windows: [${window}] }`, 'team.yaml', policyTerms)).toThrow(`remediation.windows.0.${reason}`)
+  })
+
   it('names each value of a baseline with which no kubelet would start', () => {
     const text = `baseline:
   - configuration: { imageGCHighThresholdPercent: "70", imageGCLowThresholdPercent: [1], maxPods: x, containerLogMaxFiles: -3 }

@@ -1,5 +1,6 @@
 /** The exit codes that every command shares. Where several apply: 4, 2, 1, 3. */
 import { type Severity, severities } from '#model/finding.ts'
+import type { VerificationReport } from '#model/remediation.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
 import type { DiffResult } from '#pipeline/diff.ts'
 
@@ -28,6 +29,12 @@ export function diffExitCode({ document, isUnread }: DiffResult, failOn: Severit
   )
     return exitCode.findings
   return isUnread ? exitCode.unread : exitCode.ok
+}
+
+/** Not yet is no mistake of anybody's: it may be by the next time. */
+export function verificationExitCode({ counts }: VerificationReport, inputErrors: readonly string[]): number {
+  if (counts.wrong > 0) return exitCode.findings
+  return counts.notYet > 0 || inputErrors.length > 0 ? exitCode.unread : exitCode.ok
 }
 
 function isAnyAtLeast(failOn: Severity | 'none', found: { severity: Severity }[]): boolean {

@@ -12,6 +12,7 @@ import { demoCommand, labCommand } from './lab.ts'
 import { permissionsCommand } from './permissions.ts'
 import { planCommand } from './plan.ts'
 import { predictCommand } from './predict.ts'
+import { verifyCommand } from './verify.ts'
 import { version } from './version.ts'
 
 /** @returns the exit code */
@@ -24,6 +25,7 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(predictCommand())
     .addCommand(planCommand())
     .addCommand(approveCommand())
+    .addCommand(verifyCommand())
     .addCommand(diffCommand())
     .addCommand(explainCommand())
     .addCommand(doctorCommand())

@@ -1,5 +1,6 @@
 /** `highwater permissions`: what a mode needs to be allowed, ready to apply. */
 import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
 import { deletionRole } from '#pipeline/deletion-permissions.ts'
 import { exampleApplied, iamPolicy, manifests, modeSection } from '#pipeline/permissions-document.ts'
@@ -12,6 +13,7 @@ interface PermissionsOptions {
   partition: string
   cluster: string[]
   policy?: string
+  inspectOutput: Policy['inspectOutput']
 }
 
 export function permissionsCommand(): Command {
@@ -30,17 +32,23 @@ export function permissionsCommand(): Command {
         .argParser((name: string, all: string[]) => [...all, name])
         .default([], 'every one of the account'),
     )
+    .addOption(
+      new Option('--inspect-output <s3://bucket/prefix>', "where agents put long answers (the policy's inspectOutput)")
+        .argParser(parseOutput)
+        .default(null, 'nowhere'),
+    )
   return addPolicyOption(command).action((options: PermissionsOptions) => {
     process.stdout.write(`${printed(options).trimEnd()}\n`)
   })
 }
 
-function printed({ mode, format, account, partition, cluster, policy }: PermissionsOptions): string {
+function printed({ mode, format, account, partition, cluster, inspectOutput, policy }: PermissionsOptions): string {
   const deletions = deletionRole(policyFile(policy))?.text ?? null
   const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`
   const applied = {
     ...{ partition, account, clusters: cluster.length === 0 ? null : cluster },
     roles: { reader: role('highwater'), kubelet: role('highwater-kubelet') },
+    output: inspectOutput,
   }
   if (format === 'yaml') return [manifests(mode), deletions ?? []].flat().join('---\n')
   if (format === 'json') return JSON.stringify(iamPolicy(mode, applied), null, 2)
@@ -51,4 +59,11 @@ function printed({ mode, format, account, partition, cluster, policy }: Permissi
 function parseAccount(text: string): string {
   if (!/^\d{12}$/.test(text)) throw new InvalidArgumentError('An AWS account has twelve digits.')
   return text
+}
+
+/** Source: Amazon S3 user guide, general purpose bucket naming rules. */
+function parseOutput(text: string): Policy['inspectOutput'] {
+  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([^*?]*))?$/.exec(text) ?? []
+  if (bucket === undefined) throw new InvalidArgumentError('It is written s3://BUCKET or s3://BUCKET/PREFIX.')
+  return { bucket, prefix }
 }

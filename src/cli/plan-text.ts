@@ -1,10 +1,9 @@
 /** A plan for the person who approves it: what changes on how many nodes, what that does, whom it leaves alone, and the exact words to approve it. */
-import { actsAtOnce, type LeftAlone, type ManualChange, type Plan, type PlanCohort, type PlanStep } from '#model/plan.ts'
+import { actsAtOnce, type ManualChange, type Plan, type PlanCohort, type PlanStep } from '#model/plan.ts'
+import { nodesOf, reasonLines, shownNodes } from './reason-lines.ts'
 import { clean, cut, type Paint, painter, type Screen, wrap } from './terminal.ts'
 
 const widest = 120
-const shownReasons = 10
-const shownNodes = 5
 const shownSnippetLines = 40
 const shownObjects = 20
 
@@ -19,9 +18,9 @@ export function planTextFor(plan: Plan, file: string, { hasColour, columns }: Sc
     paint('bold', `Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waves.length} wave${waves.length === 1 ? '' : 's'}`),
     ...wrap(`Of the snapshot of ${plan.createdAt}. Beside them: ${untouched.join(', ')}.`, width, ''),
     ...cohorts.flatMap(cohort => ['', ...cohortLines(cohort, plan, paint, width)]),
-    ...reasonLines('Refused', refused, paint, width),
-    ...reasonLines('For the plan after this one', later, paint, width),
-    ...reasonLines('Never touched: the lasting fix is all there is', never, paint, width),
+    ...reasonLines('Refused', refused, { paint, width, rest: 'in the plan' }),
+    ...reasonLines('For the plan after this one', later, { paint, width, rest: 'in the plan' }),
+    ...reasonLines('Never touched: the lasting fix is all there is', never, { paint, width, rest: 'in the plan' }),
     ...manual.flatMap(change => ['', ...manualLines(change, paint, width)]),
     ...(waves.length === 0 ? [] : ['', paint('bold', 'Waves'), ...waves.map((wave, index) => `  ${index + 1}. ${waveOf(wave, index)}`)]),
     '',
@@ -55,7 +54,6 @@ function deletionTextFor(plan: Plan, file: string, paint: Paint, width: number):
   return `${lines.join('\n')}\n`
 }
 
-const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
 const counted = (count: number, what: string): string => `${count} ${what}`
 
 function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: number): string[] {
@@ -99,18 +97,6 @@ function snippetLines(snippet: string): string[] {
   const lines = snippet.trimEnd().split('\n')
   const shown = lines.slice(0, shownSnippetLines).map(line => `    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`.trimEnd())
   return lines.length > shownSnippetLines ? [...shown, '    …'] : shown
-}
-
-function reasonLines(title: string, left: readonly LeftAlone[], paint: Paint, width: number): string[] {
-  if (left.length === 0) return []
-  const reasons = [...Map.groupBy(left, ({ why }) => why)].sort(([, a], [, b]) => b.length - a.length)
-  const lines = reasons.slice(0, shownReasons).flatMap(([why, nodes]) => {
-    const names = nodes.slice(0, shownNodes).map(({ cluster, node }) => `${cluster}/${node}`)
-    const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
-    return wrap(`${nodesOf(nodes.length)}: ${clean(why, 1000)} (${clean(names.join(', '), 600)}${more})`, width, '  ', '    ')
-  })
-  const hidden = reasons.length - shownReasons
-  return ['', paint('bold', title), ...lines, ...(hidden > 0 ? [`  and ${hidden} more reasons, all in the plan`] : [])]
 }
 
 function waveOf(wave: readonly string[], index: number): string {

@@ -17,7 +17,7 @@ import {
 } from '#pipeline/fleet.ts'
 import { type FleetOptions, policyOf, selectionOf } from './options.ts'
 
-type Run = Pick<LiveOptions, 'signal' | 'onNodes'>
+type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'objects'> & Partial<Pick<LiveOptions, 'selection'>>
 
 /** Records of the live fleet. @throws OperatorError when the options contradict each other. */
 export async function* liveRecords(options: FleetOptions, run: Run): AsyncGenerator<SnapshotRecord> {

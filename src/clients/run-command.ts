@@ -68,13 +68,18 @@ export class RunCommand {
     await this.#askTogether(await this.#reachable(batch))
   }
 
-  /** One that has gone since SSM listed it refuses the whole command, and SSM does not say which: the halves are asked each for itself. */
-  async #askTogether(batch: Asked[]): Promise<void> {
+  /**
+   * One that has gone since SSM listed it refuses the whole command, and SSM does not say which: it is asked once more whom it knows. Where its list
+   * is as old as before, the halves are asked each for itself.
+   */
+  async #askTogether(batch: Asked[], isListedAgain = false): Promise<void> {
     if (batch.length === 0) return
     const commandId = await this.#send(batch)
     if (commandId !== null) return this.#answers(commandId, batch)
-    const half = Math.ceil(batch.length / 2)
-    await Promise.all([batch.slice(0, half), batch.slice(half)].map(part => orTold(part, this.#askTogether(part))))
+    const known = isListedAgain ? batch : await this.#reachable(batch)
+    const half = Math.ceil(known.length / 2)
+    const parts = known.length < batch.length ? [known] : [known.slice(0, half), known.slice(half)]
+    await Promise.all(parts.map(part => orTold(part, this.#askTogether(part, true))))
   }
 
   /** Null: one of several is not there. */

@@ -11,8 +11,10 @@ import { RequestFailure } from './failure.ts'
 import { sleep } from './pace.ts'
 import { checkKey, type Store } from './store.ts'
 
-/** What this file calls, for the function's role: the object rights on the prefix, ListBucket (without it a missing key looks forbidden) on the bucket. */
-export const s3Permissions = ['s3:GetObject', 's3:ListBucket', 's3:PutObject']
+/** To read what is there: GetObject on the prefix, ListBucket (without it a missing key looks forbidden) on the bucket. */
+export const s3ReadPermissions = ['s3:GetObject', 's3:ListBucket']
+/** What this file calls, for the function's role. */
+export const s3Permissions = [...s3ReadPermissions, 's3:PutObject']
 /** Asked by S3 on our behalf where the bucket or the policy names a KMS key. Source: S3 user guide, Using server-side encryption with KMS keys. */
 const s3KmsPermissions = ['kms:Decrypt', 'kms:GenerateDataKey']
 
@@ -124,7 +126,7 @@ export function s3Store(options: S3StoreOptions): Store {
     location: `s3://${bucket}/${prefix}`.replace(/\/$/, ''),
     async read(key) {
       const at = full(key)
-      return call(`GetObject ${at}`, 's3:GetObject', async () => {
+      return call(`GetObject ${at}`, s3ReadPermissions.join(' and '), async () => {
         try {
           const {
             Body,

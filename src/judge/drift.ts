@@ -2,65 +2,23 @@
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
-import { gateState } from '#facts/kubelet/feature-gates.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
-import { parseDuration } from '#model/duration.ts'
+import {
+  type Comparison,
+  canonicalValue,
+  compared,
+  comparisonOf,
+  dependsOnSize,
+  type Field,
+  fieldOf,
+  isMap,
+  type Kind,
+} from '#facts/kubelet/setting-meaning.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
-import { parseQuantity } from '#model/quantity.ts'
 import { isRawObject } from '#model/record.ts'
-import { bounded, byText } from './text.ts'
+import { bounded } from './text.ts'
 
-type Field = keyof KubeletConfiguration
-type Kind = 'plain' | 'duration' | 'quantity' | 'set' | 'durations' | 'quantities' | 'gates'
-
-interface Comparison {
-  kind: Kind
-  /** Legitimately differs between instance types, so only equal ones are compared; and no default is known. */
-  dependsOnSize?: true
-}
-
-/** What GC, eviction, logs, reservations and pulls depend on. */
-const compared: Partial<Record<Field, Comparison>> = {
-  imageMinimumGCAge: { kind: 'duration' },
-  imageMaximumGCAge: { kind: 'duration' },
-  imageGCHighThresholdPercent: { kind: 'plain' },
-  imageGCLowThresholdPercent: { kind: 'plain' },
-  evictionHard: { kind: 'quantities' },
-  evictionSoft: { kind: 'quantities' },
-  evictionSoftGracePeriod: { kind: 'durations' },
-  evictionMinimumReclaim: { kind: 'quantities' },
-  evictionPressureTransitionPeriod: { kind: 'duration' },
-  evictionMaxPodGracePeriod: { kind: 'plain' },
-  mergeDefaultEvictionSettings: { kind: 'plain' },
-  containerLogMaxSize: { kind: 'quantity' },
-  containerLogMaxFiles: { kind: 'plain' },
-  containerLogMaxWorkers: { kind: 'plain' },
-  containerLogMonitorInterval: { kind: 'duration' },
-  kubeReserved: { kind: 'quantities', dependsOnSize: true },
-  systemReserved: { kind: 'quantities', dependsOnSize: true },
-  kubeReservedCgroup: { kind: 'plain' },
-  systemReservedCgroup: { kind: 'plain' },
-  reservedSystemCPUs: { kind: 'plain', dependsOnSize: true },
-  enforceNodeAllocatable: { kind: 'set' },
-  maxPods: { kind: 'plain', dependsOnSize: true },
-  podsPerCore: { kind: 'plain', dependsOnSize: true },
-  nodeStatusMaxImages: { kind: 'plain' },
-  serializeImagePulls: { kind: 'plain' },
-  maxParallelImagePulls: { kind: 'plain' },
-  registryPullQPS: { kind: 'plain' },
-  registryBurst: { kind: 'plain' },
-  podPidsLimit: { kind: 'plain' },
-  shutdownGracePeriod: { kind: 'duration' },
-  shutdownGracePeriodCriticalPods: { kind: 'duration' },
-  cpuCFSQuota: { kind: 'plain' },
-  cpuManagerPolicy: { kind: 'plain' },
-  memoryManagerPolicy: { kind: 'plain' },
-  topologyManagerPolicy: { kind: 'plain' },
-  featureGates: { kind: 'gates' },
-}
-
-const isMap = (kind: Kind): boolean => kind === 'durations' || kind === 'quantities' || kind === 'gates'
+export { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
 
 export interface FieldValue {
   /** Equal for values that mean the same. */
@@ -80,14 +38,6 @@ export const absentValue = (path: string): FieldValue => ({
   fromDefault: null,
 })
 
-const comparisonOf = (path: string): Comparison | undefined =>
-  Object.hasOwn(compared, fieldOf(path)) ? compared[fieldOf(path) as Field] : undefined
-
-/** `evictionHard` of `evictionHard.nodefs.available`. */
-export const fieldOf = (path: string): string => path.split('.', 1)[0] ?? ''
-
-export const dependsOnSize = (path: string): boolean => comparisonOf(path)?.dependsOnSize === true
-
 /** The compared ones of some settings, as fieldValues names them; values as they are written. */
 export function writtenSettings(part: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const found: Record<string, unknown> = {}
@@ -99,12 +49,6 @@ export function writtenSettings(part: Readonly<Record<string, unknown>>): Record
   }
   return found
 }
-
-/** Equal for values of one path that mean the same, as FieldValue has it. @param kubeletVersion what feature gates are by themselves; null: only what is written is compared */
-export const meaningOf = (path: string, value: unknown, kubeletVersion: string | null = null): string =>
-  canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path, kubeletVersion)
-
-export const isCompared = (path: string): boolean => comparisonOf(path) !== undefined
 
 /** False: an expression, or a secret that was cut, of which nobody knows what it comes to; an empty list, which configz does not show. */
 export function isWrittenOut(path: string, value: unknown): boolean {
@@ -189,51 +133,6 @@ function fieldValue({ field, kind, version }: ComparedField, path: string, value
 
 const shownValue = (value: unknown) =>
   Array.isArray(value) ? `[${value.join(', ')}]` : value === '' ? 'none' : String(typeof value === 'object' ? JSON.stringify(value) : value)
-
-/** Longer texts are no number that anybody set. */
-const longestNumber = 100
-
-/** Empty: as if nobody had set it. */
-function canonicalValue(kind: Kind, value: unknown, path: string, kubeletVersion: string | null): string {
-  if (value === undefined || value === null || value === '') return ''
-  if (Array.isArray(value)) return JSON.stringify([...new Set(value.map(String))].toSorted(byText))
-  // Upstream: SetDefaults_KubeletConfiguration: any negative number is -1, no limit.
-  if (path === 'podPidsLimit' && Number(value) < 0) return '-1'
-  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
-  if (text.length > longestNumber) return bounded(text)
-  try {
-    if (kind === 'duration' || kind === 'durations') return String(parseDuration(text))
-    if (kind === 'gates') return isGateDefault(path, value, kubeletVersion) ? '' : text
-    if (kind === 'quantities') return isNothing(path, text) ? '' : canonicalAmount(text)
-    return kind === 'quantity' ? canonicalAmount(text) : text
-  } catch {
-    // What the kubelet would not read either is compared as it is written.
-    return text
-  }
-}
-
-function isGateDefault(path: string, value: unknown, kubeletVersion: string | null): boolean {
-  const state = kubeletVersion === null ? null : gateState(path.slice(path.indexOf('.') + 1), featuresOf(kubeletVersion))
-  return state !== null && state.isOn === value
-}
-
-/**
- * A reservation or a minimum reclaim of nothing, a threshold that is never met, or that the kubelet drops: as good as none.
- * Upstream: pkg/kubelet/eviction/helpers.go parseThresholdStatement. @throws QuantityError
- */
-function isNothing(path: string, text: string): boolean {
-  const amount = canonicalAmount(text)
-  return amount === '0' || amount === '0%' || (text === '100%' && /^eviction(Hard|Soft)\./.test(path))
-}
-
-/** A percentage, or a quantity without what its form adds. @throws QuantityError */
-function canonicalAmount(text: string): string {
-  const percentage = /^(\d+(?:\.\d*)?)%$/.exec(text)?.[1]
-  if (percentage !== undefined) return `${Number(percentage)}%`
-  const { unscaled, exponent } = parseQuantity(text)
-  const zeros = /0*$/.exec(String(unscaled))?.[0].length ?? 0
-  return unscaled === 0n ? '0' : `${String(unscaled).slice(0, -zeros || undefined)}e${exponent + zeros}`
-}
 
 function distance(a: string, b: string): number | null {
   if (a === '' || b === '' || a.endsWith('%') !== b.endsWith('%')) return null

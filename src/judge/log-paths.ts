@@ -1,13 +1,13 @@
 /** Which logs a pattern of logrotate can meet, and what lies where container logs are. */
-import { matchesGlob } from '#model/glob.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { matchesShellGlob } from './shell-glob.ts'
 import { bounded } from './text.ts'
 
-/** `*` does not reach over a `/`. Of `?` and `[` nothing is claimed. */
+/** No wildcard reaches over a `/`. */
 export function matchesPath(pattern: string, path: string): boolean {
   const wanted = pattern.split('/')
   const parts = path.split('/')
-  return wanted.length === parts.length && parts.every((part, index) => matchesGlob(wanted[index] ?? '', part))
+  return wanted.length === parts.length && parts.every((part, index) => matchesShellGlob(wanted[index] ?? '', part))
 }
 
 export type Place =
@@ -32,7 +32,7 @@ export function placeOf(pattern: string, podLogs = usualPodLogs): Place {
   if (pattern.startsWith('/var/log/containers/')) return 'links'
   const parts = pattern.split('/')
   const folder = podLogs.split('/')
-  const isBelowPods = folder.every((part, index) => matchesGlob(parts[index] ?? '', part))
+  const isBelowPods = folder.every((part, index) => matchesShellGlob(parts[index] ?? '', part))
   if (isBelowPods && parts.length === folder.length + podLogDepth) return 'pods'
   return pattern.startsWith(`${podLogs}/`) ? 'nothing' : 'elsewhere'
 }

@@ -1,4 +1,5 @@
 /** Starts the lab: EKS, EC2, STS, S3, SES, SSM and one API server a cluster, on free ports of 127.0.0.1. */
+import { cloudwatchApi } from './apis/cloudwatch.ts'
 import { ec2Api } from './apis/ec2.ts'
 import { eksApi } from './apis/eks.ts'
 import { kubernetesApi } from './apis/kubernetes.ts'
@@ -49,10 +50,11 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
   const world = createWorld([scenarios].flat(), { ...options, region, at })
   const tally = createTally()
   const key = createKey(world, staticPrincipal)
-  const [eks, ec2, sts, s3, ses, ssm, ...apiServers] = await Promise.all([
+  const [eks, ec2, sts, cloudwatch, s3, ses, ssm, ...apiServers] = await Promise.all([
     serve(eksApi(world), tally),
     serve(ec2Api(world), tally),
     serve(stsApi(world), tally),
+    serve(cloudwatchApi(world), tally),
     world.s3.scenario.down ? null : serve(s3Api(world), tally),
     world.ses.scenario.down ? null : serve(sesApi(world), tally),
     world.ssm.scenario.down ? null : serve(ssmApi(world), tally),
@@ -63,6 +65,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       AWS_ENDPOINT_URL_EKS: endpoint(eks),
       AWS_ENDPOINT_URL_EC2: endpoint(ec2),
       AWS_ENDPOINT_URL_STS: endpoint(sts),
+      AWS_ENDPOINT_URL_CLOUDWATCH: endpoint(cloudwatch),
       AWS_ENDPOINT_URL_S3: endpoint(s3),
       AWS_ENDPOINT_URL_SESV2: endpoint(ses),
       AWS_ENDPOINT_URL_SSM: endpoint(ssm),
@@ -82,7 +85,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       cluster.compactedRevision = cluster.revision
     },
     async close() {
-      await Promise.all([eks, ec2, sts, s3, ses, ssm, ...apiServers].map(server => server?.close()))
+      await Promise.all([eks, ec2, sts, cloudwatch, s3, ses, ssm, ...apiServers].map(server => server?.close()))
       await world.machines.close()
     },
   }

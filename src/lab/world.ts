@@ -7,7 +7,7 @@ import { createSes, type WorldSes } from './apis/sesv2/state.ts'
 import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
 import { createMachines, type Machines } from './machines/machines.ts'
-import type { ClusterScenario, LaunchTemplateScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
+import type { AlarmScenario, ClusterScenario, LaunchTemplateScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
 
 export const labAccount = '111122223333'
 
@@ -21,6 +21,7 @@ export const auditorRights: readonly string[] = [
   'get nodes/proxy',
   'list pods',
   'list events',
+  'list poddisruptionbudgets.policy',
   ...nodeClasses.map(({ plural, group }) => `list ${plural}.${group}`),
   ...garbageResources.map(({ resource }) => `list ${resource}`),
 ]
@@ -78,6 +79,7 @@ export interface World {
   s3: WorldS3
   ses: WorldSes
   ssm: WorldSsm
+  cloudwatch: { alarms: readonly AlarmScenario[]; denied: boolean }
   /** The nodes' own, for whatever runs on them. */
   machines: Machines
 }
@@ -125,6 +127,10 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     },
     s3: createS3(scenarios, storeFolder),
     ses: createSes(scenarios, mailFolder),
+    cloudwatch: {
+      alarms: scenarios.flatMap(scenario => scenario.alarms ?? []),
+      denied: scenarios.some(scenario => scenario.alarmsDenied),
+    },
     ssm: createSsm(scenarios, documents ?? [], machines, at),
     machines,
   }

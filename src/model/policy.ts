@@ -80,6 +80,26 @@ export interface RemediationPolicy {
   /** How much of a cohort is changed after the second wave, the third, …; the first wave is one node of each, the last the rest. */
   wavePercents: number[]
   deletions: DeletionPolicy
+  /** When nodes may be changed; empty: at any time. */
+  windows: ChangeWindow[]
+  /** CloudWatch alarms of the accounts and regions that are audited: while one of them is in ALARM, or cannot be read, nothing is changed. */
+  alarms: string[]
+  /** So much of a cluster's planned nodes may be NotReady; beyond that none is changed. */
+  maxUnreadyPercent: number
+}
+
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
+export type Weekday = (typeof weekdays)[number]
+
+/** By the clock on the wall of its time zone; one that ends before it begins ends on the next day. */
+export interface ChangeWindow {
+  /** On which it begins. */
+  days: Weekday[]
+  /** `HH:MM`, both; `to` is the first minute that is no longer in it, up to `24:00`. */
+  from: string
+  to: string
+  /** IANA, `Europe/Berlin`. */
+  timezone: string
 }
 
 export interface Policy {
@@ -164,7 +184,7 @@ export const defaultPolicy: Policy = {
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
-  remediation: { wavePercents: [5, 20], deletions: {} },
+  remediation: { wavePercents: [5, 20], deletions: {}, windows: [], alarms: [], maxUnreadyPercent: 10 },
   // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
   timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000, inspect: 120_000 },
 }

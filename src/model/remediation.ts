@@ -2,6 +2,7 @@
 import type { LeftAlone } from './plan.ts'
 
 export const remediationSchema = 'highwater.remediation/1'
+export const verificationSchema = 'highwater.verification/1'
 
 /**
  * Where a node stands in a run, in the order of time.
@@ -39,6 +40,16 @@ export interface ApplyAnswer {
 
 /** What was read of a node anew, beside what its step promised. */
 export type Verification = { state: 'verified' } | { state: 'not-yet' | 'wrong'; why: string }
+
+/** What `highwater verify` says of a plan (the contract `highwater.verification/1`). */
+export interface VerificationReport {
+  schema: typeof verificationSchema
+  /** The plan's digest. */
+  plan: string
+  counts: { verified: number; notYet: number; wrong: number }
+  /** By cluster and node, as the plan has them. */
+  nodes: ({ cluster: string; node: string } & Verification)[]
+}
 
 /** One node's entry in the journal of a run. */
 export interface StepEntry {

@@ -16,6 +16,6 @@ export const everything: Selection = { clusters: [], nodegroups: [], nodes: [] }
 export const selectsCluster = (selection: Selection, cluster: string) =>
   selection.clusters.length === 0 || selection.clusters.some(pattern => matchesGlob(pattern, cluster))
 
-export const selectsNode = (selection: Selection, { name, group }: NodeIdentity) =>
+export const selectsNode = (selection: Selection, { name, group }: Pick<NodeIdentity, 'name' | 'group'>) =>
   (selection.nodes.length === 0 || selection.nodes.includes(name)) &&
   (selection.nodegroups.length === 0 || (group.kind !== 'Node' && selection.nodegroups.some(pattern => matchesGlob(pattern, group.name))))

@@ -4,6 +4,7 @@ import { sdkRegion } from '#clients/eks.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { callerAccount } from '#clients/sts.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
+import { disruptionBudgets } from '#collect/collectors/disruption-budgets.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
 import { collectorsOf } from '#collect/modes.ts'
@@ -19,12 +20,16 @@ import { prune } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
 import { merge } from './merge.ts'
 
+const objectCollectors = { all: clusterCollectorsOf, budgets: () => [disruptionBudgets], none: () => [] }
+
 export interface LiveOptions {
   policy: Policy
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C. */
   signal: AbortSignal
   onNodes?: CollectOptions['onNodes']
+  /** Which objects of a cluster are read beside its nodes; default: all that an audit reads. */
+  objects?: keyof typeof objectCollectors
 }
 
 /** One context of a kubeconfig. */
@@ -96,7 +101,7 @@ async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
 
 async function* readAll(
   targets: AsyncIterable<ClusterTarget> | Iterable<ClusterTarget>,
-  { policy, selection, signal, onNodes }: LiveOptions,
+  { policy, selection, signal, onNodes, objects }: LiveOptions,
 ): AsyncGenerator<SnapshotRecord> {
   // One for all clusters of an account and region: the limits of SSM are theirs together.
   const inspectors = new Map<AwsPlace, Inspector>()
@@ -112,7 +117,7 @@ async function* readAll(
       yield collect(record, endpoint, {
         mode,
         collectors: collectorsOf[mode],
-        clusterCollectors: clusterCollectorsOf(policy),
+        clusterCollectors: objectCollectors[objects ?? 'all'](policy),
         inspector,
         kubelet: kubelet ?? null,
         policy,

@@ -1,14 +1,27 @@
 /** The permissions of a mode, ready to apply: Kubernetes manifests, IAM policies, EKS access entries; and `docs/permissions.md`, which is all of them. */
 import { Document, isScalar, visit } from 'yaml'
-import type { Account, IamPolicy } from '#facts/aws/iam.ts'
+import { s3ReadPermissions } from '#clients/s3.ts'
+import { type Account, type IamPolicy, type IamStatement, iamStatements, outputGrants } from '#facts/aws/iam.ts'
+import type { InspectOutput } from '#facts/aws/inspect-output.ts'
 import { clusterRole } from '#facts/kubernetes/rbac.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
-import { awsRights, type IdentityName, identityNames, kubernetesRights, type NeededRight, readerStatements } from './permissions.ts'
+import {
+  agentStatements,
+  awsRights,
+  hasOutput,
+  type IdentityName,
+  identityNames,
+  kubernetesRights,
+  type NeededRight,
+  readerStatements,
+} from './permissions.ts'
 
 /** Who is let into a cluster, and whose clusters they are. */
 export interface Applied extends Account {
   /** The IAM role of each identity. */
   roles: Readonly<Record<IdentityName, string>>
+  /** Where agents put long answers; null: nowhere. */
+  output: InspectOutput | null
 }
 
 /** Placeholders, as the documents have them. */
@@ -17,7 +30,9 @@ export const exampleApplied: Applied = {
   account: '111122223333',
   clusters: null,
   roles: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: 'arn:aws:iam::111122223333:role/highwater-kubelet' },
+  output: null,
 }
+const exampleOutput: InspectOutput = { bucket: 'highwater-answers', prefix: 'nodes/' }
 
 const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
 
@@ -50,10 +65,10 @@ function yamlOf(object: object): string {
 }
 
 /** What the reader may do in AWS. */
-export const iamPolicy = (mode: ReadMode, applied: Applied): IamPolicy => ({
-  Version: '2012-10-17',
-  Statement: readerStatements(mode, applied, mode === 'kubelet' ? { role: { Resource: applied.roles.kubelet } } : {}),
-})
+export const iamPolicy = (mode: ReadMode, applied: Applied): IamPolicy =>
+  policyOf(readerStatements(mode, applied, mode === 'kubelet' ? { role: { Resource: applied.roles.kubelet } } : {}, applied.output))
+
+const policyOf = (Statement: readonly IamStatement[]): IamPolicy => ({ Version: '2012-10-17', Statement })
 
 /** How an IAM role becomes a member of the group that the ClusterRole is bound to. */
 export const accessEntryCommand = (identity: IdentityName, roleArn: string, cluster: string) =>
@@ -85,6 +100,7 @@ export const permissionsDocument = (): string =>
     'None of it changes anything in a cluster or on a node. Where a right is missing, the audit still runs, and the report says what it could therefore not read.',
     '',
     ...readModes.flatMap(mode => modeSection(mode, exampleApplied)),
+    ...outputSection(),
     ...everywhere,
   ].join('\n')
 
@@ -97,7 +113,7 @@ export function modeSection(mode: ReadMode, applied: Applied): string[] {
     '',
     '| where | right | what stays unknown without it |',
     '| --- | --- | --- |',
-    ...rows('AWS', awsRights(mode)),
+    ...rows('AWS', awsRights(mode, applied.output)),
     ...identitiesOf(mode).flatMap(identity =>
       rows(identity === 'kubelet' ? 'Kubernetes, the identity that kubelets see' : 'Kubernetes', kubernetesRights(mode, identity)),
     ),
@@ -108,6 +124,7 @@ export function modeSection(mode: ReadMode, applied: Applied): string[] {
     'AWS, the policy of the role:',
     '',
     ...fenced('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),
+    ...(applied.output !== null && hasOutput(mode) ? agentPolicy(applied.partition, applied.output) : []),
     'Each cluster lets the role in by an access entry:',
     '',
     ...fenced(
@@ -130,6 +147,34 @@ export function modeSection(mode: ReadMode, applied: Applied): string[] {
   ]
 }
 
+/** Of those who write what is longer than SSM keeps. */
+const agentPolicy = (partition: string, output: InspectOutput): string[] => [
+  "AWS, the policy of the instances' own roles, whose agents write there:",
+  '',
+  ...fenced('json', JSON.stringify(policyOf(agentStatements(partition, output)), null, 2)),
+]
+
+const outputSection = (): string[] => [
+  '## Answers in S3',
+  '',
+  'SSM keeps 24,000 characters of an answer. Nodes with more images and containers than fit leave out whole parts, each named; with `inspectOutput` in the policy their agents put the whole answer into a bucket, in the region of the nodes. `highwater permissions --mode ssm --inspect-output s3://BUCKET/PREFIX` prints it with the rest. A bucket with a KMS key of its own needs `kms:Decrypt` for highwater and `kms:GenerateDataKey` for the instances on that key. Let a lifecycle rule delete what is older than a few days.',
+  '',
+  '| where | right | what stays unknown without it |',
+  '| --- | --- | --- |',
+  ...rows(
+    'AWS',
+    awsRights('ssm', exampleOutput).filter(({ right }) => s3ReadPermissions.includes(right)),
+  ),
+  '',
+  'AWS, beside the policy of the role that reads:',
+  '',
+  ...fenced(
+    'json',
+    JSON.stringify(policyOf(iamStatements(s3ReadPermissions, outputGrants(exampleApplied.partition, exampleOutput))), null, 2),
+  ),
+  ...agentPolicy(exampleApplied.partition, exampleOutput),
+]
+
 const rows = (where: string, rights: readonly NeededRight[]) => rights.map(({ right, tells }) => `| ${where} | \`${right}\` | ${tells} |`)
 
 const fenced = (language: string, text: string) => [`\`\`\`${language}`, text.trimEnd(), '```', '']
@@ -145,9 +190,10 @@ const everywhere = [
   '- **SSM**: `ssm:SendCommand` is limited to highwater’s two documents and to instances that carry the tag `aws:eks:cluster-name`, which EKS sets and nobody else can, or, for hybrid nodes, `EKSClusterARN`. The documents have to be in every account and region that is read this way: deploy the stack there. SSM takes only `*` for the other three calls.',
   '- **Deleting** (`remediation.deletions` in the policy) takes a role of its own, `highwater-deletions`: `highwater permissions --policy FILE` prints it with `get` and `delete` of just the kinds that the policy names. By default it names none, and nothing here deletes.',
   '- **Answers in S3** (`inspectOutput` in the policy): `s3:GetObject` on that bucket and prefix for highwater, `s3:PutObject` for the instances’ roles.',
+  '- **Alarms** (`remediation.alarms` in the policy): `cloudwatch:DescribeAlarms` on them, in the accounts and regions that are audited, for whoever changes nodes.',
   '',
   '## The service',
   '',
-  "The stack’s own role has the policy above in the stack’s account, and for its reports `s3:GetObject` and `s3:PutObject` under the bucket’s prefix, `s3:ListBucket` on the bucket, `ses:SendEmail` on the account’s identities, `logs:CreateLogStream` and `logs:PutLogEvents` on its own log group, and with `kmsKeyArn` also `kms:Decrypt` and `kms:GenerateDataKey` on that key. `--param='readsBySsm=yes'` adds what modes `ssm` and `both` need, `--param='kubeletRole=highwater-kubelet'` the role that kubelets see. The schedule’s role may only invoke the function. An SES identity with a default configuration set needs `ses:SendEmail` on that set, too: add it.",
+  "The stack’s own role has the policy above in the stack’s account, and for its reports `s3:GetObject` and `s3:PutObject` under the bucket’s prefix, `s3:ListBucket` on the bucket, `ses:SendEmail` on the account’s identities, `logs:CreateLogStream` and `logs:PutLogEvents` on its own log group, and with `kmsKeyArn` also `kms:Decrypt` and `kms:GenerateDataKey` on that key. `--param='readsBySsm=yes'` adds what modes `ssm` and `both` need, `--param='inspectOutputBucket=BUCKET' --param='inspectOutputPrefix=PREFIX/'` the reading of long answers, `--param='kubeletRole=highwater-kubelet'` the role that kubelets see. The schedule’s role may only invoke the function. An SES identity with a default configuration set needs `ses:SendEmail` on that set, too: add it.",
   '',
 ]

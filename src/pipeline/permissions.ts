@@ -2,12 +2,14 @@
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
+import { s3ReadPermissions } from '#clients/s3.ts'
 import { listNodesPermission, listNodesTells } from '#collect/collect.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
-import { type Account, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
+import { type Account, fleetGrants, type Grants, type IamStatement, iamStatements, outputGrants } from '#facts/aws/iam.ts'
+import { agentOutputPermissions, type InspectOutput } from '#facts/aws/inspect-output.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
-import type { ReadMode } from '#model/read-mode.ts'
+import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 
 /** A right, and what stays unknown without it. */
 export interface NeededRight {
@@ -28,10 +30,14 @@ export function kubernetesRights(mode: ReadMode, identity: IdentityName, policy:
   return merged(identity === 'kubelet' ? rights : [{ right: listNodesPermission, tells: listNodesTells }, ...rights])
 }
 
-/** What the reader needs in AWS, beside credentials for the cluster. */
-export function awsRights(mode: ReadMode): NeededRight[] {
+/** Whether agents could be told to put long answers into a bucket. */
+export const hasOutput = (mode: ReadMode): boolean => promisedSources[mode].includes('host')
+
+/** What the reader needs in AWS, beside credentials for the cluster. @param output where agents put long answers; null: nowhere */
+export function awsRights(mode: ReadMode, output: InspectOutput | null = null): NeededRight[] {
   const actions = [...eksPermissions, ...ec2Permissions, ...collectorsOf[mode].flatMap(({ permissions }) => permissions.aws ?? [])]
   if (mode === 'kubelet') actions.push(...stsPermissions)
+  if (output !== null && hasOutput(mode)) actions.push(...s3ReadPermissions)
   return actions.map(right => ({ right, tells: awsTells[right] ?? '' }))
 }
 
@@ -48,6 +54,8 @@ const awsTells: Readonly<Record<string, string>> = {
   'eks:ListNodegroups': 'which nodegroups there are, and so where a durable fix belongs',
   'eks:DescribeNodegroup': 'what a nodegroup is made of: AMI, disk, launch template',
   'ec2:DescribeLaunchTemplateVersions': 'what launch templates tell the kubelet, and so where a durable fix belongs',
+  's3:GetObject': 'answers that are longer than SSM keeps (`inspectOutput`)',
+  's3:ListBucket': 'whether such an answer is not there yet: without it S3 calls what is missing forbidden',
   'sts:AssumeRole': 'the token that kubelets see: without it no kubelet is asked',
   'ssm:DescribeDocument': 'whether the document in the account is the one of this version: without it no node is asked through SSM',
   'ssm:DescribeInstanceInformation': 'which instances SSM reaches: without it no node is asked through SSM',
@@ -57,6 +65,11 @@ const awsTells: Readonly<Record<string, string>> = {
 }
 
 /** The policy of whoever reads clusters: in the account itself, or by a role there that the policy names. @param more the roles that it may become */
-export function readerStatements(mode: ReadMode, account: Account, more: Grants = {}): IamStatement[] {
-  return iamStatements([...awsRights(mode).map(({ right }) => right), ...stsPermissions], { ...fleetGrants(account), ...more })
+export function readerStatements(mode: ReadMode, account: Account, more: Grants = {}, output: InspectOutput | null = null): IamStatement[] {
+  const actions = [...awsRights(mode, output).map(({ right }) => right), ...stsPermissions]
+  return iamStatements(actions, { ...fleetGrants(account), ...(output !== null && outputGrants(account.partition, output)), ...more })
 }
+
+/** The policy of the instances' own roles, whose agents write what is longer than SSM keeps. */
+export const agentStatements = (partition: string, output: InspectOutput): IamStatement[] =>
+  iamStatements(agentOutputPermissions, outputGrants(partition, output))

@@ -8,6 +8,7 @@ import type { Policy } from '#model/policy.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import type { FleetPods } from '#remediate/blast.ts'
+import { kubeletStartedAt } from '#remediate/kubelet-start.ts'
 import { leavesOf, patchBetween } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/never.ts'
 import type { NodeOutcome } from '#remediate/plan.ts'
@@ -81,7 +82,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
       change: file,
       instanceId,
       expect: expectedOf(start.changes, running),
-      kubeletStartedAt: startedAt(record),
+      kubeletStartedAt: kubeletStartedAt(record),
       before,
       after,
       blast: rules.fleet.blastOf(record, isStatusKept(running, features)),
@@ -98,7 +99,7 @@ export const healthOf = ({ node }: NodeRecord, { ready }: NodeIdentity): { isRea
 })
 
 /** What its files come to is settled by now, and loading them again takes longer than all the rest. */
-const withoutFiles = (host: RawObject | null): RawObject | null =>
+export const withoutFiles = (host: RawObject | null): RawObject | null =>
   isRawObject(host?.kubelet) ? { ...host, kubelet: { ...host.kubelet, files: [] } } : host
 
 /** Whether containers that are ready stay so while this kubelet restarts. */
@@ -110,13 +111,4 @@ function expectedOf(changes: readonly ConfigurationChange[], running: RawObject)
   const present = Object.fromEntries(Object.entries(running).filter(([field]) => fields.includes(field)))
   const wanted = changes.flatMap(({ path: [field = ''], value }) => (value === undefined ? [] : [[field, value] as const]))
   return leavesOf(patchBetween(present, Object.fromEntries(wanted))).map(([field, value]) => ({ field, value }))
-}
-
-/** RFC 3339; null: nobody told. */
-function startedAt({ host, known, summary }: NodeRecord): string | null {
-  const kubelet = isRawObject(host?.kubelet) ? host.kubelet.startedAt : undefined
-  const node = isRawObject(summary?.node) ? summary.node.systemContainers : undefined
-  const container = Array.isArray(node) ? node.find(one => isRawObject(one) && one.name === 'kubelet') : undefined
-  const told = [kubelet, known?.kubeletStartedAt, isRawObject(container) ? container.startTime : undefined]
-  return told.find((time): time is string => typeof time === 'string' && !Number.isNaN(Date.parse(time))) ?? null
 }

@@ -136,7 +136,10 @@ async function readFleet(file: string, { selection: { clusters }, policy }: Plan
       pods.takeNode(node)
       logFiles.takeNode(node, nodeIdentity(node.node))
     }
-    if (record.kind === 'Cluster') for (const [name, version] of releasesOf(record)) releases.set(`${record.cluster}/${name}`, version)
+    if (record.kind === 'Cluster') {
+      pods.takeCluster(record)
+      for (const [name, version] of releasesOf(record)) releases.set(`${record.cluster}/${name}`, version)
+    }
   }
   if (head === null) throw new OperatorError(`${file} does not begin with a snapshot's first line, so it is not known when it was taken`)
   return { head, pods, logFiles, inputErrors, releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null }

@@ -3,7 +3,8 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Blast } from '#model/plan.ts'
-import { isRawObject, type NodeRecord, type ObjectsRecord, type RawObject } from '#model/record.ts'
+import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject } from '#model/record.ts'
+import { isActive, isReady, podName } from './pods.ts'
 
 /** Of one node. */
 export interface NodeBlast {
@@ -16,7 +17,7 @@ export interface NodeBlast {
   imagesForgotten: number
 }
 
-const resource = 'poddisruptionbudgets.policy'
+export const budgetResource = 'poddisruptionbudgets.policy'
 
 interface Budget {
   name: string
@@ -29,6 +30,7 @@ export class FleetPods {
   readonly #replicas = new Map<string, number>()
   readonly #budgets = new Map<string, Budget[]>()
   readonly #withBudgets = new Set<string>()
+  readonly #withCutBudgets = new Set<string>()
 
   takeNode({ cluster, pods }: NodeRecord): void {
     for (const pod of pods ?? []) {
@@ -37,8 +39,13 @@ export class FleetPods {
     }
   }
 
+  /** A list that broke off names some budgets, and nobody knows which it lacks. */
+  takeCluster({ cluster, errors }: ClusterRecord): void {
+    if (errors?.some(({ what }) => what === budgetResource)) this.#withCutBudgets.add(cluster)
+  }
+
   takeObjects({ cluster, resource: kind, items }: ObjectsRecord): void {
-    if (kind !== resource) return
+    if (kind !== budgetResource) return
     this.#withBudgets.add(cluster)
     for (const item of items) {
       const found = budgetOf(item)
@@ -52,7 +59,7 @@ export class FleetPods {
   blastOf(record: NodeRecord, isStatusKept: boolean): NodeBlast {
     const { cluster, pods, node, runtime } = record
     const images = Array.isArray(runtime?.images) ? runtime.images : (node.status?.images ?? [])
-    const hasBudgets = this.#withBudgets.has(cluster)
+    const hasBudgets = this.#withBudgets.has(cluster) && !this.#withCutBudgets.has(cluster)
     const nothing = { notReadyPods: 0, singletons: [], startupProbes: 0, imagesForgotten: images.length }
     if (!Array.isArray(pods)) return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
     const active = pods.filter(isActive)
@@ -62,7 +69,7 @@ export class FleetPods {
       ...nothing,
       pods: active.length,
       notReadyPods: flipping.length,
-      singletons: flipping.filter(pod => this.#replicas.get(ownerOf(cluster, pod) ?? '') === 1).map(nameOf),
+      singletons: flipping.filter(pod => this.#replicas.get(ownerOf(cluster, pod) ?? '') === 1).map(podName),
       budgetsAtLimit: hasBudgets ? [...new Set(flipping.flatMap(pod => this.#budgetsAtLimit(cluster, pod)))] : null,
       startupProbes: restarting.length,
     }
@@ -75,10 +82,6 @@ export class FleetPods {
   }
 }
 
-const nameOf = ({ metadata }: KubernetesPod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
-const isActive = ({ status }: KubernetesPod): boolean => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
-const isReady = ({ status }: KubernetesPod): boolean =>
-  (status?.conditions ?? []).some(({ type, status: state }) => type === 'Ready' && state === 'True')
 const isProbed = ({ spec }: KubernetesPod): boolean =>
   (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) => Boolean(readinessProbe ?? startupProbe))
 

@@ -321,6 +321,17 @@ const eventShape: Shape = {
   reportingInstance: 'text',
 }
 
+const disruptionBudgetShape: Shape = {
+  metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text' },
+  spec: {
+    minAvailable: true,
+    maxUnavailable: true,
+    selector: { matchLabels: 'texts', matchExpressions: list({ key: 'text', operator: 'text', values: list('text') }) },
+    unhealthyPodEvictionPolicy: 'text',
+  },
+  status: { disruptionsAllowed: true, currentHealthy: true, desiredHealthy: true, expectedPods: true },
+}
+
 const named = { name: 'text', uid: 'text', creationTimestamp: 'text', labels: 'texts' } as const
 const nodeClassRef = { group: 'text', kind: 'text', name: 'text' } as const
 /** Karpenter's v1, and v1beta1, whose kubelet settings stand in the pool; Auto Mode's pools are of the same kind. */
@@ -355,6 +366,7 @@ const nodeClassShapes: Readonly<Record<string, Shape>> = {
 }
 
 export const isEvents = (resource: string) => resource === 'events' || resource.startsWith('events.')
+export const isDisruptionBudget = (resource: string) => resource === 'poddisruptionbudgets.policy'
 export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, resource)
 
 /** Of Secrets and ConfigMaps only who they are and who owns them. @param resource `plural` or `plural.group` */
@@ -362,5 +374,6 @@ export function objectShape(resource: string): Shape {
   if (resource === 'secrets' || resource === 'configmaps') return bareShape
   if (isEvents(resource)) return eventShape
   if (Object.hasOwn(garbageShapes, resource)) return garbageShapes[resource] ?? otherShape
+  if (isDisruptionBudget(resource)) return disruptionBudgetShape
   return (isNodeClass(resource) && nodeClassShapes[resource]) || otherShape
 }

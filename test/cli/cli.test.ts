@@ -212,8 +212,8 @@ describe('a live audit', () => {
       .toString()
       .trim()
       .split('\n')
-    // Events, and pods beside the other lists.
-    const objectLists = nodeClasses.length + garbageResources.length + 2
+    // Events, budgets, and pods beside the other lists.
+    const objectLists = nodeClasses.length + garbageResources.length + 3
     expect(lines.map(line => JSON.parse(line).kind)).toEqual(['Snapshot', 'Cluster', 'Node', 'Node', ...Array(objectLists).fill('Objects')])
   })
 

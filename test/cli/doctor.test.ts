@@ -92,6 +92,23 @@ describe('highwater permissions', () => {
     })
   })
 
+  it('prints who may read long answers, and who may write them', { timeout: 30_000 }, async () => {
+    const asked = ['permissions', '--mode', 'both', '--inspect-output', 's3://answers/nodes']
+    const [json, markdown, none, wrong] = await Promise.all(
+      [[...asked, '--format', 'json'], asked, asked.slice(0, 3), ['permissions', '--inspect-output', 'answers']].map(args =>
+        highwater(args),
+      ),
+    )
+    expect(JSON.parse(json?.stdout ?? '').Statement).toContainEqual({
+      Effect: 'Allow',
+      Action: ['s3:GetObject'],
+      Resource: 'arn:aws:s3:::answers/nodes/*',
+    })
+    expect(markdown?.stdout).toMatch(/instances' own roles[\s\S]*s3:PutObject[\s\S]*s3:GetEncryptionConfiguration/)
+    expect(none?.stdout).not.toContain('s3:')
+    expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('s3://BUCKET') })
+  })
+
   it('prints roles that kubectl takes, and both in Markdown', async () => {
     const [yaml, markdown] = await Promise.all(
       ['yaml', 'markdown'].map(format => highwater(['permissions', '--mode', 'kubelet', '--format', format])),

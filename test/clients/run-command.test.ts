@@ -112,8 +112,27 @@ describe('Run Command', () => {
     const told = await Promise.allSettled(Array.from({ length: 7 }, (_, index) => command.ask(idOf(index))))
     expect(told.map(({ status }) => status === 'fulfilled')).toEqual(Array.from({ length: 7 }, (_, index) => index !== gone))
     expect(told[gone]).toMatchObject({ reason: { message: expect.stringMatching(/not managed by SSM here, or has just gone/) } })
-    // All, then the halves, the quarter of the one, and itself.
-    expect(lab.requests().routes.ssm).toMatchObject({ DescribeInstanceInformation: 1, SendCommand: 7 })
+    // SSM lists it still. All, then the halves, the quarter of the one, and itself.
+    expect(lab.requests().routes.ssm).toMatchObject({ DescribeInstanceInformation: 2, SendCommand: 7 })
+  })
+
+  it('asks SSM anew whom it knows, before it asks the others again one half after the other', async () => {
+    const gone = [2, 5]
+    const command = await world(
+      Array.from({ length: 7 }, (_, index) => (gone.includes(index) ? { fault: { kind: 'gone', isForgotten: true } } : {})),
+    )
+    const told = await Promise.allSettled(Array.from({ length: 7 }, (_, index) => command.ask(idOf(index))))
+    expect(told.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual(gone)
+    for (const index of gone)
+      expect(told[index]).toMatchObject({ reason: { message: expect.stringMatching(/does not know the instance/) } })
+    expect(lab.requests().routes.ssm).toMatchObject({ DescribeInstanceInformation: 2, SendCommand: 2 })
+  })
+
+  it('says of all that they have gone where all have', async () => {
+    const command = await world(Array.from({ length: 3 }, () => ({ fault: { kind: 'gone', isForgotten: true } })))
+    const told = await Promise.allSettled([0, 1, 2].map(index => command.ask(idOf(index))))
+    expect(told.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(lab.requests().routes.ssm).toMatchObject({ SendCommand: 1 })
   })
 
   it('gives what a failed script has said', async () => {

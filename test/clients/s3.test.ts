@@ -168,7 +168,12 @@ describe('what S3 refuses is said in one paragraph', () => {
       /^S3 PutObject audits\/a in us-east-1: there is no bucket highwater-lab .*correct the name/,
     ],
     ['writing forbidden', { denied: ['s3:PutObject'] }, write, /not allowed .*Grant s3:PutObject on the bucket highwater-lab \(and see/],
-    ['reading forbidden', { denied: ['s3:GetObject'] }, () => store().read('a'), /GetObject .*Grant s3:GetObject on the bucket/],
+    [
+      'reading forbidden',
+      { denied: ['s3:GetObject'] },
+      () => store().read('a'),
+      /GetObject .*Grant s3:GetObject and s3:ListBucket on the bucket/,
+    ],
     [
       'listing forbidden',
       { denied: ['s3:ListBucket'] },

@@ -7,6 +7,7 @@ import { defaultPolicy } from '#model/policy.ts'
 import type { ObjectsRecord, RawObject, ReadError, SnapshotRecord } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
+import { prune } from '#snapshot/prune.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 import { nodes, scenario } from '../lab/support.ts'
 
@@ -108,6 +109,45 @@ describe('events', () => {
     const records = await collected()
     expect(records.map(({ kind }) => kind)).toEqual(['Snapshot', 'Cluster'])
     expect(lab.requests().routes['kubernetes/c']).toEqual({ listNodes: 1 })
+  })
+})
+
+describe('PodDisruptionBudgets', () => {
+  const budget = (name: string, more: RawObject = {}): RawObject => ({
+    metadata: { namespace: 'shop', name, annotations: { note: 'hunter2' } },
+    spec: { minAvailable: 1, selector: { matchLabels: { app: name, env: 'prod' } }, note: 'hunter2' },
+    status: { disruptionsAllowed: 0, conditions: [{ type: 'DisruptionAllowed', status: 'False' }] },
+    ...more,
+  })
+
+  it('come in one paged list, cut to what a plan reads', async () => {
+    const lab = await world({ disruptionBudgets: Array.from({ length: 1200 }, (_, index) => budget(`b${String(index).padStart(4, '0')}`)) })
+    const found = itemsOf((await collected()).map(prune), 'poddisruptionbudgets.policy')
+    expect(found).toHaveLength(1200)
+    expect(found?.[0]).toEqual({
+      metadata: { namespace: 'shop', name: 'b0000' },
+      spec: { minAvailable: 1, selector: { matchLabels: { app: 'b0000', env: 'prod' } } },
+      status: { disruptionsAllowed: 0 },
+    })
+    expect(lab.requests().routes['kubernetes/c']?.['list poddisruptionbudgets']).toBe(3)
+  })
+
+  it('that are none are known to be none', async () => {
+    await world({})
+    expect(itemsOf(await collected(), 'poddisruptionbudgets.policy')).toEqual([])
+  })
+
+  it('that may not be listed cost only themselves, and are named', async () => {
+    await world({ access: { [labPrincipal]: auditorRights.filter(right => !right.includes('poddisruptionbudgets')) } })
+    const records = await collected()
+    expect(itemsOf(records, 'poddisruptionbudgets.policy')).toBeNull()
+    expect(itemsOf(records, 'events')).not.toBeNull()
+    expect(errorsOf(records)).toEqual([
+      {
+        what: 'poddisruptionbudgets.policy',
+        message: expect.stringMatching(/403.*cannot list resource "poddisruptionbudgets".*Grant the right/),
+      },
+    ])
   })
 })
 

@@ -79,6 +79,7 @@ describe('a world with faults', () => {
       configz: 100,
       'stats/summary': 100,
       listEvents: 1,
+      'list poddisruptionbudgets': 1,
       'group karpenter.sh': 1,
       'group karpenter.k8s.aws': 1,
       'group eks.amazonaws.com': 1,

@@ -2,6 +2,8 @@
 import { expect, it } from 'vitest'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { probe } from '#lab/scenarios/probe.ts'
+import type { Scenario } from '#lab/scenarios/scenario.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import { auditLive, firedRules, labOf } from '#test/lab-audit.ts'
 
 const generous = { timeout: 60_000 }
@@ -11,12 +13,44 @@ const { nodes: expected } = probe.expect()
 it('fires by SSM every rule where the scenario says, and nowhere else, without asking a kubelet', generous, async () => {
   const lab = await labOf([probe])
   const { document } = await auditLive({ policy: ssm })
-  const named = expected.filter(({ rules }) => rules.length > 0)
-  expect(firedRules(document)).toEqual(Object.fromEntries(named.map(({ cluster, node, rules }) => [`${cluster}/${node}`, [...rules]])))
+  const told = expected.filter(({ rules }) => rules.length > 0)
+  expect(firedRules(document)).toEqual(Object.fromEntries(told.map(({ cluster, node, rules }) => [`${cluster}/${node}`, [...rules]])))
   expect(lab.requests().routes['kubernetes/probe']).not.toHaveProperty('configz')
   expect(lab.requests().routes['kubernetes/probe']).not.toHaveProperty('stats/summary')
   const unread = expected.filter(({ rules }) => rules.includes('unread-node')).length
   expect(document.clusters[0]?.coverage).toMatchObject({ read: expected.length - unread, partlyRead: unread, notRead: 0 })
+})
+
+/** Everybody may read the kubelets, too. */
+const open: Scenario = { ...probe, clusters: probe.clusters.map(({ access: _, ...cluster }) => cluster) }
+
+type Certainty = FindingsDocument['findings'][number]['confidence'] | 'open' | 'nothing'
+
+/** What each way of reading can say of the node that the scenario made for a rule. */
+const named: [rule: string, address: string, found: Record<'proxy' | 'ssm' | 'both', Certainty>][] = [
+  ['unpinned-sandbox-image', '10-0-5-13', { proxy: 'open', ssm: 'certain', both: 'certain' }],
+  ['memory-cgroup-leak', '10-0-5-12', { proxy: 'open', ssm: 'certain', both: 'certain' }],
+  ['dead-container-pile', '10-0-5-31', { proxy: 'open', ssm: 'certain', both: 'certain' }],
+  ['log-rotation-drift', '10-0-5-23', { proxy: 'open', ssm: 'certain', both: 'certain' }],
+  // The Node object names fifty images; there may be others that could go.
+  ['unreachable-gc-low-threshold', '10-0-5-32', { proxy: 'open', ssm: 'likely', both: 'certain' }],
+  // What runs only the kubelet tells: to its API server, or to root, where its certificate lets him in.
+  ['lost-on-the-way', '10-0-5-41', { proxy: 'open', ssm: 'likely', both: 'certain' }],
+  ['changed-not-restarted', '10-0-5-11', { proxy: 'open', ssm: 'open', both: 'certain' }],
+  ['changed-not-restarted', 'probe-worker-1', { proxy: 'open', ssm: 'certain', both: 'certain' }],
+]
+
+it.each(['proxy', 'ssm', 'both'] as const)('says in mode %s of each rule as much as its source can tell', generous, async mode => {
+  await labOf([open])
+  const { document } = await auditLive({ policy: { modes: [{ match: {}, mode }] } })
+  const certaintyOf = (rule: string, address: string): Certainty => {
+    const isThere = (entry: { rule: string; nodes: { sample: readonly string[] } }) =>
+      entry.rule === rule && entry.nodes.sample.some(name => name.includes(address))
+    return document.findings.find(isThere)?.confidence ?? (document.unknowns.some(isThere) ? 'open' : 'nothing')
+  }
+  expect(named.map(([rule, address]) => [rule, address, certaintyOf(rule, address)])).toEqual(
+    named.map(([rule, address, found]) => [rule, address, found[mode]]),
+  )
 })
 
 it('can say of none of these nodes through the API server what it runs with', generous, async () => {

@@ -1,6 +1,6 @@
 /** Every right of every mode taken away by itself: the audit goes on and names the gap, and the check-up names the right. */
 import { describe, expect, it } from 'vitest'
-import type { Scenario } from '#lab/scenarios/scenario.ts'
+import type { S3Action, Scenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { ClusterCheckup } from '#model/checkup.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -9,14 +9,26 @@ import { everything } from '#model/selection.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import { eksTargets } from '#pipeline/fleet.ts'
 import { awsRights, kubernetesRights } from '#pipeline/permissions.ts'
-import { inspectDocuments, withAgents } from '#test/inspected.ts'
+import { type Answer, inspectDocuments, withAgents } from '#test/inspected.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 import { nodes, scenario } from '../lab/support.ts'
 
 const role = 'arn:aws:iam::111122223333:role/highwater-kubelet'
 const modes = readModes.filter(mode => mode !== 'kubelet' || process.platform === 'linux')
-const policyOf = (mode: ReadMode): Policy => ({
+const answers = { bucket: 'highwater-lab', prefix: 'nodes' }
+/** How a cluster is read, and whether its nodes put long answers into a bucket. */
+interface Reading {
+  mode: ReadMode
+  output: Policy['inspectOutput']
+}
+const readings: Reading[] = [
+  ...modes.map(mode => ({ mode, output: null })),
+  ...modes.filter(mode => mode === 'ssm' || mode === 'both').map(mode => ({ mode, output: answers })),
+]
+
+const policyOf = ({ mode, output }: Reading): Policy => ({
   ...defaultPolicy,
+  inspectOutput: output,
   modes: [{ match: {}, mode }],
   kubelet: { roleArn: mode === 'kubelet' ? role : null, useOwnToken: false },
   pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 100 },
@@ -24,7 +36,7 @@ const policyOf = (mode: ReadMode): Policy => ({
 })
 
 /** A cluster with all that is ever asked for, where every right of the mode is granted but one. */
-function world(mode: ReadMode, without: string | null): Scenario {
+function world({ mode, output }: Reading, without: string | null): Scenario {
   const has = (rights: readonly { right: string }[]) => rights.map(({ right }) => right).filter(right => right !== without)
   const launchTemplate = { id: 'lt-0a11ab00000000009', name: 'workers', version: '1' }
   const group = { name: 'general', amiType: 'AL2023_x86_64_STANDARD', version: '1.34', releaseVersion: '1.34.1-20261103' }
@@ -44,14 +56,25 @@ function world(mode: ReadMode, without: string | null): Scenario {
       eksDenied: without !== null && isOf('eks') ? [without] : [],
       ec2Denied: isOf('ec2'),
       ssm: { denied: without !== null && isOf('ssm') ? [without] : [] },
+      s3: { denied: isOf('s3') ? s3Denied(without) : [] },
     }),
+    output === null ? answer => answer : long,
   )
 }
 
-const options = (mode: ReadMode) => ({ policy: policyOf(mode), selection: everything, signal: new AbortController().signal })
+/** More than SSM keeps. */
+const long = (answer: Answer) => JSON.stringify({ ...answer, padding: 'x'.repeat(40_000) })
 
-async function checkedUp(mode: ReadMode): Promise<ClusterCheckup> {
-  const [checkup] = await Array.fromAsync(checkUp(eksTargets(options(mode)), options(mode)))
+/** Who may not list a bucket misses it only where an answer is not there. */
+const s3Denied = (right: string | null): S3Action[] => {
+  if (right === 's3:ListBucket') return ['s3:ListBucket', 's3:PutObject']
+  return right === 's3:GetObject' ? ['s3:GetObject'] : []
+}
+
+const options = (reading: Reading) => ({ policy: policyOf(reading), selection: everything, signal: new AbortController().signal })
+
+async function checkedUp(reading: Reading): Promise<ClusterCheckup> {
+  const [checkup] = await Array.fromAsync(checkUp(eksTargets(options(reading)), options(reading)))
   if (!checkup) throw new Error('no cluster was checked')
   return checkup
 }
@@ -64,24 +87,38 @@ it('the lab’s auditor has what mode proxy needs', () => {
   for (const { right } of kubernetesRights('proxy', 'reader')) expect(auditorRights).toContain(right)
 })
 
-describe.each(modes)('mode %s', mode => {
+describe.each(readings)('mode $mode, long answers in $output', reading => {
+  const { mode, output } = reading
+
   it('with every right: all is well, and nothing is missing', async () => {
-    await labOf([world(mode, null)], { documents: inspectDocuments })
-    const checkup = await checkedUp(mode)
+    await labOf([world(reading, null)], { documents: inspectDocuments })
+    const checkup = await checkedUp(reading)
     expect({ missing: missingOf(checkup), failed: failedOf(checkup), fixes: checkup.fixes }).toEqual({ missing: [], failed: [], fixes: [] })
     expect(checkup.state).toBe('ok')
   })
 
-  const rights = [...awsRights(mode), ...kubernetesRights(mode, 'reader'), ...kubernetesRights(mode, 'kubelet')].map(({ right }) => right)
+  it('asks AWS for nothing that is not among its rights', async () => {
+    const lab = await labOf([world(reading, null)], { documents: inspectDocuments })
+    await auditLive({ policy: policyOf(reading) })
+    const { routes } = lab.requests()
+    const asked = ['eks', 'ec2', 'ssm', 's3', 'sts'].flatMap(api => Object.keys(routes[api] ?? {}).map(route => `${api}:${route}`))
+    const granted = new Set(awsRights(mode, output).map(({ right }) => right))
+    // Source: AWS STS API reference: who asks who he is needs no permission.
+    expect(asked.filter(action => !granted.has(action))).toEqual(['sts:GetCallerIdentity'])
+  })
+
+  const all = [...awsRights(mode, output), ...kubernetesRights(mode, 'reader'), ...kubernetesRights(mode, 'kubelet')]
+  const known = new Set(output === null ? [] : awsRights(mode).map(({ right }) => right))
+  const rights = all.map(({ right }) => right).filter(right => output === null || (right.includes(':') && !known.has(right)))
 
   it.each(rights)('without %s', { timeout: 20_000 }, async right => {
-    const lab = await labOf([world(mode, right)], { documents: inspectDocuments })
+    const lab = await labOf([world(reading, right)], { documents: inspectDocuments })
     if (right === 'eks:ListClusters') {
-      for (const run of [() => auditLive({ policy: policyOf(mode) }), () => checkedUp(mode)])
+      for (const run of [() => auditLive({ policy: policyOf(reading) }), () => checkedUp(reading)])
         await expect(run()).rejects.toThrow(`Grant ${right}`)
       return
     }
-    const checkup = await checkedUp(mode)
+    const checkup = await checkedUp(reading)
     expect(lab.requests().routes.ssm?.SendCommand).toBeUndefined()
     if (right === 'ssm:SendCommand') expect(checkup.checks).toContainEqual(expect.objectContaining({ what: right, state: 'unchecked' }))
     else {
@@ -90,7 +127,7 @@ describe.each(modes)('mode %s', mode => {
       expect(checkup.fixes.map(({ text }) => text).join('\n')).toContain(right.includes(':') ? right : right.replace(/^\w+ |\..*/g, ''))
       expect(checkup.state).toBe('missing')
     }
-    const { document, nodes: audited, ruleErrors } = await auditLive({ policy: policyOf(mode) })
+    const { document, nodes: audited, ruleErrors } = await auditLive({ policy: policyOf(reading) })
     expect(ruleErrors).toEqual([])
     expect(JSON.stringify([document, audited.map(({ errors }) => errors)])).toContain(refusal(right))
   })

@@ -165,6 +165,26 @@ describe('events', () => {
   })
 })
 
+describe('PodDisruptionBudgets', () => {
+  it('are discovered and listed, in every cluster', async () => {
+    lab = await enterLab(scenario([{ name: 'c', disruptionBudgets: [{ metadata: { namespace: 'shop', name: 'web' } }] }]))
+    const read = await reader('c')
+    expect((await read('/apis')).json).toMatchObject({ groups: expect.arrayContaining([expect.objectContaining({ name: 'policy' })]) })
+    expect((await read('/apis/policy')).json).toMatchObject({ kind: 'APIGroup', name: 'policy' })
+    expect((await read('/apis/policy/v1')).json).toMatchObject({ resources: [{ name: 'poddisruptionbudgets', namespaced: true }] })
+    expect((await read('/apis/policy/v1/poddisruptionbudgets')).json).toMatchObject({
+      kind: 'PodDisruptionBudgetList',
+      apiVersion: 'policy/v1',
+      items: [{ kind: 'PodDisruptionBudget', metadata: { namespace: 'shop', name: 'web' } }],
+    })
+  })
+
+  it('are refused to who has no right to list them', async () => {
+    lab = await enterLab(scenario([{ name: 'c', access: { [labPrincipal]: ['list nodes'] } }]))
+    expect((await (await reader('c'))('/apis/policy/v1/poddisruptionbudgets')).json).toMatchObject({ kind: 'Status', code: 403 })
+  })
+})
+
 describe('custom resources', () => {
   it('are discovered and listed where they are installed', async () => {
     lab = await enterLab(incidents)

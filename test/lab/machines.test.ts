@@ -11,6 +11,7 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import type { AgentScenario, Scenario } from '#lab/scenarios/scenario.ts'
+import { parseConfigz } from '#model/kubelet-configuration.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
@@ -22,6 +23,7 @@ import { configzOf } from '#replay/configuration/configz.ts'
 import { kubeletFiles } from '#replay/configuration/kubelet-files.ts'
 import { withFlags } from '#replay/configuration/kubelet-flags.ts'
 import { configurationFromFiles } from '#replay/configuration/start-configuration.ts'
+import { replay } from '#replay/replay.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 const MiB = 2 ** 20
@@ -242,6 +244,7 @@ describe('a script that runs on a node of the lab', () => {
     expect(host.bottlerocket.kubernetes).toEqual({
       'cluster-dns-ip': '10.100.0.10',
       'cluster-domain': 'cluster.local',
+      'eviction-hard': { 'memory.available': '200Mi' },
       'hostname-override': 'ip-10-0-5-51.ec2.internal',
       'image-gc-high-threshold-percent': '70',
       'image-gc-low-threshold-percent': '50',
@@ -252,6 +255,9 @@ describe('a script that runs on a node of the lab', () => {
       kubeletconfig: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50, maxPods: 29 },
     })
     expect(host.kernel.release).toBe(record.node.status?.nodeInfo?.kernelVersion)
+    // What the settings come to is what runs.
+    const { configurationOnDisk } = replay({ ...record, configz: null }, record.at ?? '')
+    expect(configurationOnDisk).toEqual(parseConfigz(record.configz))
   })
 
   it('leaves its secrets on the node', () => {

@@ -171,15 +171,27 @@ describe('mode ssm', () => {
     expect(ofState(await checkedUp(mode('ssm')), state)['SSM agents']).toMatch(said)
   })
 
-  it.each<[string, string, Partial<Scenario>, CheckState, RegExp]>([
-    ['is there', 'highwater-lab', {}, 'ok', /may be read/],
-    ['is not there', 'nobodys', {}, 'failed', /nobodys/],
-    ['may not be read', 'highwater-lab', { s3: { denied: ['s3:GetObject'] } }, 'failed', /s3:GetObject/],
-  ])('asks for the bucket of long answers: it %s', async (_, bucket, more, state, said) => {
+  it.each<[string, string, Partial<Scenario>, CheckState, string, RegExp]>([
+    ['is there', 'highwater-lab', {}, 'note', 'inspectOutput', /it is there; .*s3:PutObject/],
+    ['is not there', 'nobodys', {}, 'failed', 'inspectOutput', /nobodys/],
+    ['may not be read', 'highwater-lab', { s3: { denied: ['s3:GetObject'] } }, 'missing', 's3:GetObject', /Grant s3:GetObject/],
+    ['may not be listed', 'highwater-lab', { s3: { denied: ['s3:ListBucket'] } }, 'missing', 's3:ListBucket', /Grant s3:ListBucket/],
+    [
+      'may not be listed, so nobody knows',
+      'highwater-lab',
+      { s3: { denied: ['s3:ListBucket'] } },
+      'unchecked',
+      's3:GetObject',
+      /not tried/,
+    ],
+  ])('asks for the bucket of long answers: it %s', async (_, bucket, more, state, what, said) => {
     await labOf([cluster({ nodes: agents(node => inspected(node)) }, more)], { documents: inspectDocuments })
     const checkup = await checkedUp({ ...mode('ssm'), inspectOutput: { bucket, prefix: 'answers' } })
-    expect(ofState(checkup, state)[`inspectOutput s3://${bucket}/answers`]).toMatch(said)
-    expect(checkup.state).toBe(state === 'ok' ? 'ok' : 'missing')
+    expect(ofState(checkup, state)[what === 'inspectOutput' ? `inspectOutput s3://${bucket}/answers` : what]).toMatch(said)
+    expect(checkup.state).toBe(state === 'note' ? 'ok' : 'missing')
+    const fixed = checkup.fixes.map(({ text }) => text).join()
+    if (state === 'missing')
+      expect(fixed).toContain(what === 's3:GetObject' ? 'arn:aws:s3:::highwater-lab/answers/*' : 'arn:aws:s3:::highwater-lab')
   })
 
   it.each([
@@ -238,6 +250,7 @@ describe('what to paste', () => {
     isByConfigMap: true,
     principals: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: null },
     deletions: null,
+    output: null,
   }
   const missing = (what: string) => ({ what, state: 'missing' as const, detail: '', without: null })
 

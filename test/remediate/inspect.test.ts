@@ -530,6 +530,35 @@ describe('a damaged or hostile node', () => {
   })
 })
 
+describe('10 MB of log lines', () => {
+  const words = 'eviction_manager.go:613] attempting to reclaim'
+  /** @param end what stands between two lines */
+  const lines = (end: string) => `exec awk 'BEGIN { for (i = 1; i <= 70000; i++) printf "line %d ${words} %0100d${end}", i, 0 }'`
+
+  it('are told as the last forty, each of them short', generous, () => {
+    const { stdout, stderr } = onFirst(withTools(al2023(), { journalctl: lines('\\n') }))
+    const { logLines } = answerOf({ stdout }).host as { logLines: string[] }
+    expect(logLines).toHaveLength(40)
+    expect([logLines[0], logLines.at(-1)]).toEqual([
+      expect.stringContaining(`line 69961 ${words}`),
+      expect.stringContaining(`line 70000 ${words}`),
+    ])
+    expect(stdout.length).toBeLessThan(24_000)
+    expect(stderr).toBe('')
+  })
+
+  it('without an end are one line, cut short, or a reason, and take nothing else away', generous, () => {
+    const { stdout, stderr } = onFirst(withTools(al2023(), { journalctl: lines(' ') }))
+    const answer = answerOf({ stdout })
+    const { logLines = [] } = answer.host as { logLines?: string[] }
+    expect(logLines.length === 1 || whyUnread(answer, 'logLines') !== undefined).toBe(true)
+    for (const line of logLines) expect(line.length).toBeLessThanOrEqual(300)
+    expect(filesOf(answer).length).toBeGreaterThan(0)
+    expect(answer.runtime).toEqual(runtime)
+    expect(stderr).toBe('')
+  })
+})
+
 describe('the size of an answer', () => {
   // Hashes do not compress: two of them an image.
   const images = (count: number) => {

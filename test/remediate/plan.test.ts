@@ -429,6 +429,9 @@ describe('the restart', () => {
     const unread = await planOne({ pods }, { set: gc })
     expect(unread.cohorts[0]?.blast).toMatchObject({ budgetsAtLimit: null })
     expect(unread.cohorts[0]?.blast.text).toContain('PodDisruptionBudgets were not read')
+    const broken = { kind: 'Cluster', cluster: 'prod', errors: [{ what: 'poddisruptionbudgets.policy', message: 'broke off' }] }
+    const cut = await planOf([fleetNode({ pods })], { set: gc }, budget(0), broken)
+    expect(cut.cohorts[0]?.blast).toMatchObject({ budgetsAtLimit: null })
     const { cohorts } = await planOf([fleetNode({ pods })], { set: gc }, budget(1))
     expect(cohorts[0]?.blast.budgetsAtLimit).toEqual({ count: 0, sample: [] })
   })

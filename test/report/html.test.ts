@@ -114,7 +114,7 @@ describe('how it was read', () => {
   it('says of each node how it was read, and of a configuration on disk that it is one', () => {
     for (const said of ['Ready, asked through the API server,', 'Ready, asked by SSM,', 'Ready, asked through the API server and by SSM,'])
       expect(shown).toContain(said)
-    expect(shown.match(/Its thresholds are those of the files on its disk/g)).toHaveLength(1)
+    expect(shown.match(/Its thresholds are those of the files or settings on its disk/g)).toHaveLength(1)
   })
 })
 

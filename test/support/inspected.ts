@@ -135,15 +135,15 @@ export function inspected(node: LabNode, change: Change = answer => answer, agen
 }
 
 /** Every node of the scenario with a sound agent. */
-export const withAgents = (scenario: Scenario): Scenario => ({
+export const withAgents = (scenario: Scenario, change?: Change): Scenario => ({
   ...scenario,
-  clusters: scenario.clusters.map(cluster => ({ ...cluster, nodes: inspectedSource(cluster.nodes) })),
+  clusters: scenario.clusters.map(cluster => ({ ...cluster, nodes: inspectedSource(cluster.nodes, change) })),
 })
 
-const inspectedSource = (nodes: NodeSource): NodeSource => ({
+const inspectedSource = (nodes: NodeSource, change?: Change): NodeSource => ({
   names: () => nodes.names(),
   node: name => {
     const node = nodes.node(name)
-    return node && inspected(node)
+    return node && inspected(node, change)
   },
 })

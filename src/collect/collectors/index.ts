@@ -1,11 +1,12 @@
 import type { ClusterCollector } from '#collect/collector.ts'
 import type { Policy } from '#model/policy.ts'
+import { disruptionBudgets } from './disruption-budgets.ts'
 import { events } from './events.ts'
 import { garbageCollectors } from './garbage.ts'
 import { nodeClassCollectors } from './node-classes.ts'
 
 /** What every mode reads of a cluster, besides the list of its nodes. */
-const clusterCollectors: readonly ClusterCollector[] = [events, ...nodeClassCollectors, ...garbageCollectors]
+const clusterCollectors: readonly ClusterCollector[] = [events, disruptionBudgets, ...nodeClassCollectors, ...garbageCollectors]
 
 /** Those that the policy asks for. */
 export const clusterCollectorsOf = ({ clusterGarbage: { enabled, kinds } }: Policy): ClusterCollector[] =>

@@ -6,6 +6,7 @@ import { s3Store } from '#clients/s3.ts'
 import { SsmApi } from '#clients/ssm.ts'
 import type { Store } from '#clients/store.ts'
 import { type InspectDocument, inspectDocumentHashes, inspectStep } from '#facts/aws/inspect-documents.ts'
+import { outputFolder, outputKey } from '#facts/aws/inspect-output.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
 import { commandOutputMax } from '#facts/aws/limits.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
@@ -43,7 +44,7 @@ export class Inspector {
     this.#signal = signal
     this.#store =
       inspectOutput &&
-      s3Store({ ...inspectOutput, prefix: folderOf(inspectOutput), region, credentials, signal, readMaxBytes: answerMaxBytes })
+      s3Store({ ...inspectOutput, prefix: outputFolder(inspectOutput), region, credentials, signal, readMaxBytes: answerMaxBytes })
   }
 
   /** @throws Error with the reason why this node has not told anything that can be used */
@@ -88,7 +89,7 @@ export class Inspector {
       stepName: inspectStep,
       parameters: { Output: inspectOutput === null ? 'short' : 'full' },
       comment: 'highwater: reads the node, changes nothing',
-      output: inspectOutput && { bucket: inspectOutput.bucket, prefix: folderOf(inspectOutput).replace(/\/$/, '') },
+      output: inspectOutput && { bucket: inspectOutput.bucket, prefix: outputFolder(inspectOutput).replace(/\/$/, '') },
       timeoutMs: timeoutsMs.inspect,
       silentAfterMs,
       gatherMs: Math.min(gatherMs, timeoutsMs.inspect / leastPolls),
@@ -103,7 +104,7 @@ export class Inspector {
     { instanceId, name }: { instanceId: string; name: string },
     store: Store,
   ): Promise<InspectAnswer | NoAnswer> {
-    const key = `${commandId}/${instanceId}/awsrunShellScript/${inspectStep}/stdout`
+    const key = outputKey(commandId, instanceId, inspectStep)
     for (let attempt = 1; attempt <= storeTries; attempt++) {
       if (attempt > 1) await sleep(this.#pollMs, this.#signal)
       const object = await store.read(key)
@@ -113,6 +114,3 @@ export class Inspector {
     throw new Error(`SSM: the whole answer is not at ${store.location}/${key}, and ${what}: the instance's role needs s3:PutObject there`)
   }
 }
-
-/** Empty, or ends in a slash. */
-const folderOf = ({ prefix }: { prefix: string }): string => (prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`)

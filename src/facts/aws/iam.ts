@@ -1,10 +1,12 @@
 /**
  * IAM policies as narrow as AWS allows: to which types of resources each action can be limited, and the statements that do so.
- * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, CloudWatch Logs, STS, KMS.
+ * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, CloudWatch, CloudWatch Logs, STS, KMS.
  */
 import { inspectDocumentHashes } from './inspect-documents.ts'
+import { type InspectOutput, outputFolder } from './inspect-output.ts'
 
 export type ResourceType =
+  | 'alarm'
   | 'bucket'
   | 'cluster'
   | 'document'
@@ -19,6 +21,7 @@ export type ResourceType =
 
 /** None: IAM knows the action with `*` only. */
 const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
+  'cloudwatch:DescribeAlarms': ['alarm'],
   'ec2:DescribeLaunchTemplateVersions': [],
   'eks:DescribeCluster': ['cluster'],
   'eks:DescribeNodegroup': ['nodegroup'],
@@ -28,6 +31,7 @@ const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   'kms:GenerateDataKey': ['key'],
   'logs:CreateLogStream': ['log-stream'],
   'logs:PutLogEvents': ['log-stream'],
+  's3:GetEncryptionConfiguration': ['bucket'],
   's3:GetObject': ['object'],
   's3:ListBucket': ['bucket'],
   's3:PutObject': ['object'],
@@ -109,5 +113,11 @@ export function fleetGrants({ partition, account, clusters }: Account): Grants {
     },
   }
 }
+
+/** Where agents put long answers. */
+export const outputGrants = (partition: string, output: InspectOutput): Grants => ({
+  bucket: { Resource: `arn:${partition}:s3:::${output.bucket}` },
+  object: { Resource: `arn:${partition}:s3:::${output.bucket}/${outputFolder(output)}*` },
+})
 
 const oneOrMore = (values: readonly string[]): string | readonly string[] => (values.length === 1 ? (values[0] ?? '') : values)

@@ -18,3 +18,6 @@ export const containerLogMonitorPeriodMs = 10_000
 
 /** How often the kernel is told anew at which memory usage to wake the eviction manager. Source: pkg/kubelet/eviction/memory_threshold_notifier.go notifierRefreshInterval. */
 export const notifierRefreshIntervalMs = 10_000
+
+/** Of a probe that does not say its own. Source: pkg/apis/core/v1/defaults.go SetDefaults_Probe. */
+export const probePeriodMs = 10_000

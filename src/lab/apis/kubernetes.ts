@@ -8,6 +8,7 @@ import { authenticate } from './kubernetes/bearer-token.ts'
 import { builtInGroups, builtInRoutes, coreLists } from './kubernetes/built-in.ts'
 import { customResourceRoutes, installedGroups } from './kubernetes/custom-resources.ts'
 import { apiGroups, apiVersions, coreResources, serverVersion } from './kubernetes/discovery.ts'
+import { disruptionBudgetRoutes, policyGroup } from './kubernetes/disruption-budgets.ts'
 import { eventsListing } from './kubernetes/events.ts'
 import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { listParameters, listReply } from './kubernetes/lists.ts'
@@ -22,10 +23,10 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
     document('version', '/version', serverVersion(cluster.scenario.version)),
     ...[
       document('apiVersions', '/api', apiVersions),
-      document('apiGroups', '/apis', apiGroups([...builtInGroups, ...installedGroups(cluster)])),
+      document('apiGroups', '/apis', apiGroups([policyGroup, ...builtInGroups, ...installedGroups(cluster)])),
       document('resources', '/api/v1', coreResources(coreLists)),
     ].map(onlyAuthenticated),
-    ...[...customResourceRoutes(cluster), ...builtInRoutes(cluster, world.at)].map(onlyAuthenticated),
+    ...[...disruptionBudgetRoutes(cluster), ...customResourceRoutes(cluster), ...builtInRoutes(cluster, world.at)].map(onlyAuthenticated),
     onlyAuthenticated(accessReview),
     {
       id: 'listNodes',

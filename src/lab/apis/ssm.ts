@@ -134,8 +134,7 @@ function sendCommand(input: RawObject, world: World): RawObject {
     throw new Refusal(400, 'InvalidDocumentVersion', 'The document version is not valid or doesn’t exist.')
   if (input.DocumentHash !== undefined && input.DocumentHash !== document.sha256)
     throw new Refusal(400, 'InvalidDocumentContent', 'The document hash does not match the content of the document.')
-  if (ids.map(ssm.agentOf).some(agent => agent === undefined || agent.fault?.kind === 'gone'))
-    throw new Refusal(400, 'InvalidInstanceId', 'Instances not in a valid state for account')
+  if (ids.filter(ssm.isRefused).length > 0) throw new Refusal(400, 'InvalidInstanceId', 'Instances not in a valid state for account')
   const step = stepOf(document.content, isRawObject(input.Parameters) ? input.Parameters : {})
   const bucket = typeof input.OutputS3BucketName === 'string' ? input.OutputS3BucketName : null
   const command: Command = {
@@ -179,8 +178,8 @@ async function runAll({ id, stepName, output, invocations }: Command, step: Step
     const agent = ssm.agentOf(invocation.instanceId)
     const said = agent ? await runOn(agent, step, invocation) : ''
     const key = [output?.prefix, id, invocation.instanceId, 'awsrunShellScript', stepName, 'stdout'].filter(part => part).join('/')
-    if (output !== null && said !== '' && s3.scenario.buckets.includes(output.bucket))
-      s3.objects.put(output.bucket, key, stored(Buffer.from(said)))
+    const mayWrite = output !== null && s3.scenario.buckets.includes(output.bucket) && !s3.scenario.denied.includes('s3:PutObject')
+    if (mayWrite && said !== '') s3.objects.put(output.bucket, key, stored(Buffer.from(said)))
   }
   await Promise.all([...invocations.values()].map(work))
 }

@@ -1,5 +1,6 @@
 /** `v1.Node` of a profile: labels, conditions, what it has and what pods may use, its images. */
 import type { KubernetesNode } from '#model/kubernetes.ts'
+import { configurationOf } from './configz.ts'
 import { instanceTypes } from './instance-types.ts'
 import { type Family, MiB, type NodeProfile } from './profile.ts'
 import { digits, uidOf } from './random.ts'
@@ -49,7 +50,7 @@ export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
       ],
       daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
       nodeInfo: { ...nodeInfo(profile), operatingSystem: system, architecture: arch },
-      images: imagesOf(profile),
+      images: namedImagesOf(profile),
     },
   }
 }
@@ -140,7 +141,13 @@ const sandboxImages: Readonly<Record<Family, string>> = {
 export const sandboxImageOf = ({ family }: NodeProfile) => sandboxImages[family]
 const sandboxImageBytes = 318_731
 
-/** The images of its pods, compressed sizes, the largest first. Upstream: pkg/kubelet/nodestatus/setters.go Images. */
+/** Upstream: pkg/kubelet/nodestatus/setters.go Images; -1 is no limit. */
+function namedImagesOf(profile: NodeProfile) {
+  const most = Number(configurationOf(profile).nodeStatusMaxImages)
+  return imagesOf(profile).slice(0, most < 0 ? undefined : most)
+}
+
+/** The images of its pods, compressed sizes, the largest first. */
 export function imagesOf(profile: NodeProfile) {
   const sandboxImage = sandboxImageOf(profile).replace(/(\/[^:]*)$/, '$1:latest')
   const names = new Set([...profile.pods.flatMap(pod => pod.containers.map(container => container.image)), sandboxImage])

@@ -1,6 +1,6 @@
 /** A cluster that grants nobody its kubelets (`nodes/proxy`): what its nodes hide is told by their own machines, where SSM reaches them. */
 import { inNodegroup, onPremises, selfManaged } from '#lab/nodes/placement.ts'
-import { finishedPod, ordinaryPods, type PodProfile, systemPods } from '#lab/nodes/pod-profile.ts'
+import { finishedPod, ordinaryPods, type PodProfile, systemPods, workloadPods } from '#lab/nodes/pod-profile.ts'
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { instanceIdOf } from '#lab/nodes/random.ts'
@@ -80,7 +80,26 @@ const finishedJobs = (node: string): PodProfile[] =>
     return { ...finishedPod(`${node}/${index}`), name: `${name}-x${index.toString(36).padStart(4, 'b')}`, owner: { kind: 'Job', name } }
   })
 
+/** Each of an image of its own. */
+const services = (node: string, count: number): PodProfile[] =>
+  Array.from({ length: count }, (_, index) => workloadPods(`${node}/${index}`).slice(0, 1))
+    .flat()
+    .map((pod, index) => ({
+      ...pod,
+      containers: pod.containers.map(container => ({ ...container, image: `registry.example.com/services/part-${index}:4.2` })),
+    }))
+
 const others: Told[] = [
+  // All of its images are in use, more of them than its Node object names.
+  told(
+    {
+      ...inNodegroup('full', { ...al2023, instanceType: 'm6i.2xlarge', ip: '10.0.5.32' }),
+      configuration: calm,
+      nodefs: { capacityBytes: 200 * GiB, usedPercent: 88 },
+      pods: [...systemPods('full'), ...services('full', 52)],
+    },
+    ['image-gc-due', 'truncated-image-list', 'unreachable-gc-low-threshold'],
+  ),
   // Nobody deletes the pods of its Jobs.
   told(
     {
@@ -102,10 +121,10 @@ const others: Told[] = [
     {
       ...inNodegroup('bottlerocket', { family: 'Bottlerocket', version: '1.32.9', instanceType: 'm6i.large', ip: '10.0.5.51' }),
       nodefs: { capacityBytes: 80 * GiB, usedPercent: 33 },
-      configuration: calm,
+      configuration: { ...calm, evictionHard: { 'memory.available': '200Mi' } },
     },
-    // Its disks and images stay unknown.
-    ['unread-node'],
+    // Whoever set one threshold by apiclient took all others away. Its disks and images stay unknown.
+    ['baseline-drift', 'lost-default-threshold', 'unread-node'],
   ),
   // Its kubelet lets everybody in, so that root there can read what it runs with; its file was edited, and it was not restarted.
   told(
@@ -182,6 +201,7 @@ export const probe: Scenario = {
         { ...withDisk('al2-edited', 1), ...ofAl2 },
         { ...nodegroup('al2', 2), ...ofAl2, launchTemplate: { id: 'lt-0a11ab00000000021', name: 'probe-al2', version: '1' } },
         nodegroup('general', 4),
+        { ...nodegroup('full', 1), instanceTypes: ['m6i.2xlarge'] },
         nodegroup('jobs', 1),
         withDisk('stray', 1),
         {

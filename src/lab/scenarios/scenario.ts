@@ -22,10 +22,23 @@ export interface Scenario {
   ec2PageSize?: number
   /** No principal may call ec2:DescribeLaunchTemplateVersions. */
   ec2Denied?: boolean
+  /** CloudWatch's alarms. */
+  alarms?: readonly AlarmScenario[]
+  /** No principal may call cloudwatch:DescribeAlarms. */
+  alarmsDenied?: boolean
   s3?: Partial<S3Scenario>
   ssm?: Partial<SsmScenario>
   ses?: Partial<SesScenario>
   expect(): Expectation
+}
+
+export interface AlarmScenario {
+  name: string
+  state: 'OK' | 'ALARM' | 'INSUFFICIENT_DATA'
+  /** Made of other alarms. */
+  isComposite?: boolean
+  /** Default: the lab's. */
+  region?: string
 }
 
 export interface LaunchTemplateScenario {
@@ -106,6 +119,7 @@ export type ExpectedRule =
   | 'reservation-without-eviction'
   | 'reserved-below-eks-formula'
   | 'serialized-pulls'
+  | 'truncated-image-list'
   | 'unpinned-sandbox-image'
   | 'unreachable-gc-low-threshold'
   | 'unread-node'
@@ -142,6 +156,8 @@ export interface ClusterScenario {
   events?: (at: string) => readonly RawObject[]
   /** By `plural` or `plural.group`, its other objects, as the API server lists them; of pods those that are on no node of `nodes`. */
   objects?: Readonly<Record<string, ObjectSource>>
+  /** `policy/v1` PodDisruptionBudgets; default: none. */
+  disruptionBudgets?: readonly RawObject[]
   /** By `plural.group`, the custom resources that say who makes nodes; a key that is absent is not installed. */
   nodeClasses?: Readonly<Record<string, readonly RawObject[]>>
   /** IAM principal (user or role ARN) → Kubernetes rights, `verb resource`. Default: the lab's principal may read what an audit reads. */
@@ -244,8 +260,8 @@ export type AgentFault =
   /** It never comes further. */
   | { kind: 'stuck'; status: 'Pending' | 'InProgress' | 'Delayed' }
   | { kind: 'slow'; delayMs: number }
-  /** SSM still lists the instance, and refuses every command that names it. */
-  | { kind: 'gone' }
+  /** SSM still lists the instance, and refuses every command that names it; `isForgotten`: after the first one it does not list it any more. */
+  | { kind: 'gone'; isForgotten?: boolean }
   /** The script is killed after so many characters of its output. */
   | { kind: 'killed'; afterCharacters: number }
   /** It ends well, and no more of its output than this arrives. */

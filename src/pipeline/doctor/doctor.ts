@@ -72,6 +72,7 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
       account: accountOf(record.eks?.arn, caller?.account ?? null),
       principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
       deletions: deletionRole(policy),
+      output: policy.inspectOutput,
     },
     { reader, kubelet },
   )

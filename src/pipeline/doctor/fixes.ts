@@ -1,7 +1,8 @@
 /** What to paste where something is missing. */
 import type { Account } from '#facts/aws/iam.ts'
-import { fleetGrants, iamStatements } from '#facts/aws/iam.ts'
+import { fleetGrants, iamStatements, outputGrants } from '#facts/aws/iam.ts'
 import type { Check, Fix } from '#model/checkup.ts'
+import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type DeletionRole, deleterName } from '#pipeline/deletion-permissions.ts'
 import { type IdentityName, identityNames, kubernetesRights } from '#pipeline/permissions.ts'
@@ -19,11 +20,13 @@ export interface Patient {
   /** Who asked, as an access entry names it; null: not known, as behind a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
   deletions: DeletionRole | null
+  /** Where agents put long answers; null: nowhere. */
+  output: Policy['inspectOutput']
 }
 
 /** @param checks by whom they were about */
 export function fixesOf(
-  { mode, cluster, account, region, isByConfigMap, principals, deletions }: Patient,
+  { mode, cluster, account, region, isByConfigMap, principals, deletions, output }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
 ): Fix[] {
   const fixes: Fix[] = []
@@ -35,6 +38,7 @@ export function fixesOf(
       Version: '2012-10-17',
       Statement: iamStatements([...new Set(actions)], {
         ...fleetGrants(account),
+        ...(output !== null && outputGrants(account.partition, output)),
         ...(principals.kubelet !== null && { role: { Resource: principals.kubelet } }),
       }),
     }

@@ -1,7 +1,6 @@
 /** What SSM says of the documents and of the nodes' agents. No command is ever sent. */
 
 import { whyNotReachable } from '#clients/run-command.ts'
-import { s3Store } from '#clients/s3.ts'
 import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
 import { silentAfterMs } from '#collect/inspect/inspector.ts'
 import type { AwsPlace } from '#discover/discover.ts'
@@ -13,8 +12,9 @@ import type { Check } from '#model/checkup.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
-import { awsRights, type NeededRight } from '#pipeline/permissions.ts'
+import { awsRights, hasOutput, type NeededRight } from '#pipeline/permissions.ts'
 import { check, failedCall, messageOf } from './checks.ts'
+import { outputChecks } from './output.ts'
 
 interface SsmAsking {
   ssm: SsmApi
@@ -31,8 +31,8 @@ export async function ssmChecks(
   inspectOutput: Policy['inspectOutput'],
   signal: AbortSignal,
 ): Promise<Check[]> {
-  const rights = awsRights(mode).filter(({ right }) => right.startsWith('ssm:'))
-  if (rights.length === 0) return []
+  if (!hasOutput(mode)) return []
+  const rights = awsRights(mode, inspectOutput).filter(({ right }) => /^(ssm|s3):/.test(right))
   if (place === null)
     return rights.map(({ right, tells }) =>
       check(right, 'unchecked', 'in which account and region the instances are is not known: give --region', tells),
@@ -50,7 +50,7 @@ export async function ssmChecks(
         check('SSM agents', 'note', `${all.length} node${all.length === 1 ? '' : 's'}: ${reason}`),
       ),
       ...(await answerChecks(asking)),
-      ...(inspectOutput === null ? [] : [await outputCheck(inspectOutput, place, signal)]),
+      ...(inspectOutput === null ? [] : await outputChecks(inspectOutput, place, asking)),
       sendCheck(asking),
     ]
   } finally {
@@ -109,19 +109,6 @@ async function agentChecks({ ssm, signal, needed }: SsmAsking, reachable: readon
   } catch (error) {
     signal.throwIfAborted()
     return [failedCall(right, messageOf(error))]
-  }
-}
-
-/** Where agents put long answers: whether it is there, and may be read. What is asked for is an object that there never was. */
-async function outputCheck(output: NonNullable<Policy['inspectOutput']>, place: AwsPlace, signal: AbortSignal): Promise<Check> {
-  const store = s3Store({ ...output, ...place, signal })
-  const what = `inspectOutput ${store.location}`
-  try {
-    await store.read('highwater-doctor')
-    return check(what, 'ok', "it is there and may be read; whether the instances' own roles may write there is not tried")
-  } catch (error) {
-    signal.throwIfAborted()
-    return check(what, 'failed', messageOf(error), 'the answers that are longer than SSM keeps')
   }
 }
 

@@ -89,7 +89,7 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeVi
 }
 
 function notesOf({ prediction: { filesystems, settings } }: AuditedNode): string[] {
-  const onDisk = 'Its thresholds are those of the files on its disk: whether the kubelet was restarted since is not known.'
+  const onDisk = 'Its thresholds are those of the files or settings on its disk: whether the kubelet was restarted since is not known.'
   return [...(settings.isOnDisk ? [onDisk] : []), ...layoutNotes(filesystems)]
 }
 

@@ -42,7 +42,7 @@ export const unreadNode = nodeRule({
     const gaps = gapsOf(subject)
     const partly = (source: Source) => gaps.filter(gap => gap.source === source).map(gap => gap.open)
     const said: Readonly<Record<Source, string>> = { ...unsaid, ...stoodIn }
-    // A node of which only the settings are known has told neither what it runs with nor what is on its disk.
+    // Where nothing came of its files or settings, it has told neither what it runs with nor what lies on its disk.
     const isWithoutThresholds = configuration === null && unread.configz === undefined
     const unknown = sources.flatMap(([source]) => (partly(source).length > 0 ? partly(source) : [said[source]]))
     const open = `Not known of this node: ${[...(isWithoutThresholds ? [unsaid.configz] : []), ...unknown].join(', ')}.`

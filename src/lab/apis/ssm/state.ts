@@ -41,8 +41,10 @@ export interface WorldSsm {
   commands: Map<string, Command>
   /** The agent of an instance; undefined: SSM does not know it. */
   agentOf(instanceId: string): Agent | undefined
-  /** Every instance with an agent. */
+  /** Every instance with an agent, as SSM knows it. */
   instanceIds(): readonly string[]
+  /** Whether a command that names it is refused. */
+  isRefused(instanceId: string): boolean
 }
 
 /** Where several scenarios speak of SSM, the last one holds. */
@@ -50,6 +52,7 @@ export function createSsm(scenarios: readonly Scenario[], documents: readonly La
   const usual: SsmScenario = { denied: [], throttlesFirst: 0, unseenFirst: 0, down: false }
   const scenario: SsmScenario = Object.assign(usual, ...scenarios.map(({ ssm }) => ssm))
   let agents: Map<string, Agent> | null = null
+  const forgotten = new Set<string>()
   // A large fleet's nodes are made only when somebody asks SSM.
   const known = () => {
     agents ??= new Map(
@@ -67,7 +70,13 @@ export function createSsm(scenarios: readonly Scenario[], documents: readonly La
     ),
     commands: new Map(),
     agentOf: instanceId => known().get(instanceId),
-    instanceIds: () => [...known().keys()],
+    instanceIds: () => [...known().keys()].filter(id => !forgotten.has(id)),
+    isRefused(instanceId) {
+      const agent = known().get(instanceId)
+      if (agent !== undefined && agent.fault?.kind !== 'gone') return false
+      if (agent?.fault?.kind === 'gone' && agent.fault.isForgotten) forgotten.add(instanceId)
+      return true
+    },
   }
 }
 

@@ -1,0 +1,24 @@
+/** Nodes by the reason that is said of them, the commonest first. */
+import { clean, type Paint, wrap } from './terminal.ts'
+
+const shownReasons = 10
+export const shownNodes = 5
+
+export const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
+
+/** None for no nodes. @param rest where the reasons that are not shown stand */
+export function reasonLines(
+  title: string,
+  nodes: readonly { cluster: string; node: string; why: string }[],
+  { paint, width, rest }: { paint: Paint; width: number; rest: string },
+): string[] {
+  if (nodes.length === 0) return []
+  const reasons = [...Map.groupBy(nodes, ({ why }) => why)].sort(([, a], [, b]) => b.length - a.length)
+  const lines = reasons.slice(0, shownReasons).flatMap(([why, some]) => {
+    const names = some.slice(0, shownNodes).map(({ cluster, node }) => `${cluster}/${node}`)
+    const more = some.length > shownNodes ? ` and ${some.length - shownNodes} more` : ''
+    return wrap(`${nodesOf(some.length)}: ${clean(why, 1000)} (${clean(names.join(', '), 600)}${more})`, width, '  ', '    ')
+  })
+  const hidden = reasons.length - shownReasons
+  return ['', paint('bold', title), ...lines, ...(hidden > 0 ? [`  and ${hidden} more reasons, all ${rest}`] : [])]
+}

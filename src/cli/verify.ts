@@ -1,0 +1,138 @@
+/** `highwater verify`: whether a plan has arrived on its nodes, whoever carried it out. It changes nothing. */
+import { readFileSync } from 'node:fs'
+import { Command, Option } from 'commander'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Plan, PlanStep } from '#model/plan.ts'
+import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
+import type { VerificationReport } from '#model/remediation.ts'
+import { everything, type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
+import { parsePlan } from '#pipeline/plan.ts'
+import { eksNames, verifyPlan } from '#pipeline/verify.ts'
+import { verificationExitCode } from './exit-code.ts'
+import { addFleetOptions, type FleetOptions, parseText, policyOf, runSignal, selectionOf } from './options.ts'
+import { openProgress } from './progress.ts'
+import { nodesOf, reasonLines } from './reason-lines.ts'
+import { liveRecords, savedRecords } from './source.ts'
+import { painter, type Screen, screenOf, wrap } from './terminal.ts'
+
+interface VerifyOptions extends FleetOptions {
+  snapshot?: string
+  format: 'text' | 'json'
+}
+
+export function verifyCommand(): Command {
+  const command = new Command('verify')
+    .description("read a plan's nodes anew and say on which of them it has arrived; changes nothing")
+    .argument('<plan>', 'the plan that was carried out, by whomever')
+    .option('--snapshot <file>', 'nodes of a snapshot that was taken after the change, instead of the live ones', parseText)
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+  return addFleetOptions(command)
+    .addHelpText(
+      'after',
+      `
+A node is verified when its kubelet runs with every setting of its step, by what it says itself
+or by its files and a start after the plan; when it is Ready and stays so, under no new pressure,
+with its pods ready again; and when the replay says what the plan promised. What could not be
+read is not yet verified.
+
+Examples:
+  highwater verify plan.json
+  highwater verify plan.json --mode both --cluster prod
+  highwater collect --out after.ndjson.gz && highwater verify plan.json --snapshot after.ndjson.gz
+
+Exit codes: 0 all are verified; 1 the change went wrong on some; 2 bad usage or bad input; 3 some
+are not yet verified, or could not be read; 4 failed.`,
+    )
+    .action(async (file: string, options: VerifyOptions) => {
+      process.exitCode = await runVerify(file, options)
+    })
+}
+
+async function runVerify(file: string, options: VerifyOptions): Promise<number> {
+  const plan = parsePlan(textOf(file), file)
+  const steps = chosenSteps(plan, selectionOf(options))
+  const { signal, end } = runSignal(options.deadline)
+  const progress = openProgress(process.stderr)
+  const inputErrors: string[] = []
+  const read = (selection: Selection) =>
+    options.snapshot === undefined
+      ? liveRecords(options, {
+          signal,
+          objects: 'none',
+          selection: options.kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection,
+          onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes),
+        })
+      : wholeLines(
+          savedRecords(options.snapshot, { ...options, cluster: selection.clusters, node: selection.nodes, nodegroup: [] }),
+          inputErrors,
+        )
+  try {
+    const report = await verifyPlan(plan, steps, { policy: policyOf(options), signal, read }, () => progress.nodeRead())
+    process.stdout.write(
+      options.format === 'json' ? `${JSON.stringify(report, null, 1)}\n` : verificationText(plan, report, screenOf(process.stdout)),
+    )
+    for (const error of inputErrors.slice(0, 10)) process.stderr.write(`${options.snapshot}: ${error}\n`)
+    return verificationExitCode(report, inputErrors)
+  } finally {
+    progress.end()
+    end()
+  }
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new OperatorError(`The plan ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** @throws OperatorError when nothing is left */
+function chosenSteps({ id, steps, cohorts }: Plan, selection: Selection): PlanStep[] {
+  const groups = new Map(cohorts.map(({ id: cohort, group }) => [cohort, group]))
+  const { nodes, nodegroups } = selection
+  const chosen = steps.filter(({ cluster, node, cohort }) => {
+    const group = groups.get(cohort)
+    if (!selectsCluster(selection, cluster)) return false
+    return group === undefined
+      ? nodes.length + nodegroups.length === 0
+      : selectsNode({ ...everything, nodes, nodegroups }, { name: node, group })
+  })
+  if (chosen.length === 0)
+    throw new OperatorError(
+      steps.length === 0
+        ? `Plan ${id} changes no node: there is nothing to verify`
+        : `Plan ${id} changes none of the nodes that were chosen`,
+    )
+  return chosen
+}
+
+/** Lines that are no records are said, and cost no other. */
+async function* wholeLines(
+  records: AsyncIterable<SnapshotRecord | MalformedLine>,
+  inputErrors: string[],
+): AsyncGenerator<SnapshotRecord | MalformedLine> {
+  for await (const record of records) {
+    if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
+    else yield record
+  }
+}
+
+const widest = 120
+
+/** Ends with a newline. */
+function verificationText({ id }: Plan, { counts, nodes }: VerificationReport, { hasColour, columns }: Screen): string {
+  const paint = painter(hasColour)
+  const width = Math.min(columns, widest)
+  const { verified, notYet, wrong } = counts
+  const left = (state: 'wrong' | 'not-yet') =>
+    nodes.flatMap(one => (one.state === state ? [{ cluster: one.cluster, node: one.node, why: one.why }] : []))
+  const placed = { paint, width, rest: 'in --format json' }
+  const lines = [
+    paint('bold', `Plan ${id}: ${nodesOf(nodes.length)}, ${verified} verified, ${notYet} not yet, ${wrong} wrong`),
+    ...reasonLines('Wrong', left('wrong'), placed),
+    ...reasonLines('Not yet', left('not-yet'), placed),
+    ...(wrong === 0 && notYet === 0 ? wrap('Each runs with what the plan says, is well, and does what the plan promised.', width, '') : []),
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,15 @@
+/** Where agents put what is longer than SSM keeps, as the policy's `inspectOutput` asks. */
+import type { Policy } from '#model/policy.ts'
+
+export type InspectOutput = NonNullable<Policy['inspectOutput']>
+
+/** Empty, or ends in a slash. */
+export const outputFolder = ({ prefix }: Pick<InspectOutput, 'prefix'>): string =>
+  prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`
+
+/** Within the folder. Source: Systems Manager user guide, running commands: output in S3. */
+export const outputKey = (commandId: string, instanceId: string, stepName: string): string =>
+  `${commandId}/${instanceId}/awsrunShellScript/${stepName}/stdout`
+
+/** What the instances' own roles need for it. Source: Systems Manager user guide, instance permissions: S3 bucket for Run Command output. */
+export const agentOutputPermissions = ['s3:PutObject', 's3:GetEncryptionConfiguration']

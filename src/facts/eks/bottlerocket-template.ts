@@ -1,0 +1,53 @@
+/**
+ * What Bottlerocket's template of the kubelet's file says beyond the settings that `bottlerocket-settings.ts` names.
+ * Source: bottlerocket-core-kit packages/kubernetes-1.28 to 1.35, kubelet-config; releases of newer minors are taken to have the newest.
+ */
+import { featuresOf } from '#facts/kubelet/features.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import { amiDefaults } from './ami-defaults.ts'
+
+/** Where it writes the file, which nobody else may change. */
+export const bottlerocketFile = '/etc/kubernetes/kubelet/config'
+
+/** Settings that it writes even where they are 0: `includeZero`. */
+export const bottlerocketZeros: ReadonlySet<string> = new Set([
+  'container-log-max-files',
+  'container-log-max-size',
+  'container-log-max-workers',
+  'event-burst',
+  'event-qps',
+  'image-gc-high-threshold-percent',
+  'image-gc-low-threshold-percent',
+  'kube-api-burst',
+  'kube-api-qps',
+  'registry-burst',
+  'registry-qps',
+])
+
+/** Settings that it takes a value of its own for where nobody made them. */
+const unset: KubeletConfiguration = { maxPods: 110, cpuCFSQuota: true, cpuManagerPolicy: 'none' }
+export const bottlerocketEphemeralReservation = '1Gi'
+export const bottlerocketSystemCgroup = '/system'
+
+/** What is written for a minor and those after it, each row in the place of the one before. */
+const ofMinors: readonly { since: number; fields: KubeletConfiguration }[] = [
+  { since: 0, fields: {} },
+  { since: 29, fields: { featureGates: { ImageMaximumGCAge: true } } },
+  { since: 30, fields: {} },
+  { since: 33, fields: { featureGates: { DynamicResourceAllocation: true } } },
+  { since: 34, fields: { featureGates: { DynamicResourceAllocation: true, MutableCSINodeAllocatableCount: true } } },
+  {
+    since: 35,
+    fields: { failCgroupV1: false, featureGates: { DynamicResourceAllocation: true, MutableCSINodeAllocatableCount: true } },
+  },
+]
+
+/** Fields that stand in the file where no setting says otherwise; reservations apart. */
+export function bottlerocketTemplate(kubeletVersion: string | null): KubeletConfiguration {
+  const { rulesOfMinor } = featuresOf(kubeletVersion)
+  return {
+    ...amiDefaults('Bottlerocket', kubeletVersion),
+    ...unset,
+    ...ofMinors.findLast(({ since }) => since <= rulesOfMinor)?.fields,
+  }
+}

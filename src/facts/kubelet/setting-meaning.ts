@@ -1,0 +1,118 @@
+/** What a setting of the kubelet means, whatever way it is written: `1Gi` is `1024Mi`, `5m0s` is `300s`, the order of a set says nothing. */
+import { parseDuration } from '#model/duration.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import { parseQuantity } from '#model/quantity.ts'
+import { gateState } from './feature-gates.ts'
+import { featuresOf } from './features.ts'
+
+export type Field = keyof KubeletConfiguration
+export type Kind = 'plain' | 'duration' | 'quantity' | 'set' | 'durations' | 'quantities' | 'gates'
+
+export interface Comparison {
+  kind: Kind
+  /** Legitimately differs between instance types, so only equal ones are compared; and no default is known. */
+  dependsOnSize?: true
+}
+
+/** What GC, eviction, logs, reservations and pulls depend on. */
+export const compared: Partial<Record<Field, Comparison>> = {
+  imageMinimumGCAge: { kind: 'duration' },
+  imageMaximumGCAge: { kind: 'duration' },
+  imageGCHighThresholdPercent: { kind: 'plain' },
+  imageGCLowThresholdPercent: { kind: 'plain' },
+  evictionHard: { kind: 'quantities' },
+  evictionSoft: { kind: 'quantities' },
+  evictionSoftGracePeriod: { kind: 'durations' },
+  evictionMinimumReclaim: { kind: 'quantities' },
+  evictionPressureTransitionPeriod: { kind: 'duration' },
+  evictionMaxPodGracePeriod: { kind: 'plain' },
+  mergeDefaultEvictionSettings: { kind: 'plain' },
+  containerLogMaxSize: { kind: 'quantity' },
+  containerLogMaxFiles: { kind: 'plain' },
+  containerLogMaxWorkers: { kind: 'plain' },
+  containerLogMonitorInterval: { kind: 'duration' },
+  kubeReserved: { kind: 'quantities', dependsOnSize: true },
+  systemReserved: { kind: 'quantities', dependsOnSize: true },
+  kubeReservedCgroup: { kind: 'plain' },
+  systemReservedCgroup: { kind: 'plain' },
+  reservedSystemCPUs: { kind: 'plain', dependsOnSize: true },
+  enforceNodeAllocatable: { kind: 'set' },
+  maxPods: { kind: 'plain', dependsOnSize: true },
+  podsPerCore: { kind: 'plain', dependsOnSize: true },
+  nodeStatusMaxImages: { kind: 'plain' },
+  serializeImagePulls: { kind: 'plain' },
+  maxParallelImagePulls: { kind: 'plain' },
+  registryPullQPS: { kind: 'plain' },
+  registryBurst: { kind: 'plain' },
+  podPidsLimit: { kind: 'plain' },
+  shutdownGracePeriod: { kind: 'duration' },
+  shutdownGracePeriodCriticalPods: { kind: 'duration' },
+  cpuCFSQuota: { kind: 'plain' },
+  cpuManagerPolicy: { kind: 'plain' },
+  memoryManagerPolicy: { kind: 'plain' },
+  topologyManagerPolicy: { kind: 'plain' },
+  featureGates: { kind: 'gates' },
+}
+
+/** Whether each key of such a field is a setting of its own. */
+export const isMap = (kind: Kind): boolean => kind === 'durations' || kind === 'quantities' || kind === 'gates'
+
+export const comparisonOf = (path: string): Comparison | undefined =>
+  Object.hasOwn(compared, fieldOf(path)) ? compared[fieldOf(path) as Field] : undefined
+
+/** `evictionHard` of `evictionHard.nodefs.available`. */
+export const fieldOf = (path: string): string => path.split('.', 1)[0] ?? ''
+
+export const dependsOnSize = (path: string): boolean => comparisonOf(path)?.dependsOnSize === true
+
+/** Equal for values of one path that mean the same. @param kubeletVersion what feature gates are by themselves; null: only what is written is compared */
+export const meaningOf = (path: string, value: unknown, kubeletVersion: string | null = null): string =>
+  canonicalValue(comparisonOf(path)?.kind ?? 'plain', value, path, kubeletVersion)
+
+export const isCompared = (path: string): boolean => comparisonOf(path) !== undefined
+
+/** Longer texts are no number that anybody set. */
+const longestNumber = 100
+const longestText = 400
+
+/** As meaningOf. Empty: as if nobody had set it. */
+export function canonicalValue(kind: Kind, value: unknown, path: string, kubeletVersion: string | null): string {
+  if (value === undefined || value === null || value === '') return ''
+  if (Array.isArray(value)) return JSON.stringify([...new Set(value.map(String))].toSorted())
+  // Upstream: SetDefaults_KubeletConfiguration: any negative number is -1, no limit.
+  if (path === 'podPidsLimit' && Number(value) < 0) return '-1'
+  const text = typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (text.length > longestNumber) return text.slice(0, longestText)
+  try {
+    if (kind === 'duration' || kind === 'durations') return String(parseDuration(text))
+    if (kind === 'gates') return isGateDefault(path, value, kubeletVersion) ? '' : text
+    if (kind === 'quantities') return isNothing(path, text) ? '' : canonicalAmount(text)
+    return kind === 'quantity' ? canonicalAmount(text) : text
+  } catch {
+    // What the kubelet would not read either is compared as it is written.
+    return text
+  }
+}
+
+function isGateDefault(path: string, value: unknown, kubeletVersion: string | null): boolean {
+  const state = kubeletVersion === null ? null : gateState(path.slice(path.indexOf('.') + 1), featuresOf(kubeletVersion))
+  return state !== null && state.isOn === value
+}
+
+/**
+ * A reservation or a minimum reclaim of nothing, a threshold that is never met, or that the kubelet drops: as good as none.
+ * Upstream: pkg/kubelet/eviction/helpers.go parseThresholdStatement. @throws QuantityError
+ */
+function isNothing(path: string, text: string): boolean {
+  const amount = canonicalAmount(text)
+  return amount === '0' || amount === '0%' || (text === '100%' && /^eviction(Hard|Soft)\./.test(path))
+}
+
+/** A percentage, or a quantity without what its form adds. @throws QuantityError */
+function canonicalAmount(text: string): string {
+  const percentage = /^(\d+(?:\.\d*)?)%$/.exec(text)?.[1]
+  if (percentage !== undefined) return `${Number(percentage)}%`
+  const { unscaled, exponent } = parseQuantity(text)
+  const zeros = /0*$/.exec(String(unscaled))?.[0].length ?? 0
+  return unscaled === 0n ? '0' : `${String(unscaled).slice(0, -zeros || undefined)}e${exponent + zeros}`
+}

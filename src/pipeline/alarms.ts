@@ -1,0 +1,39 @@
+/** What the team's own alarms say against a change. */
+import { credentialSource } from '#clients/credentials.ts'
+import { sdkRegion } from '#clients/eks.ts'
+import type { Policy } from '#model/policy.ts'
+
+/**
+ * Of the policy's alarms those that are in ALARM in one of the accounts and regions that are audited, or that could not be read, in words. One that is
+ * nowhere counts as unread: a slip of the pen would otherwise guard nothing.
+ */
+export async function alarmsAgainst({ accounts, remediation }: Policy, signal: AbortSignal): Promise<string[]> {
+  const names = [...new Set(remediation.alarms)]
+  if (names.length === 0) return []
+  // Loaded only here: most runs need none of it.
+  const { alarmStates } = await import('#clients/cloudwatch.ts')
+  const found = new Set<string>()
+  const against = new Set<string>()
+  const unread: string[] = []
+  for (const { roleArn, externalId, regions } of accounts) {
+    for (const region of regions ?? [await sdkRegion()]) {
+      if (region === null) {
+        unread.push('no AWS region is set')
+        continue
+      }
+      try {
+        const states = await alarmStates(region, credentialSource(roleArn, externalId, region), names, signal)
+        for (const [name, state] of states) {
+          found.add(name)
+          if (state === 'ALARM') against.add(`${name} is in ALARM in ${region}`)
+        }
+      } catch (error) {
+        signal.throwIfAborted()
+        unread.push(error instanceof Error ? error.message : String(error))
+      }
+    }
+  }
+  const [reason] = unread
+  if (reason !== undefined) return [...against, `states could not all be read: ${reason}`]
+  return [...against, ...names.filter(name => !found.has(name)).map(name => `${name} could not be read: there is none of that name`)]
+}

@@ -1,0 +1,20 @@
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { NodeRecord } from '#model/record.ts'
+
+/** `namespace/name` */
+export const podName = ({ metadata }: KubernetesPod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
+
+export const isActive = ({ status }: KubernetesPod): boolean => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+
+export const readyConditionOf = ({ status }: KubernetesPod) => (status?.conditions ?? []).find(({ type }) => type === 'Ready')
+
+export const isReady = (pod: KubernetesPod): boolean => readyConditionOf(pod)?.status === 'True'
+
+/** `namespace/name` of the node's ready pods, sorted; null: its pods were not read. */
+export const readyPodsOf = ({ pods }: NodeRecord): string[] | null =>
+  Array.isArray(pods)
+    ? pods
+        .filter(pod => isActive(pod) && isReady(pod))
+        .map(podName)
+        .sort()
+    : null

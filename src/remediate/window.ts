@@ -1,0 +1,37 @@
+import { type ChangeWindow, weekdays } from '#model/policy.ts'
+
+const dayMinutes = 24 * 60
+
+/**
+ * Whether one of the windows is open. Compared are the hands of the zone's clock, so a window keeps its hours when the clocks change: an hour that comes
+ * twice is in it twice, and one that is left out is missing from it.
+ */
+export const isOpen = (windows: readonly ChangeWindow[], now: Date): boolean =>
+  windows.length === 0 || windows.some(one => contains(one, now))
+
+function contains({ days, from, to, timezone }: ChangeWindow, now: Date): boolean {
+  const { day, minutes } = wallClock(now, timezone)
+  const begins = minutesOf(from)
+  const ends = minutesOf(to)
+  const hasDay = (index: number) => days.some(name => name === weekdays[(index + 7) % 7])
+  if (begins < ends) return hasDay(day) && minutes >= begins && minutes < ends
+  return (hasDay(day) && minutes >= begins) || (hasDay(day - 1) && minutes < ends)
+}
+
+/** @param time `HH:MM` */
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  return hours * 60 + minutes
+}
+
+/** `day` from Monday, 0. */
+function wallClock(now: Date, timeZone: string): { day: number; minutes: number } {
+  const format = new Intl.DateTimeFormat('en-US', { timeZone, weekday: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+  const parts = Object.fromEntries(format.formatToParts(now).map(({ type, value }) => [type, value]))
+  const day = weekdays.map(String).indexOf((parts.weekday ?? '').toLowerCase())
+  return { day, minutes: (Number(parts.hour) * 60 + Number(parts.minute)) % dayMinutes }
+}
+
+/** `mon, tue 22:00 to 04:00 Europe/Berlin` */
+export const windowText = ({ days, from, to, timezone }: ChangeWindow): string =>
+  `${days.length === weekdays.length ? 'every day' : days.join(', ')} ${from} to ${to} ${timezone}`

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import type { Scenario } from '#lab/scenarios/scenario.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { alarmsAgainst } from '#pipeline/alarms.ts'
+import { freshClusters } from '#pipeline/fresh.ts'
+import { labOf } from '#test/lab-audit.ts'
+import { nodes, scenario } from '../lab/support.ts'
+
+const policyOf = (alarms: string[], accounts: Policy['accounts'] = defaultPolicy.accounts): Policy => ({
+  ...defaultPolicy,
+  accounts,
+  remediation: { ...defaultPolicy.remediation, alarms },
+})
+const against = (policy: Policy) => alarmsAgainst(policy, new AbortController().signal)
+const world = (more: Partial<Scenario>) => labOf([scenario([], more)])
+const own = { roleArn: null, externalId: null }
+
+describe('alarms of the policy', () => {
+  it('that are in ALARM speak against a change, simple or composite; others do not', async () => {
+    const lab = await world({
+      alarms: [
+        { name: 'errors', state: 'ALARM' },
+        { name: 'latency', state: 'OK' },
+        { name: 'sparse', state: 'INSUFFICIENT_DATA' },
+        { name: 'shop', state: 'ALARM', isComposite: true },
+        { name: 'not-ours', state: 'ALARM' },
+      ],
+    })
+    expect(await against(policyOf(['errors', 'latency', 'sparse', 'shop']))).toEqual([
+      'errors is in ALARM in us-east-1',
+      'shop is in ALARM in us-east-1',
+    ])
+    expect(lab.requests().routes.cloudwatch).toEqual({ DescribeAlarms: 1 })
+  })
+
+  it('are read page by page', async () => {
+    const names = Array.from({ length: 100 }, (_, index) => `a${String(index).padStart(3, '0')}`)
+    await world({ alarms: names.map(name => ({ name, state: 'ALARM' as const })) })
+    expect(await against(policyOf(names))).toHaveLength(100)
+  })
+
+  it('that are nowhere speak against it, too', async () => {
+    await world({ alarms: [{ name: 'errors', state: 'OK' }] })
+    expect(await against(policyOf(['errors', 'erors']))).toEqual(['erors could not be read: there is none of that name'])
+  })
+
+  it('are looked for in every region', async () => {
+    await world({
+      alarms: [
+        { name: 'here', state: 'OK' },
+        { name: 'there', state: 'ALARM', region: 'eu-west-1' },
+      ],
+    })
+    const policy = policyOf(['here', 'there'], [{ ...own, regions: ['us-east-1', 'eu-west-1'] }])
+    expect(await against(policy)).toEqual(['there is in ALARM in eu-west-1'])
+  })
+
+  it('that may not be read speak against it, with the right that is missing', async () => {
+    await world({ alarms: [{ name: 'errors', state: 'OK' }], alarmsDenied: true })
+    expect(await against(policyOf(['errors']))).toEqual([
+      expect.stringMatching(
+        /^states could not all be read: CloudWatch DescribeAlarms errors in us-east-1: not allowed .*Grant cloudwatch:DescribeAlarms/,
+      ),
+    ])
+  })
+
+  it('are not asked for where the policy names none', async () => {
+    const lab = await world({ alarmsDenied: true })
+    expect(await against(defaultPolicy)).toEqual([])
+    expect(lab.requests().routes.cloudwatch).toBeUndefined()
+  })
+
+  it('stand beside each cluster that is read anew', async () => {
+    await labOf([scenario([{ name: 'c', nodes: nodes(1) }], { alarms: [{ name: 'errors', state: 'ALARM' }] })])
+    const found = await freshClusters([{ cluster: 'c', node: 'ip-10-0-0-1.ec2.internal' }], {
+      policy: policyOf(['errors']),
+      signal: new AbortController().signal,
+    })
+    expect(found.get('c')).toMatchObject({ alarms: ['errors is in ALARM in us-east-1'], nodes: [{}] })
+  })
+})

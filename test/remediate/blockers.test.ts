@@ -1,0 +1,248 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { PlanStep } from '#model/plan.ts'
+import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
+import type { ClusterRecord, NodeRecord, RawObject } from '#model/record.ts'
+import { everything } from '#model/selection.ts'
+import { makePlan, parseChange } from '#pipeline/plan.ts'
+import { blockersOf, type FreshCluster } from '#remediate/blockers.ts'
+import { type FleetNode, fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
+
+const names = Array.from({ length: 10 }, (_, index) => `n${index}`)
+const now = new Date('2026-11-21T10:00:00Z')
+const nodeOf = (name: string, more: FleetNode = {}) => fleetNode({ name, pods: [readyPod(`web-${name}`, 'web')], ...more })
+
+let steps: PlanStep[]
+let fresh: FreshCluster
+beforeEach(async () => {
+  const request = {
+    rules: [],
+    findings: [],
+    changes: ['imageGCHighThresholdPercent=82'].map(parseChange),
+    allowActAtOnce: false,
+    version: '0',
+  }
+  const snapshot = snapshotOf(names.map(name => nodeOf(name)))
+  steps = (await makePlan(snapshot, { ...request, policy: defaultPolicy, selection: everything })).plan.steps
+  fresh = {
+    cluster: {
+      kind: 'Cluster',
+      cluster: 'prod',
+      eks: { status: 'ACTIVE' },
+      nodegroups: [
+        { nodegroupName: 'workers', status: 'ACTIVE' },
+        { nodegroupName: 'others', status: 'UPDATING' },
+      ],
+      errors: [],
+    },
+    nodes: names.map(name => nodeOf(name)),
+    budgets: [],
+    alarms: [],
+  }
+})
+
+const blocked = (policy: Partial<RemediationPolicy> = {}, wave = steps) =>
+  blockersOf(wave, fresh, { ...defaultPolicy.remediation, ...policy }, now)
+
+/** The first node, changed. */
+function withNode(change: (node: NodeRecord['node']) => NodeRecord['node'], record: Partial<NodeRecord> = {}) {
+  const [first, ...others] = fresh.nodes
+  if (first === undefined) throw new Error('there is no node')
+  fresh = { ...fresh, nodes: [{ ...first, ...record, node: change(first.node) }, ...others] }
+}
+const withConditions = (conditions: RawObject[]) =>
+  withNode(node => ({ ...node, status: { ...node.status, conditions } }) as NodeRecord['node'])
+const withCluster = (cluster: Partial<ClusterRecord>) => {
+  fresh = { ...fresh, cluster: { kind: 'Cluster', cluster: 'prod', ...fresh.cluster, ...cluster } }
+}
+
+it('nothing speaks against a sound cluster', () => {
+  expect(blocked()).toEqual({ cluster: [], nodes: new Map() })
+})
+
+describe('a node', () => {
+  const ready = { type: 'Ready', status: 'True' }
+
+  it('that is gone', () => {
+    fresh = { ...fresh, nodes: fresh.nodes.slice(1) }
+    expect([...blocked().nodes]).toEqual([['n0', 'the node is gone']])
+  })
+
+  it('that was not read again is not said to be gone', () => {
+    fresh = { ...fresh, nodes: [] }
+    withCluster({ errors: [{ what: 'nodes', message: 'the list of nodes could not be read' }] })
+    expect(blocked().nodes.get('n0')).toBe('the node was not read again: the list of nodes could not be read')
+  })
+
+  it.each<[string, () => void, string]>([
+    [
+      'is another instance',
+      () => withNode(node => ({ ...node, spec: { providerID: 'aws:///eu-west-1a/i-00000000000000000' } })),
+      'the node is another instance now: i-00000000000000000, planned was ',
+    ],
+    [
+      'is being deleted',
+      () => withNode(node => ({ ...node, metadata: { ...node.metadata, deletionTimestamp: '2026-11-21T09:00:00Z' } })),
+      'the node is being deleted',
+    ],
+    ['is cordoned', () => withNode(node => ({ ...node, spec: { ...node.spec, unschedulable: true } })), 'the node is cordoned'],
+    ['is NotReady', () => withConditions([{ type: 'Ready', status: 'False' }]), 'the node is NotReady'],
+    ['is silent', () => withConditions([{ type: 'Ready', status: 'Unknown' }]), 'the node is NotReady'],
+    ['has said nothing', () => withConditions([]), 'the node is NotReady'],
+    [
+      'is under pressure',
+      () =>
+        withConditions([
+          ready,
+          { type: 'MemoryPressure', status: 'False' },
+          ...['DiskPressure', 'PIDPressure'].map(type => ({ type, status: 'True' })),
+        ]),
+      'the node is under DiskPressure and PIDPressure',
+    ],
+  ])('that %s', (_, change, why) => {
+    change()
+    const { cluster, nodes } = blocked()
+    expect({ cluster, nodes: [...nodes] }).toEqual({ cluster: [], nodes: [['n0', expect.stringContaining(why)]] })
+  })
+
+  it('of another wave is not spoken of', () => {
+    withConditions([ready, { type: 'DiskPressure', status: 'True' }])
+    expect(blocked({}, steps.slice(1)).nodes.size).toBe(0)
+  })
+})
+
+describe('planned nodes that are NotReady', () => {
+  it.each([
+    { count: 1, percent: 10, blocks: false }, // exactly the limit
+    { count: 2, percent: 10, blocks: true },
+    { count: 1, percent: 0, blocks: true },
+    { count: 0, percent: 0, blocks: false },
+    { count: 10, percent: 100, blocks: false },
+  ])('$count of 10 at a limit of $percent %: $blocks', ({ count, percent, blocks }) => {
+    const unready = names.slice(0, count)
+    const down = { status: { ...nodeOf('x').node.status, conditions: [{ type: 'Ready', status: 'Unknown' }] } }
+    fresh = { ...fresh, nodes: fresh.nodes.map((one, index) => (index < count ? { ...one, node: { ...one.node, ...down } } : one)) }
+    const shown = `${count} of the 10 planned nodes are NotReady, more than the ${percent} % of the policy: ${unready.join(', ')}`
+    expect(blocked({ maxUnreadyPercent: percent }).cluster).toEqual(blocks ? [shown] : [])
+  })
+})
+
+describe('a cluster', () => {
+  it('that was not found again', () => {
+    fresh = { ...fresh, cluster: null }
+    expect(blocked().cluster).toEqual(['the cluster was not found again, or not reached'])
+  })
+
+  it('that EKS is changing', () => {
+    withCluster({ eks: { status: 'UPDATING' } })
+    expect(blocked().cluster).toEqual(['EKS is changing the cluster: it is UPDATING'])
+  })
+
+  it('of which EKS did not answer', () => {
+    withCluster({ eks: null, errors: [{ what: 'cluster', message: 'denied' }] })
+    expect(blocked().cluster).toEqual(['whether EKS is changing the cluster was not read: denied'])
+  })
+
+  it('of a kubeconfig, of which EKS is not asked', () => {
+    fresh = { ...fresh, cluster: { kind: 'Cluster', cluster: 'prod', errors: [] } }
+    expect(blocked().cluster).toEqual([])
+  })
+
+  it('that EKS no longer lists', () => {
+    fresh = {
+      ...fresh,
+      cluster: { kind: 'Cluster', cluster: 'prod', errors: [{ what: 'cluster', message: 'no EKS cluster of this name' }] },
+      nodes: [],
+    }
+    const { cluster, nodes } = blocked()
+    expect(cluster).toEqual(['no EKS cluster of this name'])
+    expect(nodes.get('n0')).toBe('the node was not read again: no EKS cluster of this name')
+  })
+})
+
+describe('a nodegroup of the wave', () => {
+  it.each([
+    ['UPDATING', ['the nodegroup workers is UPDATING']],
+    ['DELETING', ['the nodegroup workers is DELETING']],
+    ['DEGRADED', []],
+  ])('that is %s', (status, expected) => {
+    withCluster({ nodegroups: [{ nodegroupName: 'workers', status }] })
+    expect(blocked().cluster).toEqual(expected)
+  })
+
+  it('that was not described, and a list that was not read', () => {
+    withCluster({ nodegroups: [], errors: [{ what: 'nodegroup workers', message: 'denied' }] })
+    expect(blocked().cluster).toEqual(['whether the nodegroup workers is being updated was not read: denied'])
+    withCluster({ nodegroups: null, errors: [{ what: 'nodegroups', message: 'refused' }] })
+    expect(blocked().cluster).toEqual(['whether nodegroups are being updated was not read: refused'])
+  })
+
+  it('is not asked for where no node of the wave is in one', () => {
+    fresh = { ...fresh, nodes: names.map(name => nodeOf(name, { nodegroup: null })) }
+    withCluster({ nodegroups: null })
+    expect(blocked().cluster).toEqual([])
+  })
+})
+
+describe('a PodDisruptionBudget', () => {
+  const budget = (disruptionsAllowed: number, app = 'web', namespace = 'shop') => ({
+    metadata: { namespace, name: app },
+    spec: { selector: { matchLabels: { app } } },
+    status: { disruptionsAllowed },
+  })
+
+  it.each<[string, RawObject[], string[]]>([
+    ['at its limit', [budget(0)], ['PodDisruptionBudgets that cover its pods allow no disruption now: shop/web']],
+    ['that allows one', [budget(1)], []],
+    ['of other pods', [budget(0, 'api')], []],
+    ['of another namespace', [budget(0, 'web', 'else')], []],
+  ])('%s', (_, budgets, expected) => {
+    fresh = { ...fresh, budgets }
+    expect(blocked().cluster).toEqual(expected)
+  })
+
+  it('that was not read speaks against it', () => {
+    fresh = { ...fresh, budgets: null }
+    expect(blocked().cluster).toEqual(['PodDisruptionBudgets were not read'])
+  })
+
+  it('of pods that were not read cannot be told', () => {
+    fresh = { ...fresh, budgets: [budget(0)] }
+    withNode(node => node, { pods: null })
+    expect(blocked().cluster).toEqual(['which PodDisruptionBudgets cover their pods is not known: the pods of n0 were not read'])
+  })
+
+  it('does not matter where pods stay ready while their kubelet restarts', () => {
+    fresh = { ...fresh, budgets: [budget(0)], nodes: names.map(name => nodeOf(name, { minor: '35' })) }
+    expect(blocked().cluster).toEqual([])
+    fresh = {
+      ...fresh,
+      nodes: names.map(name => nodeOf(name, { minor: '35', configz: { featureGates: { ChangeContainerStatusOnKubeletRestart: true } } })),
+    }
+    expect(blocked().cluster).toHaveLength(1)
+    fresh = { ...fresh, nodes: names.map(name => nodeOf(name, { minor: '35', record: { configz: null } })) }
+    expect(blocked().cluster).toHaveLength(1)
+  })
+
+  it('does not matter where nothing restarts', () => {
+    fresh = { ...fresh, budgets: null }
+    expect(
+      blocked(
+        {},
+        steps.map(step => ({ ...step, method: 'sync-file' })),
+      ).cluster,
+    ).toEqual([])
+  })
+})
+
+describe('the policy', () => {
+  it('lets nodes be changed in its windows only', () => {
+    const windows: RemediationPolicy['windows'] = [{ days: ['sat'], from: '22:00', to: '04:00', timezone: 'Europe/Berlin' }]
+    expect(blocked({ windows }).cluster).toEqual(['the policy lets nodes be changed only sat 22:00 to 04:00 Europe/Berlin'])
+    expect(blockersOf(steps, fresh, { ...defaultPolicy.remediation, windows }, new Date('2026-11-21T21:30:00Z')).cluster).toEqual([])
+  })
+
+  it('names alarms that speak against it', () => {
+    fresh = { ...fresh, alarms: ['disk-full is in ALARM', 'errors could not be read: denied'] }
+    expect(blocked().cluster).toEqual(['the alarm disk-full is in ALARM', 'the alarm errors could not be read: denied'])
+  })
+})

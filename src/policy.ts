@@ -1,18 +1,31 @@
 /** highwater.yaml → Policy: every key has a default, and all mistakes are named at once, with their place in the file. */
+import { createHash } from 'node:crypto'
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { severities, subjectKinds } from '#model/finding.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { addressPattern, defaultPolicy, garbageKinds, mostRecipients, type Policy, regionPattern, weekdays } from '#model/policy.ts'
+import {
+  addressPattern,
+  type DeletionKind,
+  defaultPolicy,
+  deletionKinds,
+  garbageKinds,
+  mostRecipients,
+  type Policy,
+  regionPattern,
+  weekdays,
+} from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
 
 const percent = z.number().min(1).max(100)
 const address = z.string().regex(addressPattern, 'an e-mail address')
 const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
 const timeoutMs = z.int().min(100).max(600_000)
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 const day = z.iso.date('a day as YYYY-MM-DD')
 
+const deletion = z.strictObject({ olderThanHours: z.number().min(1).max(100_000) }).optional()
 const clock = (pattern: RegExp) => z.string().regex(pattern, 'a time of day as HH:MM')
 const changeWindow = z
   .strictObject({
@@ -137,18 +150,29 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
       logRotation: z
         .record(
           z.string().regex(/^\/./, 'the path of a file of logrotate'),
-          z.strictObject({
-            sha256: z
-              .string()
-              .regex(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hexadecimal')
-              .nullable()
-              .default(null)
-              .describe('of the file as it is wanted, byte by byte'),
-            directives: z
-              .record(z.string().regex(/^[a-z]+$/, 'a directive of logrotate'), z.union([z.string(), z.number(), z.boolean()]))
-              .default({})
-              .describe('in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set'),
-          }),
+          z
+            .strictObject({
+              sha256: z
+                .string()
+                .regex(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hexadecimal')
+                .nullable()
+                .default(null)
+                .describe('of the file as it is wanted, byte by byte'),
+              content: z
+                .string()
+                .max(50_000)
+                .nullable()
+                .default(null)
+                .describe('the whole file as it is wanted: what a plan writes where it is otherwise'),
+              directives: z
+                .record(z.string().regex(/^[a-z]+$/, 'a directive of logrotate'), z.union([z.string(), z.number(), z.boolean()]))
+                .default({})
+                .describe('in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set'),
+            })
+            .refine(({ sha256, content }) => sha256 === null || content === null || sha256 === hashOf(content), {
+              path: ['sha256'],
+              message: 'the content has another SHA-256',
+            }),
         )
         .default(defaultPolicy.logRotation)
         .describe(
@@ -242,6 +266,12 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
             .refine(percents => percents.every((one, index) => one > (percents[index - 1] ?? 0)), 'percentages that grow')
             .default(defaultPolicy.remediation.wavePercents)
             .describe('how much of a cohort is changed after the second wave, the third, …; first goes one node of each, last the rest'),
+          deletions: z
+            .strictObject(Object.fromEntries(deletionKinds.map(kind => [kind, deletion])) as Record<DeletionKind, typeof deletion>)
+            .default(defaultPolicy.remediation.deletions)
+            .describe(
+              'objects that highwater plan --deletions may name, from this age on: leases of nodes that are gone, failed pods, Jobs that have finished and nothing else collects, volumes that are Released and Retain',
+            ),
           windows: z
             .array(changeWindow)
             .max(50)

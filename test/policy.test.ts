@@ -49,7 +49,11 @@ logRotation:
       inspectOutput: { bucket: 'our-bucket', prefix: 'nodes/' },
       timeoutsMs: { list: 30_000, inspect: 60_000 },
       logRotation: {
-        '/etc/logrotate.d/app': { sha256: null, directives: { rotate: 5, size: '100M', copytruncate: true, compress: false } },
+        '/etc/logrotate.d/app': {
+          sha256: null,
+          content: null,
+          directives: { rotate: 5, size: '100M', copytruncate: true, compress: false },
+        },
         '/etc/logrotate.conf': { sha256: 'a1'.repeat(32), directives: {} },
       },
     })

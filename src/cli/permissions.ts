@@ -2,7 +2,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
+import { deletionRole } from '#pipeline/deletion-permissions.ts'
 import { exampleApplied, iamPolicy, manifests, modeSection } from '#pipeline/permissions-document.ts'
+import { addPolicyOption, policyFile } from './options.ts'
 
 interface PermissionsOptions {
   mode: ReadMode
@@ -10,11 +12,12 @@ interface PermissionsOptions {
   account: string
   partition: string
   cluster: string[]
+  policy?: string
   inspectOutput: Policy['inspectOutput']
 }
 
 export function permissionsCommand(): Command {
-  return new Command('permissions')
+  const command = new Command('permissions')
     .description('print what a mode of reading needs to be allowed, ready to apply')
     .addOption(new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode))
     .addOption(
@@ -34,20 +37,23 @@ export function permissionsCommand(): Command {
         .argParser(parseOutput)
         .default(null, 'nowhere'),
     )
-    .action((options: PermissionsOptions) => {
-      process.stdout.write(`${printed(options).trimEnd()}\n`)
-    })
+  return addPolicyOption(command).action((options: PermissionsOptions) => {
+    process.stdout.write(`${printed(options).trimEnd()}\n`)
+  })
 }
 
-function printed({ mode, format, account, partition, cluster, inspectOutput }: PermissionsOptions): string {
+function printed({ mode, format, account, partition, cluster, inspectOutput, policy }: PermissionsOptions): string {
+  const deletions = deletionRole(policyFile(policy))?.text ?? null
   const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`
   const applied = {
     ...{ partition, account, clusters: cluster.length === 0 ? null : cluster },
     roles: { reader: role('highwater'), kubelet: role('highwater-kubelet') },
     output: inspectOutput,
   }
-  if (format === 'yaml') return manifests(mode)
-  return format === 'json' ? JSON.stringify(iamPolicy(mode, applied), null, 2) : modeSection(mode, applied).join('\n')
+  if (format === 'yaml') return [manifests(mode), deletions ?? []].flat().join('---\n')
+  if (format === 'json') return JSON.stringify(iamPolicy(mode, applied), null, 2)
+  const section = ['## Deleting what the policy lets go', '', '```yaml', deletions?.trimEnd() ?? '', '```', '']
+  return [...modeSection(mode, applied), ...(deletions === null ? [] : section)].join('\n')
 }
 
 function parseAccount(text: string): string {

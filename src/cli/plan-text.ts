@@ -1,25 +1,54 @@
 /** A plan for the person who approves it: what changes on how many nodes, what that does, whom it leaves alone, and the exact words to approve it. */
-import { actsAtOnce, type Plan, type PlanCohort } from '#model/plan.ts'
+import { actsAtOnce, type ManualChange, type Plan, type PlanCohort, type PlanStep } from '#model/plan.ts'
 import { approvalFileOf } from './approve.ts'
 import { nodesOf, reasonLines, shownNodes } from './reason-lines.ts'
 import { clean, cut, type Paint, painter, type Screen, wrap } from './terminal.ts'
 
 const widest = 120
 const shownSnippetLines = 40
+const shownObjects = 20
 
 /** Ends with a newline. @param file where the plan was written */
 export function planTextFor(plan: Plan, file: string, { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
   const width = Math.min(columns, widest)
-  const { cohorts, steps, never, refused, unchanged, waves } = plan
+  const { cohorts, steps, never, refused, later = [], manual = [], unchanged, waves } = plan
+  if (plan.deletions !== undefined) return deletionTextFor(plan, file, paint, width)
   const untouched = [counted(never.length, 'never touched'), counted(refused.length, 'refused'), counted(unchanged, 'as wanted already')]
   const lines = [
     paint('bold', `Plan ${plan.id}: ${nodesOf(steps.length)} to change in ${waves.length} wave${waves.length === 1 ? '' : 's'}`),
     ...wrap(`Of the snapshot of ${plan.createdAt}. Beside them: ${untouched.join(', ')}.`, width, ''),
     ...cohorts.flatMap(cohort => ['', ...cohortLines(cohort, plan, paint, width)]),
     ...reasonLines('Refused', refused, { paint, width, rest: 'in the plan' }),
+    ...reasonLines('For the plan after this one', later, { paint, width, rest: 'in the plan' }),
     ...reasonLines('Never touched: the lasting fix is all there is', never, { paint, width, rest: 'in the plan' }),
+    ...manual.flatMap(change => ['', ...manualLines(change, paint, width)]),
     ...(waves.length === 0 ? [] : ['', paint('bold', 'Waves'), ...waves.map((wave, index) => `  ${index + 1}. ${waveOf(wave, index)}`)]),
+    '',
+    ...approvalLines(plan, file, width),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** Every object stands in the file; here each kind with its oldest. */
+function deletionTextFor(plan: Plan, file: string, paint: Paint, width: number): string {
+  const { id, createdAt, deletions = [], notDeleted = [] } = plan
+  const kinds = [...Map.groupBy(deletions, ({ cluster, resource }) => `${cluster}: ${resource}`)]
+  const lines = [
+    paint('bold', `Plan ${id}: ${counted(deletions.length, deletions.length === 1 ? 'object' : 'objects')} to delete`),
+    ...wrap(`Of the snapshot of ${createdAt}. No node is changed, and no finalizer is taken away.`, width, ''),
+    ...kinds.flatMap(([title, objects]) => [
+      '',
+      paint('bold', clean(`${title}, ${objects.length}`, 400)),
+      ...objects
+        .slice(0, shownObjects)
+        .flatMap(({ namespace, name, why }) =>
+          wrap(`${clean(namespace === null ? name : `${namespace}/${name}`, 510)}: ${clean(why, 500)}`, width, '  ', '    '),
+        ),
+      ...(objects.length > shownObjects ? [`  and ${objects.length - shownObjects} more, all in the plan`] : []),
+    ]),
+    ...(notDeleted.length === 0 ? [] : ['', paint('bold', 'Not in this plan')]),
+    ...notDeleted.flatMap(({ cluster, resource, why }) => wrap(clean(`${cluster}: ${resource}: ${why}`, 1000), width, '  ', '    ')),
     '',
     ...approvalLines(plan, file, width),
   ]
@@ -35,7 +64,9 @@ function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: n
   const text = (label: string, body: string) => wrap(clean(body, 2000), width, `  ${label.padEnd(8)}`, ' '.repeat(10))
   return [
     paint('bold', clean(title, 400)),
-    ...settingLines(cohort).flatMap(setting => text('set', setting)),
+    ...settingLines(cohort, own).flatMap(setting => text('set', setting)),
+    ...(cohort.file === undefined ? [] : text('write', `${cohort.file.path}, whole (SHA-256 ${cohort.file.sha256.slice(0, 12)}…)`)),
+    ...(cohort.file === undefined ? [] : snippetLines(own[0]?.content ?? '')),
     ...(own.length === 0 ? [] : text('in', places.join(', '))),
     ...(own.length === 0 ? [] : text('effect', cohort.effect.text)),
     ...(own.length === 0 ? [] : text('restart', cohort.blast.text)),
@@ -47,8 +78,21 @@ function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: n
   ]
 }
 
-const settingLines = ({ fields }: PlanCohort): string[] =>
-  Object.entries(fields).map(([field, value]) => `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}`)
+function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]): string[] {
+  const passing = own.some(({ until }) => until !== undefined) ? ', for a while' : ''
+  return Object.entries(fields).map(([field, value]) => `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}${passing}`)
+}
+
+/** All of it is to be read by whoever does it. */
+function manualLines({ cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange, paint: Paint, width: number): string[] {
+  const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
+  return [
+    paint('bold', clean(`By hand, never by a plan: ${cluster} ${group.kind} ${group.name}, ${amiFamily}, ${nodesOf(nodes.length)}`, 400)),
+    ...wrap(`${clean(title, 500)}. Nodes: ${clean(nodes.slice(0, shownNodes).join(', '), 600)}${more}.`, width, '  '),
+    ...steps.flatMap(step => wrap(clean(step, 500), width, '    ', '      ')),
+    ...wrap(`For good: ${clean(durable, 1000)}`, width, '  '),
+  ]
+}
 
 function snippetLines(snippet: string): string[] {
   const lines = snippet.trimEnd().split('\n')
@@ -63,8 +107,10 @@ function waveOf(wave: readonly string[], index: number): string {
 }
 
 function approvalLines(plan: Plan, file: string, width: number): string[] {
-  if (plan.steps.length === 0)
-    return wrap(`No node would be changed, so there is nothing to approve. All of it stands in ${file}.`, width, '')
+  if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
+    return wrap(`Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`, width, '')
+  if (plan.steps.some(({ until }) => until !== undefined))
+    return wrap(`This version puts no thresholds back in time, so it approves no such plan. All of it stands in ${file}.`, width, '')
   const acting = plan.steps.some(actsAtOnce) ? ' --allow-act-at-once' : ''
   return [
     `Plan:   ${file}`,

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
-import { makePlan, type PlanResult, parseChange, planText } from '#pipeline/plan.ts'
+import { makeDeletionPlan, makePlan, type PlanResult, type PruneWish, parseChange, planText } from '#pipeline/plan.ts'
 import { prune } from '#snapshot/prune.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { exitCode } from './exit-code.ts'
@@ -21,6 +21,9 @@ interface PlanOptions extends FleetOptions {
   rule: string[]
   finding: string[]
   set: ConfigurationChange[]
+  pruneImages?: boolean
+  to?: number
+  deletions?: boolean
   allowActAtOnce?: boolean
   out: string
   format: 'text' | 'json'
@@ -35,6 +38,13 @@ export function planCommand(): Command {
     .addOption(repeatable('--rule <id>', 'fix what this rule found; repeatable', parseText, 'all that a plan may fix'))
     .addOption(repeatable('--finding <id>', 'fix this finding; repeatable', parseText, 'likewise'))
     .addOption(repeatable('--set <path=value>', 'set this field; null takes it away; alone it plans nothing else', parseChange, 'none'))
+    .option('--prune-images', 'have the kubelets delete unused images, by lowering their thresholds for a while; a plan of its own')
+    .option(
+      '--to <percent>',
+      'with --prune-images: how full the image filesystem may stay (default: imageGCLowThresholdPercent)',
+      parsePercent,
+    )
+    .option('--deletions', 'name objects of the clusters that policy remediation.deletions lets go; a plan of its own')
     .option('--allow-act-at-once', 'also where the new thresholds act at once on what is there now')
     .option('--out <file>', 'where the plan is written', parseText, 'plan.json')
     .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
@@ -48,6 +58,9 @@ It names the exact bytes of every file, and its digest is what a person approves
 Examples:
   highwater plan --snapshot snapshot.ndjson.gz
   highwater plan --snapshot snapshot.ndjson.gz --rule eviction-before-image-gc --nodegroup general
+  highwater plan --snapshot snapshot.ndjson.gz --rule log-rotation-drift
+  highwater plan --cluster prod --nodegroup general --prune-images --to 60
+  highwater plan --cluster prod --deletions
   highwater plan --cluster prod --set imageGCHighThresholdPercent=70 --set imageGCLowThresholdPercent=50
   highwater approve plan.json --digest DIGEST --by "Ada Lovelace"
 
@@ -59,19 +72,31 @@ but some nodes or parts of the input could not be read; 4 failed.`,
     })
 }
 
+/** The high threshold is one above it, and 100 would switch image GC off. */
+function parsePercent(text: string): number {
+  const percent = /^\d{1,2}$/.test(text) ? Number(text) : 0
+  if (percent < 1 || percent > 98) throw new InvalidArgumentError('It takes a whole number from 1 to 98.')
+  return percent
+}
+
+function pruneOf({ pruneImages, to }: PlanOptions): PruneWish | null {
+  if (pruneImages !== true && to !== undefined) throw new OperatorError('--to says how far images are pruned: it goes with --prune-images')
+  return pruneImages === true ? { toPercent: to ?? null } : null
+}
+
+function planOf(options: PlanOptions): (file: string) => Promise<PlanResult> {
+  const { rule: rules, finding: findings, set: changes } = options
+  const [policy, selection, prune] = [policyOf(options), selectionOf(options), pruneOf(options)]
+  if (options.deletions !== true)
+    return file =>
+      makePlan(file, { rules, findings, changes, prune, allowActAtOnce: options.allowActAtOnce === true, selection, policy, version })
+  if (prune !== null || rules.length + findings.length + changes.length > 0)
+    throw new OperatorError('--deletions is a plan of its own: it names objects of the clusters, and changes no node')
+  return file => makeDeletionPlan(file, { selection, policy })
+}
+
 async function runPlan(options: PlanOptions): Promise<number> {
-  const policy = policyOf(options)
-  const { plan, inputErrors, unread } = await withSnapshot(options, file =>
-    makePlan(file, {
-      rules: options.rule,
-      findings: options.finding,
-      changes: options.set,
-      allowActAtOnce: options.allowActAtOnce === true,
-      selection: selectionOf(options),
-      policy,
-      version,
-    }),
-  )
+  const { plan, inputErrors, unread } = await withSnapshot(options, planOf(options))
   const text = planText(plan)
   try {
     writeFileSync(options.out, text)

@@ -1,5 +1,5 @@
 /**
- * The reads of a Kubernetes API server, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dependencies.md).
+ * The reads of a Kubernetes API server, and the one way to delete an object, on pooled keep-alive connections (client-node opens one TLS connection a request, see docs/dependencies.md).
  * Every request goes through the server's pace, has its own time-out and size limit, and is retried a bounded number of times.
  */
 import http from 'node:http'
@@ -77,6 +77,16 @@ export interface GetOptions {
   isMetadataOnly?: boolean
 }
 
+/** Source: Kubernetes API reference, DeleteOptions. */
+export interface Deletion {
+  uid: string
+  resourceVersion: string
+  /** Null: the resource's own. */
+  propagationPolicy: 'Background' | null
+  /** The server checks rights, conditions and admission, and keeps the object. */
+  isDryRun: boolean
+}
+
 export class KubernetesClient {
   private readonly endpoint: KubernetesEndpoint
   private readonly base: URL
@@ -128,6 +138,22 @@ export class KubernetesClient {
   /** POSTs a review: the server answers a question and keeps nothing. @throws as getJson */
   postReview(path: string, review: object, options: GetOptions): Promise<unknown> {
     return this.ask({ method: 'POST', path, body: JSON.stringify(review) }, options)
+  }
+
+  /**
+   * DELETEs one object, if it still is that one. Asked again after an answer that was lost it may be gone: 404.
+   *
+   * @throws as getJson; 409 where it is another one, or was changed since
+   */
+  deleteObject(path: string, { uid, resourceVersion, propagationPolicy, isDryRun }: Deletion, options: GetOptions): Promise<unknown> {
+    const body = {
+      kind: 'DeleteOptions',
+      apiVersion: 'v1',
+      preconditions: { uid, resourceVersion },
+      ...(propagationPolicy !== null && { propagationPolicy }),
+      ...(isDryRun && { dryRun: ['All'] }),
+    }
+    return this.ask({ method: 'DELETE', path, body: JSON.stringify(body) }, options)
   }
 
   private async ask(
@@ -223,7 +249,8 @@ export class KubernetesClient {
   }
 
   private read({ status, headers, body }: Answer, question: Question): unknown {
-    if (status === 200 || status === 201) {
+    // 202: it goes when what holds it is gone.
+    if (status === 200 || status === 201 || status === 202) {
       try {
         return JSON.parse(body)
       } catch (cause) {
@@ -294,7 +321,7 @@ export class KubernetesClient {
 }
 
 interface Question {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'DELETE'
   path: string
   body?: string
   accept?: string

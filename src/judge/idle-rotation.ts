@@ -15,6 +15,11 @@ export interface PlacedBlock {
   podLogs: string
 }
 
+export function podLogsOf({ configuration }: Pick<Satisfied<never>, 'configuration'>): string {
+  const podLogs = configuration?.podLogsDir
+  return typeof podLogs === 'string' && podLogs !== '' ? podLogs : usualPodLogs
+}
+
 export const blocksOf = (files: LogFiles, podLogs: string): PlacedBlock[] =>
   Object.entries(files).flatMap(([path, { blocks }]) =>
     Object.values(blocks)
@@ -40,11 +45,30 @@ export const neverRun = (blocks: PlacedBlock[]): Failing => ({
   evidence: [{ what: 'host logrotateRuns.by', value: 'null: no timer is active, and no cron job calls it' }, ...evidenceOf(blocks)],
 })
 
+/** What runs its containers; null: not told. */
+const runtimeOf = ({ host, node }: Satisfied<'host'>): string | null =>
+  node.status?.nodeInfo?.containerRuntimeVersion ?? (isRawObject(host.containerd) ? 'containerd' : null)
+
+/** Blocks of which each pattern meets nothing, or what the kubelet rotates: without them no log is kept longer, or lost. */
+export function removableBlocks(subject: Satisfied<'host'>, all: readonly PlacedBlock[]): PlacedBlock[] {
+  const runtime = runtimeOf(subject)
+  const seen = seenLogsOf(subject.host)
+  const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
+  const isDockerIdle = runtime !== null && !runtime.startsWith('docker') && !isWritten
+  return all.filter(({ block, podLogs }) => {
+    const places = block.patterns.map(pattern => placeOf(pattern, podLogs))
+    const isTwice = places.includes('pods') && doubleRotation(subject, block) !== null
+    return places.every(
+      place => place === 'links' || place === 'nothing' || (place === 'docker' ? isDockerIdle : place === 'pods' && isTwice),
+    )
+  })
+}
+
 /** Nobody writes where the pattern looks, or only links lie there. */
 export function* unwritten(subject: Satisfied<'host'>, all: PlacedBlock[]): Iterable<Failing | Undecided> {
-  const { host, node: object } = subject
+  const { host } = subject
   const docker = all.filter(placed => patternsAt(placed, ['docker']).length > 0)
-  const version = object.status?.nodeInfo?.containerRuntimeVersion ?? (isRawObject(host.containerd) ? 'containerd' : null)
+  const version = runtimeOf(subject)
   const seen = seenLogsOf(host)
   const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
   if (docker.length > 0 && version === null) yield { unknown: 'node: its status names no container runtime' }

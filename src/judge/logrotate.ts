@@ -5,6 +5,7 @@
  * Source: logrotate's config.c (readConfigFile, readAllConfigPaths) and logrotate.c (findNeedRotating).
  */
 import { createHash } from 'node:crypto'
+import type { WantedLogRotation } from '#model/policy.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { bounded, byText } from './text.ts'
 
@@ -59,6 +60,10 @@ export const ownOf = <Value>(record: Readonly<Record<string, Value>>, name: stri
   Object.hasOwn(record, name) ? (record[name] ?? null) : null
 
 export const settingOf = (settings: Settings, name: string): Setting => ownOf(settings, name) ?? ownOf(defaults, name) ?? notSet
+
+/** Of the file that the policy wants; null: it says no whole file. */
+export const wantedHash = ({ sha256, content }: WantedLogRotation): string | null =>
+  content === null ? sha256 : createHash('sha256').update(content).digest('hex')
 
 /** Null: none was read. */
 export function logFilesOf(host: RawObject): LogFiles | null {

@@ -1,7 +1,7 @@
 /** How a file of logrotate differs between nodes, or from what the policy wants, and what that may cost. */
 import type { WantedLogRotation } from '#model/policy.ts'
 import type { FieldValue } from './drift.ts'
-import { keptBytes, type LogBlock, type Setting, type Settings, settingOf, settingsOf } from './logrotate.ts'
+import { keptBytes, type LogBlock, type Setting, type Settings, settingOf, settingsOf, wantedHash } from './logrotate.ts'
 import { beyondIn, blockIn, fileIn, knowsFile, type NodeRotation } from './node-rotation.ts'
 import { type Drift, driftOfValues } from './peers.ts'
 import type { CohortMember } from './rule.ts'
@@ -38,7 +38,7 @@ export function fileDrift(path: string, members: readonly Member[], wanted: Want
   const holders = known.filter(({ fact }) => fileIn(fact, path) !== null)
   const ofFile = compared(`file ${path}`, known, fact => (fileIn(fact, path) ? there : notThere), wanted && there)
   const hashed = holders.filter(({ fact }) => hashIn(fact, path) !== null)
-  const hash = wanted?.sha256 ?? null
+  const hash = wanted && wantedHash(wanted)
   const ofHash = compared(`sha256 of ${path}`, hashed, fact => hashValue(hashIn(fact, path)), hash === null ? null : hashValue(hash))
   // Whoever has the wanted file shows what is wanted in it.
   const model = hash === null ? null : (hashed.find(({ fact }) => hashIn(fact, path) === hash)?.fact ?? null)

@@ -1,6 +1,7 @@
 /** What a plan of remediation says (the contract `highwater.plan/1`), and the approval that names it (`highwater.approval/1`). */
 import type { DurableFix, Subject } from './finding.ts'
 import type { AmiFamily } from './node-identity.ts'
+import type { DeletionKind } from './policy.ts'
 import type { RawObject } from './record.ts'
 
 export const planSchema = 'highwater.plan/1'
@@ -65,6 +66,12 @@ export interface Blast {
   text: string
 }
 
+/** A file of logrotate, the same for all nodes of a cohort. */
+export interface CohortFile {
+  path: string
+  sha256: string
+}
+
 /** Nodes of one group, image and kubelet minor that get the same change. */
 export interface PlanCohort {
   id: string
@@ -74,6 +81,8 @@ export interface PlanCohort {
   kubeletVersion: string
   /** KubeletConfiguration fields to change, as a merge patch (RFC 7386) of what runs: null takes a key away. */
   fields: RawObject
+  /** What is written in place of fields, which then are none. */
+  file?: CohortFile
   /** Ids of the findings that ask for it; empty: an operator did. */
   findings: string[]
   /** Nodes that the change is meant for; of these `planned` have a step, the others stand under never or refused. */
@@ -88,6 +97,21 @@ export interface PlanCohort {
 export interface ExpectedSetting {
   field: string
   value: unknown
+}
+
+/**
+ * When a change has done what it is for: the kubelet's own image GC has made room, or there was time enough for it. Then the old file is put back, byte
+ * for byte, and the kubelet starts once more.
+ */
+export interface StepEnd {
+  kind: 'image-gc'
+  /** Of the image filesystem, as image GC counts it. */
+  usedPercentAtMost: number
+  /** After the kubelet has started with the change. */
+  atMostMs: number
+  /** What no container uses and nothing pins: more is not deleted, however long it takes. */
+  imagesAtMost: number
+  bytesAtMost: number
 }
 
 export interface PlanStep {
@@ -109,12 +133,54 @@ export interface PlanStep {
   kubeletStartedAt: string | null
   before: NodeState
   after: NodeState
+  /** Absent: the change stays. */
+  until?: StepEnd
 }
 
 /** A node that is left alone, and why. */
 export interface LeftAlone {
   cluster: string
   node: string
+  why: string
+}
+
+/** What a plan says and nobody runs: it takes a person, and a reboot. */
+export interface ManualChange {
+  cluster: string
+  group: Subject
+  amiFamily: AmiFamily
+  /** Ids of the findings that ask for it. */
+  findings: string[]
+  title: string
+  /** In the order in which they are to be changed. */
+  nodes: string[]
+  /** Commands and what to look at, line by line, for one node after the other. */
+  steps: string[]
+  /** What makes it last where the nodes come from. */
+  durable: string
+}
+
+/** An object of a cluster that goes, by the Kubernetes API and nothing else. */
+export interface PlannedDeletion {
+  cluster: string
+  kind: DeletionKind
+  /** `plural` or `plural.group`. */
+  resource: string
+  /** Null: it has none. */
+  namespace: string | null
+  name: string
+  /** One of the same name and another UID is another object, and stays. */
+  uid: string
+  /** Where the snapshot tells it: an object that was changed since stays. */
+  resourceVersion: string | null
+  why: string
+  ageSeconds: number
+}
+
+/** What a plan of deletions does not say. */
+export interface NotDeleted {
+  cluster: string
+  resource: string
   why: string
 }
 
@@ -133,6 +199,14 @@ export interface Plan {
   /** Nodes that nothing is ever written to: their fix is the durable text. */
   never: LeftAlone[]
   refused: LeftAlone[]
+  /** What else is wanted of nodes that have a step: a plan changes one thing on each, and the next one the next. Absent: nothing. */
+  later?: LeftAlone[]
+  /** Absent: nothing. */
+  manual?: ManualChange[]
+  /** Oldest first; such a plan changes no node. Absent: none was asked for. */
+  deletions?: PlannedDeletion[]
+  /** Absent: nothing. */
+  notDeleted?: NotDeleted[]
   /** Nodes that already run with all of it. */
   unchanged: number
   /** `cluster/node`; one node of each cohort first. */

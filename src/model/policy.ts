@@ -48,10 +48,12 @@ export interface ModeSelection {
   mode: ReadMode
 }
 
-/** What a file of logrotate is meant to be; with neither, that it is there and says something. */
+/** What a file of logrotate is meant to be; with none of these, that it is there and says something. */
 export interface WantedLogRotation {
   /** Of its bytes, in lower-case hexadecimal. */
   sha256: string | null
+  /** The whole of it. */
+  content: string | null
   /** Directives in force in each of its blocks, or outside of any where it has none; `false`: not set. */
   directives: Record<string, string | number | boolean>
 }
@@ -68,10 +70,16 @@ export interface ClusterGarbagePolicy {
   minAgeHours: number
 }
 
+/** What of a cluster's own objects a plan may delete, once it is that old. Absent: none of them. */
+export const deletionKinds = ['nodeLeases', 'failedPods', 'finishedJobs', 'releasedVolumes'] as const
+export type DeletionKind = (typeof deletionKinds)[number]
+export type DeletionPolicy = { [Kind in DeletionKind]?: { olderThanHours: number } }
+
 /** How nodes may be changed. */
 export interface RemediationPolicy {
   /** How much of a cohort is changed after the second wave, the third, …; the first wave is one node of each, the last the rest. */
   wavePercents: number[]
+  deletions: DeletionPolicy
   /** When nodes may be changed; empty: at any time. */
   windows: ChangeWindow[]
   /** CloudWatch alarms of the accounts and regions that are audited: while one of them is in ALARM, or cannot be read, nothing is changed. */
@@ -192,6 +200,7 @@ export const defaultPolicy: Policy = {
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
   remediation: {
     wavePercents: [5, 20],
+    deletions: {},
     windows: [],
     alarms: [],
     maxUnreadyPercent: 10,

@@ -48,8 +48,10 @@ export const manifests = (mode: ReadMode): string =>
     .join('---\n')
 
 /** Of one identity, with just these rights. */
-export const roleManifests = (identity: IdentityName, rights: readonly string[]): string[] =>
-  clusterRole(identityNames[identity], rights).map(yamlOf)
+export const roleManifests = (identity: IdentityName, rights: readonly string[]): string[] => rolesOf(identityNames[identity], rights)
+
+/** Of a group of that name. */
+export const rolesOf = (name: string, rights: readonly string[]): string[] => clusterRole(name, rights).map(yamlOf)
 
 /** Lists of plain words on one line. */
 function yamlOf(object: object): string {
@@ -186,6 +188,8 @@ const everywhere = [
   '- **The role that kubelets see** (mode `kubelet`) has no IAM policy at all. It trusts the role that runs highwater, which needs `sts:AssumeRole` on it.',
   '- **Karpenter and Auto Mode**: the lists of `nodepools`, `ec2nodeclasses` and `nodeclasses` matter only where they are installed.',
   '- **SSM**: `ssm:SendCommand` is limited to highwater’s two documents and to instances that carry the tag `aws:eks:cluster-name`, which EKS sets and nobody else can, or, for hybrid nodes, `EKSClusterARN`. The documents have to be in every account and region that is read this way: deploy the stack there. SSM takes only `*` for the other three calls.',
+  '- **Deleting** (`remediation.deletions` in the policy) takes a role of its own, `highwater-deletions`: `highwater permissions --policy FILE` prints it with `get` and `delete` of just the kinds that the policy names. By default it names none, and nothing here deletes.',
+  '- **Answers in S3** (`inspectOutput` in the policy): `s3:GetObject` on that bucket and prefix for highwater, `s3:PutObject` for the instances’ roles.',
   '- **Alarms** (`remediation.alarms` in the policy): `cloudwatch:DescribeAlarms` on them, in the accounts and regions that are audited, for whoever changes nodes.',
   '',
   '## The service',

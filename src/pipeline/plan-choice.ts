@@ -22,8 +22,19 @@ export interface PlanChoice {
 export const wantsFindings = ({ rules, findings, changes }: PlanChoice): boolean =>
   rules.length > 0 || findings.length > 0 || changes.length === 0
 
+/** How a finding is ended: by fields of the kubelet's configuration, by files of logrotate as they should be, or without what comes to nothing in them, or by a person. */
+export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'manual'
+
+/** Rules whose findings are ended otherwise than by the fields of their fix. */
+const otherRemedies: Readonly<Record<string, RemedyKind>> = {
+  'ineffective-log-rotation': 'idle-log-blocks',
+  'log-rotation-drift': 'log-files',
+  'memory-cgroup-leak': 'manual',
+}
+
 export interface ChosenFix {
   id: string
+  remedy: RemedyKind
   rule: string
   family: Family
   config: RawObject
@@ -43,9 +54,11 @@ export function chosenFixes(findings: readonly Finding[], choice: PlanChoice): M
   const byNode = new Map<string, ChosenFix[]>()
   for (const finding of chosenFindings(findings, choice)) {
     const { id, rule, family, cluster, nodes, fix } = finding
+    const remedy = remedyOf(finding)
+    if (remedy === null) continue
     for (const node of nodes.sample) {
       const key = `${cluster}/${node}`
-      byNode.set(key, [...(byNode.get(key) ?? []), { id, rule, family, config: fix.config }])
+      byNode.set(key, [...(byNode.get(key) ?? []), { id, remedy, rule, family, config: fix.config }])
     }
   }
   return byNode
@@ -56,17 +69,20 @@ function chosenFindings(all: readonly Finding[], { rules, findings: ids }: PlanC
   const unknown = ids.find(id => !all.some(finding => finding.id === id))
   if (unknown !== undefined) throw new OperatorError(`No open finding of these nodes has the id ${JSON.stringify(unknown.slice(0, 80))}`)
   const named = isNamed ? all.filter(({ id, rule }) => ids.includes(id) || rules.includes(rule)) : all
-  const fit = named.filter(isApplicable)
+  const fit = named.filter(finding => remedyOf(finding) !== null)
   if (isNamed && named.length > 0 && fit.length === 0)
     throw new OperatorError(
-      `${named.length === 1 ? `The finding ${named[0]?.id} of ${named[0]?.rule} has` : `The ${named.length} findings that were named have`} no fix that a plan may apply: a plan sets ${allFields}`,
+      `${named.length === 1 ? `The finding ${named[0]?.id} of ${named[0]?.rule} has` : `The ${named.length} findings that were named have`} no fix that a plan may apply: a plan sets ${allFields}, and writes files of logrotate`,
     )
   return fit
 }
 
-const isApplicable = ({ fix }: Finding): boolean => {
+/** Null: no plan ends it. */
+function remedyOf({ rule, fix }: Finding): RemedyKind | null {
+  const other = Object.hasOwn(otherRemedies, rule) ? otherRemedies[rule] : undefined
+  if (other !== undefined) return other
   const fields = Object.keys(fix.config)
-  return fields.length > 0 && fields.every(isPlannable)
+  return fields.length > 0 && fields.every(isPlannable) ? 'configuration' : null
 }
 
 /**

@@ -37,7 +37,7 @@ export interface PlanRules {
 /** `invalid`: no kubelet of this minor would start with it, wherever it is written; `unread`: the node told too little. */
 export type Planned = NodeOutcome & { because?: 'invalid' | 'unread' }
 
-const refused = (why: string, because?: Planned['because']): Planned => ({
+export const refused = (why: string, because?: Planned['because']): Planned => ({
   state: 'refused',
   why: bounded(why, 1000),
   ...(because !== undefined && { because }),
@@ -76,7 +76,6 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
       `it would act at once on what is there now: ${acting.map(signal => actWords(signal, prediction)).join('; ')} (kubernetes#83612). Make room first, or ask for it with --allow-act-at-once`,
     )
   const { host: _host, ...file } = change
-  const conditions = record.node.status?.conditions ?? []
   return {
     state: 'planned',
     planned: {
@@ -88,11 +87,16 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
       after,
       blast: rules.fleet.blastOf(record, isStatusKept(running, features)),
       pulls: pullsOf(prediction),
-      isReady: identity.ready === 'True',
-      hasPressure: conditions.some(({ type, status }) => /Pressure$/.test(type ?? '') && status === 'True'),
+      ...healthOf(record, identity),
     },
   }
 }
+
+/** What of a node decides, beside its pods, whether it goes first. */
+export const healthOf = ({ node }: NodeRecord, { ready }: NodeIdentity): { isReady: boolean; hasPressure: boolean } => ({
+  isReady: ready === 'True',
+  hasPressure: (node.status?.conditions ?? []).some(({ type, status }) => /Pressure$/.test(type ?? '') && status === 'True'),
+})
 
 /** What its files come to is settled by now, and loading them again takes longer than all the rest. */
 export const withoutFiles = (host: RawObject | null): RawObject | null =>

@@ -1,9 +1,5 @@
 /** The story of a plan: a saved fleet is audited, its findings (or an operator's settings) become files, and each is replayed before anyone approves it. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { featuresOf } from '#facts/kubelet/features.ts'
-import { durableFixes, originOf } from '#judge/durable/durable.ts'
-import { durableTargets } from '#judge/durable/index.ts'
-import { nodeSubject } from '#judge/subject.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Plan } from '#model/plan.ts'
@@ -11,15 +7,16 @@ import type { Policy } from '#model/policy.ts'
 import { type ClusterRecord, isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { FleetPods } from '#remediate/blast.ts'
-import { whyNever } from '#remediate/never.ts'
-import { type CohortFacts, type CohortKey, PlanBuilder, type PlanHead } from '#remediate/plan.ts'
+import { PlanBuilder, type PlanHead } from '#remediate/plan.ts'
 import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
-import { replay } from '#replay/replay.ts'
 import { prune } from '#snapshot/prune.ts'
 import { savedFleet } from './fleet.ts'
-import { type ChosenFix, checkChanges, chosenFixes, ownFixes, type PlanChoice, settle, wantsFindings } from './plan-choice.ts'
-import { isStatusKept, type Planned, type PlanRules, planNode } from './plan-node.ts'
-import { changesOf } from './plan-start.ts'
+import { FleetLogFiles } from './log-files.ts'
+import { ManualChanges } from './manual-changes.ts'
+import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './plan-choice.ts'
+import type { PlanRules } from './plan-node.ts'
+import type { PruneWish } from './plan-prune.ts'
+import { checkRequest, idsOf, laterText, wishesOf } from './plan-wishes.ts'
 import { savedAudit } from './saved-audit.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 import { rules } from './shelves.ts'
@@ -27,9 +24,13 @@ import { rules } from './shelves.ts'
 export { approve } from '#remediate/approve.ts'
 export { approvalText, parsePlan, planText } from '#remediate/plan-file.ts'
 export { parseChange } from '#replay/configuration/configuration-change.ts'
+export { makeDeletionPlan } from './plan-deletions.ts'
+export type { PruneWish } from './plan-prune.ts'
 
 export interface PlanRequest extends PlanChoice {
   allowActAtOnce: boolean
+  /** In place of all findings and changes. */
+  prune?: PruneWish | null
   selection: Selection
   policy: Policy
   version: string
@@ -45,11 +46,12 @@ export interface PlanResult {
 
 /** @param file a snapshot; it is read several times, so that no fleet has to fit into memory @throws OperatorError */
 export async function makePlan(file: string, request: PlanRequest): Promise<PlanResult> {
-  const { policy, selection } = request
-  checkChanges(request.changes)
-  const fixes = wantsFindings(request) ? await fixesOf(file, request) : new Map<string, ChosenFix[]>()
-  const fleet = await readFleet(file, selection)
+  const { policy, selection, prune: pruneWish = null } = request
+  checkRequest(request)
+  const fixes = pruneWish === null && wantsFindings(request) ? await fixesOf(file, request) : new Map<string, ChosenFix[]>()
+  const fleet = await readFleet(file, request)
   const builder = new PlanBuilder()
+  const manual = new ManualChanges()
   const planRules: PlanRules = { policy, allowActAtOnce: request.allowActAtOnce, fleet: fleet.pods }
   const seen = new Set<string>()
   const identities: NodeIdentity[] = []
@@ -65,34 +67,36 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
     if (seen.size === seen.add(name).size) continue
     identities.push(identity)
     const meant = fixes.get(name) ?? []
-    const own = ownFixes(meant, () => nodeSubject(record, replay(record, fleet.head.takenAt)), policy)
-    if (own.length === 0 && request.changes.length === 0) continue
-    const running = runningOf(record)
-    const { patch, findings, conflict } = settle(own, request.changes, running ?? {}, identity.kubeletVersion)
-    if (conflict === null && Object.keys(patch).length === 0) {
-      builder.takeUnchanged()
-      continue
-    }
-    const key = cohortOf(record, identity, patch)
-    const never = whyNever(identity)
     const node = {
       record,
       takenAt: fleet.head.takenAt,
       identity,
-      running,
-      patch,
+      running: runningOf(record),
       releaseVersion: fleet.releaseOf(record.cluster, identity),
     }
-    const outcome: Planned =
-      never !== null ? { state: 'never', why: never } : conflict !== null ? { state: 'refused', why: conflict } : planNode(node, planRules)
-    if (outcome.because === 'unread') unread++
-    if (outcome.because === 'invalid' && outcome.state === 'refused') invalid.push(`${name}: ${outcome.why}`)
-    builder.take(identity.name, key, findings, factsOf(identity, patch, running ?? {}), outcome)
+    manual.take(record, identity, idsOf(meant, 'manual'))
+    const wishes = wishesOf(node, meant, fleet.logFiles, request, planRules)
+    if (wishes.every(wish => wish === 'unchanged')) {
+      if (wishes.length > 0) builder.takeUnchanged()
+      continue
+    }
+    let hasStep = false
+    for (const wish of wishes) {
+      if (wish === 'unchanged') continue
+      const { outcome } = wish
+      if (outcome.because === 'unread') unread++
+      if (outcome.because === 'invalid' && outcome.state === 'refused') invalid.push(`${name}: ${outcome.why}`)
+      if (hasStep && outcome.state === 'planned') builder.takeLater(record.cluster, identity.name, laterText(wish))
+      else builder.take(identity.name, wish.key, wish.findings, wish.facts, outcome)
+      hasStep ||= outcome.state === 'planned'
+      if (outcome.state === 'never') break
+    }
   }
   rejectUnknownNames(
     selection,
     identities.map(identity => ({ identity })),
   )
+  builder.takeManual(manual.close())
   const plan = builder.close(fleet.head, policy.remediation.wavePercents)
   if (plan.steps.length === 0 && invalid.length > 0)
     throw new OperatorError(`${invalid[0]}${invalid.length > 1 ? `; and so on ${invalid.length - 1} more nodes` : ''}. Nothing was planned`)
@@ -110,14 +114,16 @@ async function fixesOf(file: string, request: PlanRequest): Promise<Map<string, 
 interface Fleet {
   head: PlanHead
   pods: FleetPods
+  logFiles: FleetLogFiles
   inputErrors: string[]
   /** Of the node's nodegroup, while nothing is changing it; null: not known. */
   releaseOf(cluster: string, identity: NodeIdentity): string | null
 }
 
 /** What one node alone does not tell: every pod of its cluster, whichever nodes were chosen. */
-async function readFleet(file: string, { clusters }: Selection): Promise<Fleet> {
+async function readFleet(file: string, { selection: { clusters }, policy }: PlanRequest): Promise<Fleet> {
   const pods = new FleetPods()
+  const logFiles = new FleetLogFiles(policy)
   const inputErrors: string[] = []
   const releases = new Map<string, string>()
   let head: PlanHead | null = null
@@ -125,14 +131,18 @@ async function readFleet(file: string, { clusters }: Selection): Promise<Fleet> 
     if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
     if (record.kind === 'Snapshot') head = { takenAt: record.takenAt, account: record.account ?? null, region: record.region ?? null }
     if (record.kind === 'Objects') pods.takeObjects(prune(record))
-    if (record.kind === 'Node') pods.takeNode(prune(record))
+    if (record.kind === 'Node') {
+      const node = prune(record)
+      pods.takeNode(node)
+      logFiles.takeNode(node, nodeIdentity(node.node))
+    }
     if (record.kind === 'Cluster') {
       pods.takeCluster(record)
       for (const [name, version] of releasesOf(record)) releases.set(`${record.cluster}/${name}`, version)
     }
   }
   if (head === null) throw new OperatorError(`${file} does not begin with a snapshot's first line, so it is not known when it was taken`)
-  return { head, pods, inputErrors, releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null }
+  return { head, pods, logFiles, inputErrors, releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null }
 }
 
 const releasesOf = ({ nodegroups }: ClusterRecord): [name: string, version: string][] =>
@@ -141,26 +151,3 @@ const releasesOf = ({ nodegroups }: ClusterRecord): [name: string, version: stri
   )
 
 const runningOf = ({ configz }: NodeRecord): RawObject | null => (isRawObject(configz?.kubeletconfig) ? configz.kubeletconfig : null)
-
-/** Nodes without a group are one of their cluster's, or each of them would go first. */
-const cohortOf = ({ cluster }: NodeRecord, { group, amiFamily, kubeletVersion }: NodeIdentity, fields: RawObject): CohortKey => ({
-  cluster,
-  group: group.kind === 'Node' ? { kind: 'Cluster', namespace: null, name: cluster } : group,
-  amiFamily,
-  kubeletVersion: featuresOf(kubeletVersion).minor === null ? 'unknown' : `1.${featuresOf(kubeletVersion).minor}`,
-  fields,
-})
-
-function factsOf(identity: NodeIdentity, patch: RawObject, running: RawObject): CohortFacts {
-  const features = featuresOf(identity.kubeletVersion)
-  return {
-    features,
-    isStatusKept: isStatusKept(running, features),
-    durable: () => {
-      const fields = changesOf(patch, running).flatMap(({ path: [field = ''], value }) =>
-        value === undefined ? [] : [[field, value] as const],
-      )
-      return durableFixes(durableTargets, identity.group, [{ origin: originOf(identity), config: Object.fromEntries(fields) }])
-    },
-  }
-}

@@ -130,8 +130,29 @@ function isMet({ key, operator, values }: RawObject, labels: Readonly<Record<str
 
 const sampled = 20
 
+/** Where no kubelet starts anew. */
+export const withoutRestart: Blast = {
+  pods: 0,
+  notReadyPods: 0,
+  singletons: { count: 0, sample: [] },
+  budgetsAtLimit: { count: 0, sample: [] },
+  startupProbes: 0,
+  imagesForgotten: 0,
+  unreadNodes: 0,
+  text: 'Nothing restarts, and no pod notices.',
+}
+
+/** How the kubelets of a cohort start anew. */
+export interface CohortStart {
+  features: KubeletFeatures
+  /** Containers that are ready stay so. */
+  isStatusKept: boolean
+  /** There, and back again. */
+  restarts: 1 | 2
+}
+
 /** Of a cohort. */
-export function blastOfCohort(nodes: readonly NodeBlast[], features: KubeletFeatures, isStatusKept: boolean): Blast {
+export function blastOfCohort(nodes: readonly NodeBlast[], start: CohortStart): Blast {
   const sum = (count: (node: NodeBlast) => number) => nodes.reduce((total, node) => total + count(node), 0)
   const named = (names: string[]) => ({ count: names.length, sample: names.sort().slice(0, sampled) })
   const budgets = nodes.some(({ budgetsAtLimit }) => budgetsAtLimit === null)
@@ -146,17 +167,18 @@ export function blastOfCohort(nodes: readonly NodeBlast[], features: KubeletFeat
     imagesForgotten: sum(({ imagesForgotten }) => imagesForgotten),
     unreadNodes: nodes.filter(({ pods }) => pods === null).length,
   }
-  return { ...blast, text: sentences(blast, features, isStatusKept).join(' ') }
+  return { ...blast, text: sentences(blast, start).join(' ') }
 }
 
-function sentences(blast: Omit<Blast, 'text'>, features: KubeletFeatures, isStatusKept: boolean): string[] {
+function sentences(blast: Omit<Blast, 'text'>, { features, isStatusKept, restarts }: CohortStart): string[] {
+  const often = restarts === 2 ? 'twice' : 'once'
   const { notReadyPods, singletons, budgetsAtLimit, startupProbes, imagesForgotten, unreadNodes } = blast
   return [
     isStatusKept
-      ? 'Each kubelet restarts once; containers run on, and pods that are ready stay so.'
+      ? `Each kubelet restarts ${often}; containers run on, and pods that are ready stay so.`
       : notReadyPods === 0
-        ? 'Each kubelet restarts once; containers run on, and no pod that was read turns NotReady.'
-        : `Each kubelet restarts once; containers run on, but ${notReadyPods} of ${blast.pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`,
+        ? `Each kubelet restarts ${often}; containers run on, and no pod that was read turns NotReady.`
+        : `Each kubelet restarts ${often}; containers run on, but ${notReadyPods} of ${blast.pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`,
     ...(singletons.count > 0 ? [`${singletons.count} of them are the only pod of their owner: ${shown(singletons)}.`] : []),
     ...(budgetsAtLimit === null
       ? ['PodDisruptionBudgets were not read.']
@@ -164,7 +186,7 @@ function sentences(blast: Omit<Blast, 'text'>, features: KubeletFeatures, isStat
         ? [`${budgetsAtLimit.count} PodDisruptionBudgets allow no disruption now: ${shown(budgetsAtLimit)}.`]
         : []),
     ...(startupProbes > 0 ? [`${startupProbes} startup probes run again (kubernetes#133579).`] : []),
-    `The ages of ${imagesForgotten} images are forgotten: ${
+    `The ages of ${imagesForgotten} images are forgotten${restarts === 2 ? ' each time' : ''}: ${
       features.has('firstDetectionIsTimed')
         ? 'until imageMinimumGCAge has passed again none of them is deleted'
         : 'imageMinimumGCAge protects none of them'

@@ -1,11 +1,15 @@
 /** A plan and an approval as files: written in one way only, and read back with every part checked, since a step runs as root. */
 import * as z from 'zod'
-import { placesOf } from '#facts/eks/kubelet-places.ts'
+import { isPlace } from '#facts/eks/kubelet-places.ts'
+import { subjectKinds } from '#model/finding.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { type Approval, approvalSchema, type Plan, planMethods, planSchema } from '#model/plan.ts'
+import { deletionKinds } from '#model/policy.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
+import { deletables, mostDeletions } from './deletions.ts'
 import { digestOf } from './plan.ts'
+import { longestPruneMs } from './prune.ts'
 
 export const planText = (plan: Plan): string => `${canonicalJson(plan, 1)}\n`
 export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
@@ -31,13 +35,16 @@ const state = z.strictObject({
   evictsNow: z.array(name).nullable(),
 })
 
+const group = z.strictObject({ kind: z.enum(subjectKinds), namespace: name.nullable(), name })
+
 const cohort = z.strictObject({
   id: name,
   cluster: name,
-  group: z.strictObject({ kind: z.enum(['Nodegroup', 'NodePool', 'Node', 'Cluster', 'Pod']), namespace: name.nullable(), name }),
+  group,
   amiFamily: z.enum(amiFamilies),
   kubeletVersion: name,
   fields: z.record(name, z.unknown()),
+  file: z.strictObject({ path: name, sha256: hash }).optional(),
   findings: z.array(name),
   nodes: count,
   planned: count,
@@ -81,12 +88,35 @@ const step = z
     kubeletStartedAt: time.nullable(),
     before: state,
     after: state,
+    until: z
+      .strictObject({
+        kind: z.literal('image-gc'),
+        usedPercentAtMost: z.int().min(1).max(99),
+        atMostMs: z.int().min(1).max(longestPruneMs),
+        imagesAtMost: count,
+        bytesAtMost: z.number().min(0),
+      })
+      .optional(),
   })
-  .refine(({ method, path }) => placesOf[method].includes(path), 'not a path that a plan may write by this method')
+  .refine(({ method, path }) => isPlace(method, path), 'not a path that a plan may write by this method')
   .refine(
     ({ method, content, newSha256 }) => method === 'bottlerocket' || sha256(content) === newSha256,
     'the content does not have its newSha256',
   )
+
+const deletion = z
+  .strictObject({
+    cluster: name,
+    kind: z.enum(deletionKinds),
+    resource: name,
+    namespace: name.nullable(),
+    name,
+    uid: name,
+    resourceVersion: name.nullable(),
+    why: text,
+    ageSeconds: count,
+  })
+  .refine(({ kind, resource }) => deletables[kind].resource === resource, 'not an object that a plan may delete')
 
 const planForm = z.strictObject({
   schema: z.literal(planSchema),
@@ -98,6 +128,23 @@ const planForm = z.strictObject({
   steps: z.array(step),
   never: leftAlone,
   refused: leftAlone,
+  later: leftAlone.optional(),
+  manual: z
+    .array(
+      z.strictObject({
+        cluster: name,
+        group,
+        amiFamily: z.enum(amiFamilies),
+        findings: z.array(name),
+        title: text,
+        nodes: z.array(name),
+        steps: z.array(text),
+        durable: text,
+      }),
+    )
+    .optional(),
+  deletions: z.array(deletion).max(mostDeletions).optional(),
+  notDeleted: z.array(z.strictObject({ cluster: name, resource: name, why: text })).optional(),
   unchanged: count,
   waves: z.array(z.array(text).min(1)),
 })

@@ -4,20 +4,25 @@ import type { DurableFix, Subject } from '#model/finding.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import {
   actsAtOnce,
-  type CohortCounts,
-  type CohortEffect,
+  type Blast,
+  type CohortFile,
   type ExpectedSetting,
   type LeftAlone,
+  type ManualChange,
   type NodeState,
+  type NotDeleted,
   type Plan,
   type PlanCohort,
+  type PlannedDeletion,
   type PlanStep,
   type Pulls,
   planSchema,
+  type StepEnd,
 } from '#model/plan.ts'
 import type { RawObject } from '#model/record.ts'
-import { blastOfCohort, type NodeBlast } from './blast.ts'
+import { blastOfCohort, type NodeBlast, withoutRestart } from './blast.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
+import { effectOf } from './effect.ts'
 import type { FileChange } from './remedies/remedy.ts'
 import { type Candidate, wavesOf } from './waves.ts'
 
@@ -29,6 +34,7 @@ export interface CohortKey {
   /** `1.34`. */
   kubeletVersion: string
   fields: RawObject
+  file?: CohortFile
 }
 
 /** What one node of a cohort tells for all. */
@@ -45,8 +51,12 @@ export interface PlannedNode {
   kubeletStartedAt: string | null
   before: NodeState
   after: NodeState
-  blast: NodeBlast
+  until?: StepEnd
+  /** Null: nothing restarts. */
+  blast: NodeBlast | null
   pulls: Pulls[]
+  /** What else is to be said of it, alike for all nodes of a cohort. */
+  says?: string
   isReady: boolean
   hasPressure: boolean
 }
@@ -68,16 +78,50 @@ export interface PlanHead {
   region: string | null
 }
 
+/** A plan with nothing in it but this, under its digest. */
+export function planOfDeletions({ takenAt, account, region }: PlanHead, deletions: PlannedDeletion[], notDeleted: NotDeleted[]): Plan {
+  const body: Omit<Plan, 'id' | 'digest'> = {
+    schema: planSchema,
+    createdAt: takenAt,
+    snapshot: { takenAt, account, region },
+    cohorts: [],
+    steps: [],
+    never: [],
+    refused: [],
+    deletions,
+    ...(notDeleted.length > 0 && { notDeleted }),
+    unchanged: 0,
+    waves: [],
+  }
+  return withDigest(body)
+}
+
+function withDigest(body: Omit<Plan, 'id' | 'digest'>): Plan {
+  const digest = digestOf(body)
+  return { ...body, id: digest.slice(0, 16), digest }
+}
+
 export class PlanBuilder {
   readonly #cohorts = new Map<string, Cohort>()
   readonly #steps: PlanStep[] = []
   readonly #candidates: Candidate[] = []
   readonly #never: LeftAlone[] = []
   readonly #refused: LeftAlone[] = []
+  readonly #later: LeftAlone[] = []
+  readonly #manual: ManualChange[] = []
   #unchanged = 0
 
   takeUnchanged(): void {
     this.#unchanged++
+  }
+
+  /** What another plan does of a node that this one changes already. */
+  takeLater(cluster: string, node: string, why: string): void {
+    this.#later.push({ cluster, node, why })
+  }
+
+  takeManual(changes: readonly ManualChange[]): void {
+    this.#manual.push(...changes)
   }
 
   /** @param findings ids of those that ask for it */
@@ -113,11 +157,12 @@ export class PlanBuilder {
       steps: this.#steps.sort(byNode),
       never: this.#never.sort(byNode),
       refused: this.#refused.sort(byNode),
+      ...(this.#later.length > 0 && { later: this.#later.sort(byNode) }),
+      ...(this.#manual.length > 0 && { manual: this.#manual }),
       unchanged: this.#unchanged,
       waves: wavesOf(this.#candidates, wavePercents),
     } as const
-    const digest = digestOf(body)
-    return { ...body, id: digest.slice(0, 16), digest }
+    return withDigest(body)
   }
 }
 
@@ -130,10 +175,16 @@ export function digestOf({
   steps,
   never,
   refused,
+  later,
+  manual,
+  deletions,
+  notDeleted,
   unchanged,
   waves,
 }: Omit<Plan, 'id' | 'digest'>): string {
-  return sha256(canonicalJson({ schema, createdAt, snapshot, cohorts, steps, never, refused, unchanged, waves }))
+  return sha256(
+    canonicalJson({ schema, createdAt, snapshot, cohorts, steps, never, refused, later, manual, deletions, notDeleted, unchanged, waves }),
+  )
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -141,7 +192,7 @@ const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'clus
   byText(a.cluster, b.cluster) || byText(a.node, b.node)
 
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
-  const { change, instanceId, expect, kubeletStartedAt, before, after } = planned
+  const { change, instanceId, expect, kubeletStartedAt, before, after, until } = planned
   const { method, path, oldSha256, newSha256, content, lastsUntil } = change
   return {
     cluster,
@@ -158,6 +209,7 @@ function stepOf(cluster: string, node: string, cohort: string, planned: PlannedN
     kubeletStartedAt,
     before,
     after,
+    ...(until !== undefined && { until }),
   }
 }
 
@@ -167,9 +219,9 @@ const candidateOf = (key: string, cohort: string, planned: PlannedNode): Candida
   isReady: planned.isReady,
   hasPressure: planned.hasPressure,
   actsAtOnce: actsAtOnce(planned) || planned.after.imageGcDue === true,
-  singletons: planned.blast.singletons.length,
-  notReadyPods: planned.blast.notReadyPods,
-  pods: planned.blast.pods ?? Number.MAX_SAFE_INTEGER,
+  singletons: planned.blast?.singletons.length ?? 0,
+  notReadyPods: planned.blast?.notReadyPods ?? 0,
+  pods: planned.blast === null ? 0 : (planned.blast.pods ?? Number.MAX_SAFE_INTEGER),
 })
 
 function cohortOf(id: string, { key, findings, first: { facts }, nodes, planned }: Cohort): PlanCohort {
@@ -179,62 +231,14 @@ function cohortOf(id: string, { key, findings, first: { facts }, nodes, planned 
     findings: [...findings].sort(),
     nodes,
     planned: planned.length,
-    effect: effectOf(planned),
+    effect: effectOf(planned, key.file),
     durable: facts.durable(),
-    blast: blastOfCohort(
-      planned.map(({ blast }) => blast),
-      facts.features,
-      facts.isStatusKept,
-    ),
+    blast: key.file ? withoutRestart : blastOf(planned, facts),
   }
 }
 
-function effectOf(planned: readonly PlannedNode[]): CohortEffect {
-  const before = countsOf(planned.map(node => node.before))
-  const after = countsOf(planned.map(node => node.after))
-  const pulls = pullsOf(planned.flatMap(node => node.pulls))
-  return { before, after, pulls, text: effectText(planned, before, after, pulls) }
-}
-
-function countsOf(states: readonly NodeState[]): CohortCounts {
-  const count = (is: (state: NodeState) => boolean) => states.filter(is).length
-  return {
-    evictFirst: count(({ evictsBeforeImageGc }) => evictsBeforeImageGc === true),
-    imageGcDue: count(({ imageGcDue }) => imageGcDue === true),
-    freedBytesAtMost: states.reduce((sum, { freedBytesAtMost }) => sum + (freedBytesAtMost ?? 0), 0),
-    evictNow: count(({ evictsNow }) => (evictsNow?.length ?? 0) > 0),
-    unknown: count(state => Object.values(state).includes(null)),
-  }
-}
-
-function pullsOf(pulls: readonly Pulls[]): Pulls[] {
-  const byRegistry = new Map<string, Pulls>()
-  for (const { registry, images, limit } of pulls)
-    byRegistry.set(registry, { registry, images: images + (byRegistry.get(registry)?.images ?? 0), limit })
-  return [...byRegistry.values()].sort((a, b) => byText(a.registry, b.registry))
-}
-
-const gib = (count: number): string => `${(count / 2 ** 30).toFixed(1)} GiB`
-const nodesOf = (count: number): string => `${count} node${count === 1 ? '' : 's'}`
-
-function effectText(planned: readonly PlannedNode[], before: CohortCounts, after: CohortCounts, pulls: readonly Pulls[]): string {
-  const images = pulls.reduce((sum, { images: some }) => sum + some, 0)
-  const byRegistry = pulls.map(({ registry, images: some, limit }) =>
-    limit === null
-      ? `${registry} ${some}`
-      : `${registry} ${some} (it gives ${limit.pulls} in ${limit.hours} h to all nodes behind one address)`,
+const blastOf = (planned: readonly PlannedNode[], { features, isStatusKept }: CohortFacts): Blast =>
+  blastOfCohort(
+    planned.flatMap(({ blast }) => blast ?? []),
+    { features, isStatusKept, restarts: planned.some(({ until }) => until) ? 2 : 1 },
   )
-  const lostAtReboot = planned.filter(({ change }) => change.lastsUntil === 'reboot').length
-  return [
-    `Today ${before.evictFirst} of ${nodesOf(planned.length)} evict first, before image GC; after: ${after.evictFirst}.`,
-    ...(after.imageGcDue > 0
-      ? [
-          `Image GC is due at once on ${nodesOf(after.imageGcDue)} (today ${before.imageGcDue}), freeing at most ${gib(after.freedBytesAtMost)}.`,
-        ]
-      : []),
-    ...(images > 0 ? [`At most ${images} image${images === 1 ? '' : 's'} would have to be pulled again: ${byRegistry.join(', ')}.`] : []),
-    ...(after.evictNow > 0 ? [`Eviction is due on ${nodesOf(after.evictNow)} (today ${before.evictNow}).`] : []),
-    ...(lostAtReboot > 0 ? [`${nodesOf(lostAtReboot)} lose it at the next reboot: nodeadm writes their file anew.`] : []),
-    ...(after.unknown > 0 ? [`Of ${nodesOf(after.unknown)} not all of this is known.`] : []),
-  ].join(' ')
-}

@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
-import { highwater } from '#test/cli.ts'
+import { highwater, temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 
 const world = (more: Partial<ClusterScenario>) => ({ ...recorded, clusters: recorded.clusters.map(cluster => ({ ...cluster, ...more })) })
@@ -32,6 +34,16 @@ describe('highwater doctor', () => {
       rules: expect.arrayContaining([{ apiGroups: [''], resources: ['nodes/proxy'], verbs: ['get'] }]),
     })
     expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', subjects: [{ kind: 'Group', name: 'highwater' }] })
+  })
+
+  it('asks for the rights to delete only where the policy names what may go', async () => {
+    const file = join(temporaryFolder(), 'highwater.yaml')
+    writeFileSync(file, 'remediation: { deletions: { failedPods: { olderThanHours: 48 } } }')
+    const { environment } = await labOf([recorded])
+    const { code, stdout } = await highwater(['doctor', '--policy', file], { env: environment })
+    expect(code).toBe(3)
+    expect(stdout).toContain('missing    delete pods')
+    expect(stdout).toMatch(/for whoever is in the\s+group\s+highwater-deletions/)
   })
 
   it('prints one document with --format json', async () => {
@@ -104,6 +116,21 @@ describe('highwater permissions', () => {
     const names = parseAllDocuments(yaml?.stdout ?? '').map(document => document.toJS().metadata.name)
     expect(names).toEqual(['highwater', 'highwater', 'highwater-kubelet', 'highwater-kubelet'])
     expect(parse(/AWS::EKS::AccessEntry/.exec(markdown?.stdout ?? '')?.[0] ?? '')).toBe('AWS::EKS::AccessEntry')
+  })
+
+  it('adds the rights to delete only where the policy names what may go', async () => {
+    const file = join(temporaryFolder(), 'highwater.yaml')
+    writeFileSync(file, 'remediation: { deletions: { finishedJobs: { olderThanHours: 48 } } }')
+    const { stdout } = await highwater(['permissions', '--format', 'yaml', '--policy', file])
+    const roles = parseAllDocuments(stdout).map(document => document.toJS())
+    expect(roles.map(({ metadata }) => metadata.name)).toEqual(['highwater', 'highwater', 'highwater-deletions', 'highwater-deletions'])
+    expect(roles[2].rules).toEqual([
+      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['get'] },
+      { apiGroups: ['batch'], resources: ['jobs'], verbs: ['delete'] },
+    ])
+    expect(JSON.stringify(roles.slice(0, 2))).not.toContain('delete')
+    const markdown = await highwater(['permissions', '--policy', file])
+    expect(markdown.stdout).toContain('name: highwater-deletions')
   })
 
   it('takes no account that is none', async () => {

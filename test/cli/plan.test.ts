@@ -6,7 +6,7 @@ import type { Approval, Plan } from '#model/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
-import { type FleetNode, fleetNode, mainFile, snapshotOf } from '#test/plan-fleet.ts'
+import { type FleetNode, fleetNode, hashOf, idleImage, mainFile, snapshotOf } from '#test/plan-fleet.ts'
 
 const gc = ['--set', 'imageGCHighThresholdPercent=70', '--set', 'imageGCLowThresholdPercent=50']
 
@@ -111,6 +111,71 @@ describe('highwater plan', () => {
     expect(code).toBe(0)
     expect(read().cohorts[0]?.findings).toHaveLength(1)
     expect(stdout).toMatch(/for {5}findings [a-f0-9]{16}/)
+  })
+})
+
+describe('highwater plan of other remedies', () => {
+  const pause = 'eks/pause:3.10'
+  const images = [idleImage('docker.io/library/a:1', 4), { ...idleImage(pause, 0), size: '300000', pinned: true }]
+  const host = { ...(fleetNode().host as object), containerd: { sandboxImage: pause } }
+
+  it('prints how images are pruned, for how long, and what that costs', async () => {
+    const { code, stdout, read } = await plan([{ available: 28, images, record: { host } }], '--prune-images', '--to', '65')
+    expect(code).toBe(0)
+    expect(read().steps[0]?.until).toMatchObject({ usedPercentAtMost: 65, imagesAtMost: 1 })
+    expect(stdout).toContain('set     imageGCLowThresholdPercent: 65, for a while')
+    expect(stdout).toMatch(/then\s+the\s+old\s+file\s+is\s+put\s+back,\s+byte\s+for\s+byte/)
+    expect(stdout).toContain('Each kubelet restarts twice')
+  })
+
+  it.each<[string, string[], RegExp]>([
+    ['a target without pruning', ['--to', '60', ...gc], /it goes with --prune-images/],
+    ['a target that is none', ['--prune-images', '--to', '99'], /from 1 to 98/],
+    ['another change beside it', ['--prune-images', ...gc], /a plan of its own/],
+  ])('refuses %s', async (_, args, message) => {
+    const { code, stderr, out } = await plan([{}], ...args)
+    expect(code).toBe(2)
+    expect(stderr).toMatch(message)
+    expect(existsSync(out)).toBe(false)
+  })
+
+  it('prints what the policy lets be deleted, and nothing of it can be taken for a command', async () => {
+    const folder = temporaryFolder()
+    const policy = join(folder, 'highwater.yaml')
+    writeFileSync(policy, 'remediation: { deletions: { failedPods: { olderThanHours: 24 }, nodeLeases: { olderThanHours: 24 } } }')
+    const status = { phase: 'Failed', reason: 'Evicted', startTime: '2026-11-01T00:00:00Z' }
+    const items = [{ metadata: { namespace: 'shop', name: 'cart-0', uid: 'u1' }, status }]
+    const snapshot = snapshotOf([fleetNode()], { kind: 'Objects', cluster: 'prod', resource: 'pods', items })
+    const out = join(folder, 'plan.json')
+    const run = (...args: string[]) => inProcess(['plan', '--snapshot', snapshot, '--policy', policy, '--out', out, '--deletions', ...args])
+    const { code, stdout } = await run()
+    const { digest } = JSON.parse(readFileSync(out, 'utf8')) as Plan
+    // The leases were not read.
+    expect(code).toBe(3)
+    expect(stdout).toContain('1 object to delete')
+    expect(stdout).toContain('shop/cart-0: Failed (Evicted) since 2026-11-01T00:00:00Z')
+    expect(stdout).toContain('prod: leases.coordination.k8s.io: it was not read')
+    expect((await inProcess(['approve', out, '--digest', digest, '--by', 'Ada'])).code).toBe(0)
+    expect(await run('--prune-images')).toMatchObject({ code: 2, stderr: expect.stringContaining('--deletions is a plan of its own') })
+  })
+
+  it('prints the whole of a log rotation file, and what is left to a person', async () => {
+    const directives = (rotate: number) => ({ patterns: ['/var/log/app/*.log'], daily: true, rotate })
+    const text = (rotate: number) => `/var/log/app/*.log {\n  daily\n  rotate ${rotate}\n}\n`
+    const rotating = (rotate: number) => ({
+      ...(fleetNode({ family: 'AL2' }).host as object),
+      logrotate: [{ path: '/etc/logrotate.d/app', sha256: hashOf(text(rotate)), directives: directives(rotate) }],
+      kernel: { release: '4.14.355', cmdline: 'ro', cgroupVersion: 1, memoryCgroups: 30_000 },
+    })
+    const nodes = [5, 5, 50].map((rotate, index) => ({ name: `n${index}`, family: 'AL2' as const, record: { host: rotating(rotate) } }))
+    const { code, stdout } = await plan(nodes, '--rule', 'log-rotation-drift', '--rule', 'memory-cgroup-leak')
+    expect(code).toBe(0)
+    expect(stdout).toContain('Plan')
+    expect(stdout).toMatch(/write {3}\/etc\/logrotate\.d\/app, whole/)
+    expect(stdout).toContain('      rotate 5\n')
+    expect(stdout).toContain('restart Nothing restarts')
+    expect(stdout).toContain('By hand, never by a plan: prod Nodegroup workers, AL2, 3 nodes')
+    expect(stdout).toContain('kubectl drain "$NODE"')
   })
 })
 

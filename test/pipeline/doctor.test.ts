@@ -249,6 +249,7 @@ describe('what to paste', () => {
     region: 'eu-west-1',
     isByConfigMap: true,
     principals: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: null },
+    deletions: null,
     output: null,
   }
   const missing = (what: string) => ({ what, state: 'missing' as const, detail: '', without: null })

@@ -139,7 +139,7 @@ exec ${real} "$@"`
 const changing = ['chmod', 'chown', 'df', 'env', 'id', 'ln', 'mv', 'sync']
 
 /** Programs after which the node may lose its power. */
-const acting = ['mv', 'rm', 'mkdir', 'ln', 'sync', 'systemctl', 'nodeadm', 'apiclient']
+const acting = ['mv', 'rm', 'mkdir', 'ln', 'sync', 'systemctl', 'nodeadm', 'apiclient', 'ctr', 'crictl']
 
 export class ChangedNode {
   readonly root: string

@@ -5,6 +5,7 @@
  *         templates/al2/runtime/kubelet-config.json; eks-hybrid internal/kubelet/config.go; kubelet-eks snap (Ubuntu)
  */
 
+import { isLogrotateFile } from '#facts/logrotate.ts'
 import type { PlanMethod } from '#model/plan.ts'
 
 /** Main configuration files that may be swapped as a whole. */
@@ -17,15 +18,16 @@ export const nodeadmDropIn = '/etc/kubernetes/kubelet/config.json.d/40-nodeadm.c
 /** No file: the settings that apiclient sets. */
 export const bottlerocketPlace = 'settings.kubernetes'
 
-/** What may be written, by method. */
-export const placesOf: Readonly<Record<PlanMethod, readonly string[]>> = {
-  'kubelet-file': kubeletFiles,
-  nodeadm: [nodeadmPiece],
-  'drop-in': [kubeletDropIn],
-  bottlerocket: [bottlerocketPlace],
-  // No plan makes such a step yet.
-  'sync-file': [],
+const placesOf: Readonly<Record<PlanMethod, (path: string) => boolean>> = {
+  'kubelet-file': path => kubeletFiles.includes(path),
+  nodeadm: path => path === nodeadmPiece,
+  'drop-in': path => path === kubeletDropIn,
+  bottlerocket: path => path === bottlerocketPlace,
+  'sync-file': isLogrotateFile,
 }
+
+/** Whether a plan may write there, by that method. */
+export const isPlace = (method: PlanMethod, path: string): boolean => placesOf[method](path)
 
 /** As the day of an AMI release and of an Amazon Linux release are written. */
 const nodeadmFolderSince = 20251023

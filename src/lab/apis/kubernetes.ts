@@ -15,6 +15,7 @@ import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { listParameters, listReply } from './kubernetes/lists.ts'
 import { objectReply } from './kubernetes/objects.ts'
 import { podsListing } from './kubernetes/pods.ts'
+import { withoutDeleted } from './kubernetes/single-objects.ts'
 import { notFound, statusReply } from './kubernetes/status.ts'
 
 export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
@@ -60,7 +61,8 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       parameters: [...listParameters, 'fieldSelector'],
       answer(request, _, user) {
         authorize(user, 'list', 'pods')
-        return listReply(request, cluster, podsListing(cluster, world.at, { fieldSelector: request.query.get('fieldSelector') }))
+        const listing = podsListing(cluster, world.at, { fieldSelector: request.query.get('fieldSelector') })
+        return listReply(request, cluster, withoutDeleted(cluster, 'pods', listing))
       },
     },
     {
@@ -69,7 +71,8 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
       parameters: [...listParameters, 'fieldSelector'],
       answer(request, { namespace = '' }, user) {
         authorize(user, 'list', 'pods', { namespace })
-        return listReply(request, cluster, podsListing(cluster, world.at, { namespace, fieldSelector: request.query.get('fieldSelector') }))
+        const listing = podsListing(cluster, world.at, { namespace, fieldSelector: request.query.get('fieldSelector') })
+        return listReply(request, cluster, withoutDeleted(cluster, 'pods', listing))
       },
     },
     {

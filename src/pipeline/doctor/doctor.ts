@@ -10,6 +10,7 @@ import type { Policy } from '#model/policy.ts'
 import { type ReadMode, readModeOf } from '#model/read-mode.ts'
 import { isRawObject } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
+import { deletionRole, neededToDelete } from '#pipeline/deletion-permissions.ts'
 import { kubernetesRights } from '#pipeline/permissions.ts'
 import { rightChecks, wayToServer } from './api-server.ts'
 import { check, messageOf } from './checks.ts'
@@ -70,6 +71,7 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
       isByConfigMap: isRawObject(record.eks?.accessConfig) && record.eks.accessConfig.authenticationMode === 'CONFIG_MAP',
       account: accountOf(record.eks?.arn, caller?.account ?? null),
       principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
+      deletions: deletionRole(policy),
       output: policy.inspectOutput,
     },
     { reader, kubelet },
@@ -93,6 +95,7 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
     const reader = [...way.checks]
     if (!way.isKnown) return { reader, kubelet: [], isReached: way.isReached }
     reader.push(...(await rightChecks(asking, kubernetesRights(mode, 'reader', policy), 'this identity')))
+    reader.push(...(await rightChecks(asking, neededToDelete(policy), 'this identity')))
     const shown = mode === 'kubelet' ? await kubeletChecks(asking, endpoint, kubelet ?? null, policy) : []
     const isLacking = (rights: readonly Check[], right: string) => rights.some(({ what, state }) => what === right && state === 'missing')
     let nodes: KubernetesNode[] | null = null

@@ -4,6 +4,7 @@ import { fleetGrants, iamStatements, outputGrants } from '#facts/aws/iam.ts'
 import type { Check, Fix } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
+import { type DeletionRole, deleterName } from '#pipeline/deletion-permissions.ts'
 import { type IdentityName, identityNames, kubernetesRights } from '#pipeline/permissions.ts'
 import { accessEntryCommand, roleManifests } from '#pipeline/permissions-document.ts'
 
@@ -18,13 +19,14 @@ export interface Patient {
   isByConfigMap: boolean
   /** Who asked, as an access entry names it; null: not known, as behind a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
+  deletions: DeletionRole | null
   /** Where agents put long answers; null: nowhere. */
   output: Policy['inspectOutput']
 }
 
 /** @param checks by whom they were about */
 export function fixesOf(
-  { mode, cluster, account, region, isByConfigMap, principals, output }: Patient,
+  { mode, cluster, account, region, isByConfigMap, principals, deletions, output }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
 ): Fix[] {
   const fixes: Fix[] = []
@@ -67,5 +69,7 @@ export function fixesOf(
         text: roleManifests(identity, needed).join('---\n'),
       })
   }
+  if (deletions !== null && checks.reader.some(({ what, state }) => state === 'missing' && deletions.rights.includes(what)))
+    fixes.push({ target: `kubectl apply -f - in cluster ${cluster}, for whoever is in the group ${deleterName}`, text: deletions.text })
   return fixes
 }

@@ -9,13 +9,12 @@ import type { PlanMethod } from '#model/plan.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { sha256 } from '#remediate/canonical.ts'
 import { leavesOf, merged } from '#remediate/merge.ts'
+import { longestContent } from './content.ts'
 import { styleOf } from './json-text.ts'
 import type { FileChange, NodeToSet, Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
 
 const unreadFiles = "the node's files were not read (mode ssm or both)"
-/** As the document's parameter takes it, gzipped and in base64. */
-const longestContent = 24_000
 
 /** @param patch merge patch of what runs, of fields that a plan may change */
 export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {

@@ -80,6 +80,13 @@ const common = (content: string, older: string) => ({
 const hashOrAbsent = '^([a-f0-9]{64}|absent)$'
 const seconds = { TimeoutSeconds: given('For the way there and the way back together, 60 or more', { allowedPattern: '^[0-9]{2,3}$' }) }
 
+const withoutContent = ({ Content: _none, ...others }: ReturnType<typeof common>) => others
+
+/** Whole names, registry first. Source: distribution/reference regexp.go, lower case only. */
+const imageForm = '[a-z0-9][a-z0-9.-]{0,200}(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._-]{0,100}){1,8}'
+const tagForm = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
+const digestForm = 'sha256:[a-f0-9]{64}'
+
 /** What changes a node. */
 export const applyDocuments: readonly Document[] = [
   {
@@ -123,6 +130,22 @@ export const applyDocuments: readonly Document[] = [
     timeoutSeconds: '300',
     begin: [],
     files: ['node.sh', 'text.sh', 'change.sh', 'file.sh', 'sync-file.sh'],
+  },
+  {
+    name: 'Highwater-PullImage',
+    resource: 'PullImageDocument',
+    description: 'Pulls an image from another registry, gives it the name that pods use, and pins it. Nothing is started anew.',
+    parameters: {
+      ...withoutContent(common('', hashOrAbsent)),
+      Source: given('Where it is pulled from, without credentials', {
+        allowedPattern: `^${imageForm}(:${tagForm}(@${digestForm})?|@${digestForm})$`,
+      }),
+      Name: given('The name that pods use', { allowedPattern: `^${imageForm}:${tagForm}$` }),
+    },
+    step: 'pull',
+    timeoutSeconds: '900',
+    begin: [],
+    files: ['node.sh', 'text.sh', 'change.sh', 'pull-image.sh'],
   },
 ]
 

@@ -292,7 +292,7 @@ describe('log-rotation-drift', () => {
   describe('what the policy wants', () => {
     const sha = 'a'.repeat(64)
     const wanting = (wanted: Partial<Policy['logRotation'][string]>): Fleet => ({
-      policy: { logRotation: { [app]: { sha256: null, directives: {}, ...wanted } } },
+      policy: { logRotation: { [app]: { sha256: null, content: null, directives: {}, ...wanted } } },
     })
     const names = (hosts: RawObject[], fleet: Fleet) => judged(hosts, fleet).findings.flatMap(({ nodes }) => nodes.sample)
 
@@ -352,7 +352,7 @@ describe('log-rotation-drift', () => {
     })
 
     it('holds outside of blocks for a file that has none', () => {
-      const policy = { logRotation: { [main]: { sha256: null, directives: { weekly: true } } } }
+      const policy = { logRotation: { [main]: { sha256: null, content: null, directives: { weekly: true } } } }
       expect(names([host(globals({ daily: true }))], { policy })).toEqual(['node-0'])
       expect(names([host(globals({ weekly: true }))], { policy })).toEqual([])
     })

@@ -1,6 +1,5 @@
 import type { NodeExample } from '#judge/example.ts'
-import { blocksOf, deleted, late, neverRun, patternsAt, refused, twiceRotated, unwritten } from '#judge/idle-rotation.ts'
-import { usualPodLogs } from '#judge/log-paths.ts'
+import { blocksOf, deleted, late, neverRun, patternsAt, podLogsOf, refused, twiceRotated, unwritten } from '#judge/idle-rotation.ts'
 import { logFilesOf } from '#judge/logrotate.ts'
 import { logrotateRunsOf } from '#judge/logrotate-runs.ts'
 import { unreadFiles } from '#judge/node-rotation.ts'
@@ -41,8 +40,7 @@ export const ineffectiveLogRotation = nodeRule({
     const unread = Object.entries(unreadFiles(subject.host))
     if (files === null) yield { unknown: `host: the files of logrotate were not read${unread[0] ? `: ${unread[0][1]}` : ''}` }
     else if (unread[0]) yield { unknown: `host: ${unread[0][0] || 'some files of logrotate'}: ${unread[0][1]}` }
-    const podLogs = subject.configuration?.podLogsDir
-    const all = blocksOf(files ?? {}, typeof podLogs === 'string' && podLogs !== '' ? podLogs : usualPodLogs)
+    const all = blocksOf(files ?? {}, podLogsOf(subject))
     if (all.length === 0) return
     if (runs?.by === null) {
       yield neverRun(all)

@@ -5,6 +5,7 @@ import type { WorldCluster } from '#lab/world.ts'
 import { authorize, type User } from './authorization.ts'
 import { listParameters, listReply } from './lists.ts'
 import { objectReply } from './objects.ts'
+import { singleObjectRoutes, withoutDeleted } from './single-objects.ts'
 
 const kinds: Readonly<Record<string, string>> = {
   jobs: 'Job',
@@ -64,6 +65,7 @@ export function builtInRoutes(cluster: WorldCluster, at: string): Route<User>[] 
       },
     ]),
     ...garbageResources.map(resource => listRoute(resource, cluster, at)),
+    ...singleObjectRoutes(cluster, at),
   ]
 }
 
@@ -79,7 +81,8 @@ function listRoute(resource: GarbageResource, cluster: WorldCluster, at: string)
       authorize(user, 'list', plural, group === '' ? {} : { group })
       const source = cluster.scenario.objects?.[resource.resource]
       const item = (index: number) => ({ apiVersion, kind, ...source?.item(index, at) })
-      return listReply(request, cluster, { kind: `${kind}List`, apiVersion, count: source?.count ?? 0, item, selected: false })
+      const listing = { kind: `${kind}List`, apiVersion, count: source?.count ?? 0, item, selected: false }
+      return listReply(request, cluster, withoutDeleted(cluster, resource.resource, listing))
     },
   }
 }

@@ -1,0 +1,147 @@
+/**
+ * Which objects of a cluster a plan may delete: what has ended, belongs to nobody who would collect it, and is held by nothing. Asked when the plan is
+ * made and, of the object as it then is, once more before it is deleted.
+ */
+import type { PlannedDeletion } from '#model/plan.ts'
+import { type DeletionKind, type DeletionPolicy, deletionKinds } from '#model/policy.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+/** More go with the next plan: a person reads them. */
+export const mostDeletions = 2000
+
+interface Deletable {
+  /** `plural` or `plural.group`. */
+  resource: string
+  isNamespaced: boolean
+  /** As kubectl deletes it; null: it has nothing that depends on it. */
+  propagationPolicy: 'Background' | null
+  /** Finalizers that do not speak against it: a controller takes them away by itself. None is ever taken away by force. */
+  finalizers: readonly string[]
+  /** Since when it could go, and why; null: it may not. */
+  ended(object: RawObject): { since: string; why: string } | null
+}
+
+/** By the word of the policy. */
+export const deletables: Readonly<Record<DeletionKind, Deletable>> = {
+  nodeLeases: {
+    resource: 'leases.coordination.k8s.io',
+    isNamespaced: true,
+    propagationPolicy: null,
+    finalizers: [],
+    // Whether its node is gone is asked beside; one with an owner is collected with it.
+    ended({ metadata, spec }) {
+      if (namespaceOf(metadata) !== 'kube-node-lease' || ownersOf(metadata).length > 0) return null
+      const renewTime = isRawObject(spec) ? spec.renewTime : null
+      return isTime(renewTime)
+        ? { since: renewTime, why: `its node is gone, nobody renews it since ${renewTime}, and nobody owns it` }
+        : null
+    },
+  },
+  failedPods: {
+    resource: 'pods',
+    isNamespaced: true,
+    propagationPolicy: null,
+    finalizers: [],
+    ended({ metadata, status }) {
+      if (!isRawObject(status) || status.phase !== 'Failed' || ownersOf(metadata).some(({ kind }) => kind === 'Node')) return null
+      const since = endOfPod(status) ?? (isRawObject(metadata) && isTime(metadata.creationTimestamp) ? metadata.creationTimestamp : null)
+      const reason = typeof status.reason === 'string' && /^\w{1,60}$/.test(status.reason) ? ` (${status.reason})` : ''
+      return since === null ? null : { since, why: `Failed${reason} since ${since}` }
+    },
+  },
+  finishedJobs: {
+    resource: 'jobs.batch',
+    isNamespaced: true,
+    propagationPolicy: 'Background',
+    finalizers: [],
+    // With a time to live, or a controller that keeps a history, another one decides.
+    ended({ metadata, spec, status }) {
+      if (ownersOf(metadata).length > 0 || (isRawObject(spec) && typeof spec.ttlSecondsAfterFinished === 'number')) return null
+      const ended = listOf(isRawObject(status) ? status.conditions : null).find(
+        ({ type, status: is }) => (type === 'Complete' || type === 'Failed') && is === 'True',
+      )
+      const since = ended?.lastTransitionTime
+      return isTime(since) ? { since, why: `${ended?.type} since ${since}, without ttlSecondsAfterFinished; its pods go with it` } : null
+    },
+  },
+  releasedVolumes: {
+    resource: 'persistentvolumes',
+    isNamespaced: false,
+    propagationPolicy: null,
+    finalizers: ['kubernetes.io/pv-protection'],
+    // Upstream: api/core/v1 PersistentVolumeStatus lastPhaseTransitionTime; without it nobody knows since when.
+    ended({ spec, status }) {
+      if (!isRawObject(spec) || !isRawObject(status) || status.phase !== 'Released' || spec.persistentVolumeReclaimPolicy !== 'Retain')
+        return null
+      const since = status.lastPhaseTransitionTime
+      const csi = isRawObject(spec.csi) && typeof spec.csi.volumeHandle === 'string' ? ` ${spec.csi.volumeHandle.slice(0, 100)}` : ''
+      return isTime(since)
+        ? { since, why: `Released since ${since}; its policy is Retain: the disk${csi} stays, and costs, until somebody deletes that, too` }
+        : null
+    },
+  },
+}
+
+const isTime = (value: unknown): value is string => typeof value === 'string' && value.length < 40 && !Number.isNaN(Date.parse(value))
+const listOf = (value: unknown): RawObject[] => (Array.isArray(value) ? value.filter(isRawObject) : [])
+const ownersOf = (metadata: unknown): RawObject[] => (isRawObject(metadata) ? listOf(metadata.ownerReferences) : [])
+const namespaceOf = (metadata: unknown): unknown => (isRawObject(metadata) ? metadata.namespace : null)
+
+/** The latest of what its status tells. */
+function endOfPod(status: RawObject): string | null {
+  const statuses = [status.containerStatuses, status.initContainerStatuses, status.ephemeralContainerStatuses].flatMap(listOf)
+  const ends = statuses.map(({ state }) => (isRawObject(state) && isRawObject(state.terminated) ? state.terminated.finishedAt : null))
+  const changes = listOf(status.conditions).map(({ lastTransitionTime }) => lastTransitionTime)
+  const times = [...ends, ...changes, status.startTime].filter(isTime)
+  return times.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null
+}
+
+export interface DeletableObject {
+  namespace: string | null
+  name: string
+  uid: string
+  resourceVersion: string | null
+  why: string
+  ageSeconds: number
+}
+
+/** Null: it stays. @param nowMs of the clock that its times were written by, as nearly as is known */
+export function deletable(kind: DeletionKind, object: RawObject, olderThanHours: number, nowMs: number): DeletableObject | null {
+  const { metadata } = object
+  const { isNamespaced, finalizers, ended } = deletables[kind]
+  if (!isRawObject(metadata) || metadata.deletionTimestamp !== undefined) return null
+  const { name, uid, namespace, resourceVersion } = metadata
+  if (!isName(name) || !isName(uid) || (isNamespaced && !isName(namespace))) return null
+  const held = Array.isArray(metadata.finalizers) ? metadata.finalizers : []
+  if (held.some(finalizer => !finalizers.includes(String(finalizer)))) return null
+  const end = ended(object)
+  const ageMs = end === null ? Number.NaN : nowMs - Date.parse(end.since)
+  if (end === null || !(ageMs >= olderThanHours * 3_600_000)) return null
+  return {
+    namespace: isNamespaced ? String(namespace) : null,
+    name,
+    uid,
+    resourceVersion: isName(resourceVersion) ? resourceVersion : null,
+    why: end.why,
+    ageSeconds: Math.floor(ageMs / 1000),
+  }
+}
+
+/** As it may stand in a path, too. */
+const isName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-zA-Z0-9]([\w.:-]{0,251}[a-zA-Z0-9])?$/.test(value) && !value.includes('..')
+
+/** Of the object itself. All of these are served as v1 by every minor from 1.24 on. */
+export function objectPath({ resource, namespace, name }: Pick<PlannedDeletion, 'resource' | 'namespace' | 'name'>): string {
+  const [plural = '', ...group] = resource.split('.')
+  const root = group.length === 0 ? '/api/v1' : `/apis/${group.join('.')}/v1`
+  const place = namespace === null ? '' : `/namespaces/${encodeURIComponent(namespace)}`
+  return `${root}${place}/${plural}/${encodeURIComponent(name)}`
+}
+
+/** What deleting them takes: to look once more, and to delete. */
+export function deletionRights(policy: DeletionPolicy): string[] {
+  const resources = deletionKinds.filter(kind => policy[kind] !== undefined).map(kind => deletables[kind].resource)
+  const rights = resources.flatMap(resource => [`get ${resource}`, `delete ${resource}`])
+  return policy.nodeLeases === undefined ? rights : ['get nodes', ...rights]
+}

@@ -1,0 +1,111 @@
+/**
+ * The text of a file of logrotate, read and written. A snapshot tells a file by its directives and its hash; the text is written again in the few ways
+ * people write such files until it comes to that hash. Then nothing of it was lost, neither a comment nor a script.
+ */
+import { isLogPattern, logrotateDirectives } from '#facts/logrotate.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { sha256 } from '#remediate/canonical.ts'
+
+export interface WrittenBlock {
+  /** Empty: outside of any block. */
+  patterns: string[]
+  /** In their order; the value is empty where none stands. */
+  directives: [name: string, value: string][]
+}
+
+/** As `host.logrotate` tells the file, entry by entry; null: not in full. */
+export function writtenBlocks(entries: readonly RawObject[]): WrittenBlock[] | null {
+  const blocks = entries.map(({ directives }) => (isRawObject(directives) ? blockOf(directives) : null))
+  return blocks.every(block => block !== null) ? blocks : null
+}
+
+function blockOf({ patterns, ...directives }: RawObject): WrittenBlock | null {
+  const read = Object.entries(directives).map(([name, value]) => [name, valueText(value)] as const)
+  const whole = read.flatMap(([name, value]) => (value === null ? [] : [[name, value] as [string, string]]))
+  const texts = Array.isArray(patterns) ? patterns.filter(pattern => typeof pattern === 'string') : []
+  return whole.length === read.length ? { patterns: texts, directives: whole } : null
+}
+
+const valueText = (value: unknown): string | null =>
+  value === true ? '' : typeof value === 'string' || typeof value === 'number' ? String(value) : null
+
+export type LogrotateStyle = (blocks: readonly WrittenBlock[]) => string
+
+const styles: LogrotateStyle[] = ['    ', '  ', '\t', ''].flatMap(indent =>
+  [' {', '\n{', '{'].flatMap(brace =>
+    [' ', '\n'].flatMap(between =>
+      ['\n', '\n\n'].map(
+        (gap): LogrotateStyle =>
+          blocks =>
+            `${blocks.map(block => blockText(block, { indent, brace, between })).join(gap)}\n`,
+      ),
+    ),
+  ),
+)
+
+function blockText({ patterns, directives }: WrittenBlock, { indent, brace, between }: { indent: string; brace: string; between: string }) {
+  const lines = directives.map(([name, value]) => `${patterns.length > 0 ? indent : ''}${name}${value === '' ? '' : ` ${value}`}`)
+  return patterns.length === 0 ? lines.join('\n') : [`${patterns.join(between)}${brace}`, ...lines, '}'].join('\n')
+}
+
+/** Null: none of them comes to that hash. */
+export const logrotateStyleOf = (blocks: readonly WrittenBlock[], hash: string): LogrotateStyle | null =>
+  styles.find(style => sha256(style(blocks)) === hash) ?? null
+
+const mostBlocks = 50
+const mostLines = 1000
+
+/** Text: why no plan writes it, for people. */
+export function parseLogrotate(text: string): WrittenBlock[] | string {
+  if (!/^[\t\n\x20-\x7e]*\n$/.test(text)) return 'it has to be plain text that ends with a newline'
+  const lines = text.split('\n')
+  if (lines.length > mostLines) return `it has more than ${mostLines} lines`
+  const blocks: WrittenBlock[] = []
+  let patterns: string[] = []
+  let open: WrittenBlock | null = null
+  for (const [index, line] of lines.entries()) {
+    const said = line.trim()
+    const at = `line ${index + 1}`
+    if (said === '' || said.startsWith('#')) continue
+    if (open !== null && open.patterns.length > 0 && said === '}') open = null
+    else if (said.startsWith('/') || said === '{') {
+      if (open !== null && open.patterns.length > 0) return `${at}: a block is not closed before the next one`
+      patterns.push(
+        ...said
+          .replace(/\s*\{$/, '')
+          .split(/\s+/)
+          .filter(Boolean),
+      )
+      const wrong = patterns.find(pattern => !isLogPattern(pattern))
+      if (wrong !== undefined) return `${at}: ${wrong.slice(0, 100)} may meet more than logs, or is written in a way that is not known here`
+      if (!said.endsWith('{')) continue
+      if (patterns.length === 0) return `${at}: a block without a pattern`
+      open = { patterns, directives: [] }
+      blocks.push(open)
+      patterns = []
+    } else {
+      if (patterns.length > 0) return `${at}: a pattern without a block`
+      const directive = directiveIn(said)
+      if (typeof directive === 'string') return `${at}: ${directive}`
+      open ??= outside(blocks)
+      open.directives.push(directive)
+    }
+  }
+  if (patterns.length > 0 || (open !== null && open.patterns.length > 0)) return 'its last block is not closed'
+  // A node does not tell a file that says nothing, so nobody could see that it arrived.
+  if (blocks.length === 0) return 'it says nothing'
+  return blocks.length > mostBlocks ? `it has more than ${mostBlocks} blocks` : blocks
+}
+
+function outside(blocks: WrittenBlock[]): WrittenBlock {
+  const block: WrittenBlock = { patterns: [], directives: [] }
+  blocks.push(block)
+  return block
+}
+
+function directiveIn(said: string): [string, string] | string {
+  const [, name = '', value = ''] = /^([a-z]+)(?:\s*=\s*|\s+)?(.*)$/.exec(said) ?? []
+  const plain = value.replace(/\s+/g, ' ')
+  if (!Object.hasOwn(logrotateDirectives, name)) return `${(name || said).slice(0, 40)} is no directive that a plan writes`
+  return logrotateDirectives[name]?.test(plain) ? [name, plain] : `${name} cannot be ${plain.slice(0, 60) || 'without a value'}`
+}

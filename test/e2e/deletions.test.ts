@@ -1,0 +1,100 @@
+/** What a control plane has left, planned from a live fleet, deleted through the real client, and gone from the next plan. */
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { KubernetesClient } from '#clients/kubernetes.ts'
+import { garbage } from '#lab/scenarios/garbage.ts'
+import type { Scenario } from '#lab/scenarios/scenario.ts'
+import { auditorRights, labPrincipal } from '#lab/world.ts'
+import type { Plan } from '#model/plan.ts'
+import { type DeletionPolicy, defaultPolicy } from '#model/policy.ts'
+import { everything } from '#model/selection.ts'
+import { eksTargets } from '#pipeline/fleet.ts'
+import { makeDeletionPlan } from '#pipeline/plan.ts'
+import { deleteObjects } from '#remediate/delete-objects.ts'
+import { deletionRights, objectPath } from '#remediate/deletions.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { auditLive, labOf } from '#test/lab-audit.ts'
+
+const generous = { timeout: 120_000 }
+const deletions: DeletionPolicy = {
+  failedPods: { olderThanHours: 24 },
+  finishedJobs: { olderThanHours: 24 },
+  nodeLeases: { olderThanHours: 24 },
+}
+const policy = { ...defaultPolicy, remediation: { ...defaultPolicy.remediation, deletions } }
+
+const worldWith = (rights: readonly string[]): Scenario => ({
+  ...garbage,
+  clusters: garbage.clusters.map(cluster => ({ ...cluster, access: { [labPrincipal]: [...auditorRights, ...rights] } })),
+})
+
+async function planned(): Promise<Plan> {
+  const snapshotPath = join(temporaryFolder(), 'snapshot.ndjson')
+  await auditLive({ snapshotPath })
+  return (await makeDeletionPlan(snapshotPath, { policy, selection: everything })).plan
+}
+
+async function carriedOut({ deletions: objects = [] }: Plan, isDryRun = false): Promise<string[]> {
+  const signal = AbortSignal.timeout(60_000)
+  const states: string[] = []
+  for await (const { record, endpoint } of eksTargets({ policy, selection: everything, signal })) {
+    if (endpoint === null) continue
+    const kubernetes = new KubernetesClient(endpoint, { pace: { requestsPerSecond: 1000, concurrency: 4 }, backoffMs: 1 })
+    onTestFinished(() => kubernetes.close())
+    const context = { kubernetes, policy: deletions, now: () => new Date(), isDryRun, options: { signal, timeoutMs: 30_000 } }
+    const own = objects.filter(({ cluster }) => cluster === record.cluster)
+    for await (const { state } of deleteObjects(own, context)) states.push(state)
+  }
+  return states
+}
+
+it('names what nobody collects and none of its healthy twins, deletes it once, and then has nothing left to name', generous, async () => {
+  await labOf([worldWith(deletionRights(deletions))])
+  const plan = await planned()
+  expect(plan.notDeleted).toBeUndefined()
+  const named = (plan.deletions ?? []).map(({ kind, name }) => `${kind} ${name}`)
+  expect(named.join('\n')).not.toContain('kept')
+  expect(new Set(plan.deletions?.map(({ kind }) => kind))).toEqual(new Set(['failedPods', 'finishedJobs', 'nodeLeases']))
+  expect(named).toEqual(expect.arrayContaining(['finishedJobs catalog-import-29384701', 'finishedJobs catalog-import-29384702']))
+
+  const tried = await carriedOut(plan, true)
+  expect(new Set(tried)).toEqual(new Set(['would-delete']))
+  expect((await planned()).deletions?.length).toBe(named.length)
+
+  const done = await carriedOut(plan)
+  expect(done).toEqual(named.map(() => 'deleted'))
+  expect((await planned()).deletions).toEqual([])
+  expect(new Set(await carriedOut(plan))).toEqual(new Set(['gone']))
+})
+
+it('leaves another object of the same name, and another version, where they are', generous, async () => {
+  await labOf([worldWith(deletionRights(deletions))])
+  const plan = await planned()
+  const changed = (plan.deletions ?? []).map((deletion, index) =>
+    index % 2 === 0 ? { ...deletion, uid: 'another' } : { ...deletion, resourceVersion: '0' },
+  )
+  expect(new Set(await carriedOut({ ...plan, deletions: changed }))).toEqual(new Set(['changed']))
+  expect((await planned()).deletions?.length).toBe(plan.deletions?.length)
+})
+
+it('is refused by the server itself, should it have changed since it was looked at', generous, async () => {
+  await labOf([worldWith(deletionRights(deletions))])
+  const [deletion] = (await planned()).deletions ?? []
+  const signal = AbortSignal.timeout(60_000)
+  for await (const { endpoint } of eksTargets({ policy, selection: everything, signal })) {
+    const kubernetes = new KubernetesClient(endpoint!, { pace: { requestsPerSecond: 1000, concurrency: 4 }, backoffMs: 1 })
+    onTestFinished(() => kubernetes.close())
+    const wanted = { uid: deletion!.uid, resourceVersion: '0', propagationPolicy: null, isDryRun: false }
+    await expect(kubernetes.deleteObject(objectPath(deletion!), wanted, { signal, timeoutMs: 30_000 })).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining('Precondition failed: resourceVersion'),
+    })
+  }
+})
+
+it('deletes nothing without the right to', generous, async () => {
+  await labOf([worldWith(deletionRights(deletions).filter(right => right.startsWith('get ')))])
+  const plan = await planned()
+  expect(new Set(await carriedOut(plan))).toEqual(new Set(['failed']))
+  expect((await planned()).deletions?.length).toBe(plan.deletions?.length)
+})

@@ -17,6 +17,7 @@ import {
   weekdays,
 } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
+import { moreFormats } from '#model/report.ts'
 
 const percent = z.number().min(1).max(100)
 const address = z.string().regex(addressPattern, 'an e-mail address')
@@ -223,9 +224,10 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
         .strictObject({
           sender: address.nullable().default(null),
           recipients: z.array(address).min(1).max(mostRecipients).nullable().default(null),
+          formats: z.array(z.enum(moreFormats)).default(defaultPolicy.report.formats).describe('written beside page and findings'),
         })
         .default(defaultPolicy.report)
-        .describe('who gets the service’s mail, instead of what the stack’s parameters say'),
+        .describe('who gets the service’s mail, instead of what the stack’s parameters say, and in which more forms the report is written'),
       severities: z
         .partialRecord(z.enum(ruleIds), z.enum(severities))
         .default({})

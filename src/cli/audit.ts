@@ -1,12 +1,13 @@
 /** `highwater audit`: read a fleet or a snapshot, replay, judge, report. */
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import { alwaysFormats, type FormatId, type MoreFormat, moreFormats } from '#model/report.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
-import { folder, formats, rules } from '#pipeline/shelves.ts'
+import { folder, formats, formatsWith, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { auditExitCode } from './exit-code.ts'
 import { addFleetOptions, type FleetOptions, failOnOption, parseText, policyOf, runSignal, selectionOf } from './options.ts'
@@ -18,7 +19,8 @@ import { version } from './version.ts'
 export interface AuditOptions extends FleetOptions {
   snapshot?: string
   out: string
-  format: string
+  format: FormatId | 'text'
+  outputs: MoreFormat[]
   failOn: Severity | 'none'
   allNodes?: boolean
 }
@@ -34,7 +36,12 @@ export function auditCommand(): Command {
       `folder for ${formats.map(({ name }) => name).join(', ')}, email.html, email.txt, ${snapshotName}`,
       'highwater-out',
     )
-    .addOption(new Option('--format <format>', 'what to print').choices(['text', ...formats.map(({ id }) => id)]).default('text'))
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', ...alwaysFormats, ...moreFormats]).default('text'))
+    .addOption(
+      new Option('--outputs <formats>', `what to write beside page and findings, separated by commas: ${moreFormats.join(', ')}`)
+        .argParser(parseOutputs)
+        .default([], "the policy's"),
+    )
     .addOption(failOnOption())
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFleetOptions(command)
@@ -55,10 +62,21 @@ bad input; 3 something could not be read; 4 failed, nothing published.`,
     })
 }
 
+function parseOutputs(text: string, before: MoreFormat[]): MoreFormat[] {
+  const asked = text.split(',').map(id => id.trim())
+  const strange = asked.filter(id => !isMoreFormat(id))
+  if (strange.length > 0) throw new InvalidArgumentError(`There is no format ${strange.join(', ')}. There are ${moreFormats.join(', ')}.`)
+  return [...before, ...asked.filter(isMoreFormat)]
+}
+
+const isMoreFormat = (id: string): id is MoreFormat => moreFormats.some(format => format === id)
+
 async function runAudit(options: AuditOptions): Promise<number> {
   const result = await auditInto(options)
   const isForPeople = options.format === 'text'
-  const file = result.files.find(({ name }) => formats.some(format => format.id === options.format && format.name === name))
+  const file = result.files.find(
+    ({ name }) => isForPeople || formatsWith(moreFormats).some(({ id, name: own }) => id === options.format && own === name),
+  )
   process.stdout.write(isForPeople ? summaryText(result, process.stdout.isTTY && process.stdout.hasColors()) : (file?.body ?? ''))
   for (const { channel, location, error } of result.deliveries) {
     if (error !== null)
@@ -86,7 +104,7 @@ async function auditInto(options: AuditOptions): Promise<AuditResult> {
       version,
       policy,
       rules,
-      formats,
+      formats: formatsWith([...policy.report.formats, ...options.outputs, ...(options.format === 'text' ? [] : [options.format])]),
       channels: [folder(options.out)],
       mail: null,
       snapshot: snapshotWriter(options),

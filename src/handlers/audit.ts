@@ -27,6 +27,7 @@ export async function handler(event: unknown, { awsRequestId, getRemainingTimeIn
       folder: join(tmpdir(), `highwater-${awsRequestId}`),
       now: () => new Date(),
       parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
+      logMetrics: log.metrics,
     })
     log.ended(answer, request.scheduledTime !== null)
     return answer

@@ -7,6 +7,8 @@ export interface RunLog {
   /** @param isScheduled  only a tick keeps the alarm quiet: somebody's own run is no daily report */
   ended(answer: RunAnswer, isScheduled: boolean): void
   failed(error: unknown): void
+  /** Lines in CloudWatch's embedded metric format: what stands in the function's log becomes metrics. */
+  metrics(lines: string): void
 }
 
 const serviceName = process.env.HIGHWATER_SERVICE || 'highwater'
@@ -30,6 +32,9 @@ export function openRunLog(requestId: string): RunLog {
       const metrics = new Metrics({ namespace: 'highwater', serviceName })
       metrics.addMetric('ReportsPublished', MetricUnit.Count, 1)
       metrics.publishStoredMetrics()
+    },
+    metrics(lines) {
+      if (process.env.POWERTOOLS_METRICS_DISABLED !== 'true') process.stdout.write(lines)
     },
     failed(error) {
       // Messages are made for people; a stack would only show the bundle's one line.

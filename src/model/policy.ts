@@ -2,6 +2,7 @@
 import type { Severity, Subject } from './finding.ts'
 import type { AmiFamily } from './node-identity.ts'
 import type { ReadMode } from './read-mode.ts'
+import type { MoreFormat } from './report.ts'
 
 /** Which findings a waiver covers; `*` stands for any run of characters, an absent key for anything. */
 export interface WaiverMatch {
@@ -148,8 +149,8 @@ export interface Policy {
   /** Of several that match, a later one's fields win. */
   baseline: Baseline[]
   clusterGarbage: ClusterGarbagePolicy
-  /** Who gets the mail, instead of what the stack's parameters say. */
-  report: { sender: string | null; recipients: string[] | null }
+  /** Who gets the mail, instead of what the stack's parameters say; and the forms a report is written in beside page and findings. */
+  report: { sender: string | null; recipients: string[] | null; formats: MoreFormat[] }
   severities: Partial<Record<string, Severity>>
   waivers: Waiver[]
   pace: {
@@ -194,7 +195,7 @@ export const defaultPolicy: Policy = {
   logRotation: {},
   baseline: [],
   clusterGarbage: { enabled: true, kinds: [...garbageKinds], minAgeHours: 24 },
-  report: { sender: null, recipients: null },
+  report: { sender: null, recipients: null, formats: [] },
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },

@@ -106,11 +106,11 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   }
   nodes.sort(byClusterAndName)
   const report = { document, nodes, alertPercent: policy.alertPercent }
-  const files = renderReport(report, formats)
+  const { files, unfit } = renderReport(report, formats)
   const { channels, mail } = context
   const isPublished = channels.length > 0 || mail !== null
   const deliveries = isPublished ? await publishReport(report, files, { channels, mail, snapshotPath: snapshot.keptAt() }) : []
-  return { document, nodes, files, deliveries: [...deliveries, ...snapshot.failure()], ruleErrors }
+  return { document, nodes, files, deliveries: [...deliveries, ...unfit, ...snapshot.failure()], ruleErrors }
 }
 
 /** A disk that takes no snapshot (full, gone) costs the snapshot, not the audit. */

@@ -17,7 +17,7 @@ import { openSnapshot } from '#snapshot/write.ts'
 import { type AuditResult, audit } from './audit.ts'
 import { liveFleet } from './fleet.ts'
 import { rejectUnknownNames } from './selection-check.ts'
-import { formats, rules } from './shelves.ts'
+import { embeddedMetricsName, formatsWith, rules } from './shelves.ts'
 
 export interface ServiceRuntime {
   version: string
@@ -29,6 +29,8 @@ export interface ServiceRuntime {
   folder: string
   now: () => Date
   parsePolicy: (text: string, file: string) => Policy
+  /** Where metrics go that the policy asks for (`report.formats`: emf). */
+  logMetrics: (lines: string) => void
 }
 
 /** Kept free at the end for judging, rendering and publishing. */
@@ -88,12 +90,14 @@ async function runUntil(
     version: runtime.version,
     policy,
     rules,
-    formats,
+    formats: formatsWith(policy.report.formats),
     channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
     mail: mail && ses({ ...mail, region, runId, store, now: runtime.now, signal: endAt }),
     snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
     verify: nodes => rejectUnknownNames(selection, nodes),
   })
+  const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
+  if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
   const failures = [...mistakes, ...failuresOf(result)]
   if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
   if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)

@@ -2,13 +2,17 @@
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
 import { explanationOf, type RuleExplanation } from '#judge/explanation.ts'
 import { rules } from '#judge/rules/index.ts'
+import { embeddedMetrics } from '#report/formats/embedded-metrics.ts'
 
 export { folder } from '#publish/channels/folder.ts'
-export { formats } from '#report/formats/index.ts'
+export { formats, formatsWith } from '#report/formats/index.ts'
 
 export { type RuleExplanation, rules }
 
 const ruleIds: readonly string[] = rules.map(({ id }) => id)
+
+/** The form that the service writes into its log, too. */
+export const embeddedMetricsName = embeddedMetrics.name
 
 /** What a policy may speak of. */
 export const policyTerms = { ruleIds, valueMistakes }

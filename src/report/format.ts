@@ -1,11 +1,13 @@
 /** What an output format is: a pure way from the report to the text of one file. */
-import type { AuditReport } from '#model/report.ts'
+import type { AuditReport, FormatId } from '#model/report.ts'
 
 export interface Format {
   /** As `--format` names it. */
-  id: string
+  id: FormatId
   /** The name of the file it becomes. */
   name: string
   contentType: string
+  /** Why it cannot be made of this report, for people; null: it can. Absent: it always can. */
+  unfit?(report: AuditReport): string | null
   render(report: AuditReport): string
 }

@@ -1,8 +1,20 @@
 /** Runs the formats: one file each, in the order of the list. */
-import type { AuditReport, RenderedFile } from '#model/report.ts'
+import type { AuditReport, Delivery, RenderedFile } from '#model/report.ts'
 import type { Format } from './format.ts'
 
+export interface Rendered {
+  files: RenderedFile[]
+  /** The formats that could not be made of this report, as channels tell of theirs. */
+  unfit: Delivery[]
+}
+
 /** Equal reports give equal bytes. */
-export function renderReport(report: AuditReport, formats: Format[]): RenderedFile[] {
-  return formats.map(({ name, contentType, render }) => ({ name, contentType, body: render(report) }))
+export function renderReport(report: AuditReport, formats: Format[]): Rendered {
+  const rendered: Rendered = { files: [], unfit: [] }
+  for (const { id, name, contentType, unfit, render } of formats) {
+    const reason = unfit?.(report) ?? null
+    if (reason === null) rendered.files.push({ name, contentType, body: render(report) })
+    else rendered.unfit.push({ channel: id, location: null, link: null, error: reason })
+  }
+  return rendered
 }

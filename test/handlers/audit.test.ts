@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
@@ -82,6 +82,22 @@ describe('the policy in the bucket', () => {
     writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), 'report: { recipients: [owner@example.com] }\n')
     await invoke(tick)
     expect(lab.mails()).toMatchObject([{ to: ['owner@example.com'], from: 'highwater@example.com' }])
+  })
+})
+
+describe('more forms of the report', () => {
+  it('lie beside it where the policy asks for them, and metrics stand in the log', async () => {
+    const { storeFolder, file } = await world()
+    mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
+    writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), 'report: { formats: [sarif, emf, asff] }\n')
+    const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    onTestFinished(() => written.mockRestore())
+    await invoke(tick, { POWERTOOLS_METRICS_DISABLED: 'false' })
+    const logged = written.mock.calls.map(([text]) => String(text))
+    expect(JSON.parse(file('findings.sarif')).runs[0].results.length).toBeGreaterThan(0)
+    expect(JSON.parse(file('findings.asff.json'))[0].Findings[0].ProductArn).toMatch(/^arn:aws:securityhub:/)
+    expect(logged).toContain(file('metrics.emf.ndjson'))
+    expect(logged.join('')).toContain('"Cluster":"recorded"')
   })
 })
 

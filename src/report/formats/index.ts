@@ -1,5 +1,35 @@
+import { alwaysFormats, type FormatId } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
+import { asff } from './asff.ts'
+import { csv } from './csv.ts'
+import { embeddedMetrics } from './embedded-metrics.ts'
 import { html } from './html.ts'
 import { json } from './json.ts'
+import { junit } from './junit.ts'
+import { markdown } from './markdown.ts'
+import { ocsf } from './ocsf.ts'
+import { prometheus } from './prometheus.ts'
+import { prometheusRules } from './prometheus-rules.ts'
+import { sarif } from './sarif.ts'
 
-export const formats: Format[] = [html, json]
+const shelf: Record<FormatId, Format> = {
+  html,
+  json,
+  sarif,
+  junit,
+  csv,
+  markdown,
+  prometheus,
+  'prometheus-rules': prometheusRules,
+  ocsf,
+  asff,
+  emf: embeddedMetrics,
+}
+
+/** Those that are always written, then those that are asked for; each once, in the order of the shelf. */
+export const formatsWith = (ids: readonly FormatId[]): Format[] => {
+  const asked: ReadonlySet<FormatId> = new Set([...alwaysFormats, ...ids])
+  return Object.values(shelf).filter(({ id }) => asked.has(id))
+}
+
+export const formats: Format[] = formatsWith([])

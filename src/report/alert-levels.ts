@@ -1,0 +1,118 @@
+/**
+ * From which use of a disk an alert is worth a call, for each cohort of nodes by its own thresholds: not before image GC could act and had its rounds, and
+ * for eviction not before its threshold is met. Where the nodes of a cohort are set in different ways, the latest moment of all is taken.
+ */
+import type { Subject } from '#model/finding.ts'
+import type { AuditedNode } from '#model/report.ts'
+import { cohortsOf, evictionOf, variantsOf } from './views/cohorts.ts'
+
+export interface AlertLevels {
+  cluster: string
+  /** Null: nodes without a group, by name. */
+  group: Subject | null
+  names: string[]
+  /** Null: image GC is off, or not known of any node. */
+  imageGcUsedPercent: {
+    /** The alert fires above this use. Never below the high threshold. */
+    alertAt: number
+    /** Used is 100 − floor(available %): image GC starts just above high − 1. */
+    startsAbove: number
+    isAfterEviction: boolean
+  } | null
+  evictions: { signal: string; on: string[]; limit: { percent: number } | { bytes: number } }[]
+  /** Where images lie, as far as their AMI tells. */
+  imagefs: string[]
+  /** Nodes that are set otherwise than most. */
+  differing: number
+}
+
+/** Above image GC's own high threshold: what the default policy takes for growth within one of its periods (assumedGrowthPercent). */
+const marginPercent = 2
+const namedAtOnce = 200
+
+/** Source: awslabs/amazon-eks-ami nodeadm (localStorage), bottlerocket-os/bottlerocket (data volume): where the kubelet's and the runtime's data lie. */
+const mounts = {
+  root: { nodefs: ['/', '/var', '/var/lib/kubelet'], imagefs: ['/var/lib/containerd', '/mnt/k8s-disks/[0-9]+'] },
+  bottlerocket: { nodefs: ['/local', '/var'], imagefs: ['/local', '/var/lib/containerd'] },
+}
+
+export function alertLevels(nodes: AuditedNode[]): AlertLevels[] {
+  const judged = nodes.filter(({ identity: { owner, operatingSystem } }) => owner !== 'fargate' && operatingSystem === 'linux')
+  // A group with two minors is two cohorts, and one label.
+  const byGroup = Map.groupBy(
+    cohortsOf(judged).flatMap(({ members }) => members),
+    ({ cluster, identity: { group } }) => JSON.stringify(group.kind === 'Node' ? [cluster] : [cluster, group.kind, group.name]),
+  )
+  return [...byGroup.values()]
+    .flatMap(chunked)
+    .map(levelsOf)
+    .filter(({ imageGcUsedPercent, evictions }) => imageGcUsedPercent !== null || evictions.length > 0)
+}
+
+/** Nodes without a group are named one by one. */
+function chunked(members: AuditedNode[]): AuditedNode[][] {
+  if (members[0]?.identity.group.kind !== 'Node') return [members]
+  return Array.from({ length: Math.ceil(members.length / namedAtOnce) }, (_, index) =>
+    members.slice(index * namedAtOnce, (index + 1) * namedAtOnce),
+  )
+}
+
+function levelsOf(members: AuditedNode[]): AlertLevels {
+  const { cluster, identity } = members[0]!
+  const { nodefs, imagefs } = identity.amiFamily === 'Bottlerocket' ? mounts.bottlerocket : mounts.root
+  const isShared = members.every(({ prediction: { filesystems } }) => filesystems.layout === null || filesystems.layout === 'shared')
+  const images = isShared ? nodefs : imagefs
+  const variants = variantsOf(members)
+  return {
+    cluster,
+    group: identity.group.kind === 'Node' ? null : identity.group,
+    names: members.map(({ identity: { name } }) => name).toSorted(),
+    imageGcUsedPercent: imageGcLevel(members),
+    evictions: evictionLevels(members, { 'nodefs.available': nodefs, 'imagefs.available': images }),
+    imagefs: images,
+    differing: members.length - (variants[0]?.length ?? 0),
+  }
+}
+
+function imageGcLevel(members: AuditedNode[]): AlertLevels['imageGcUsedPercent'] {
+  const enabled = members.flatMap(({ prediction: { imageGC } }) => (imageGC?.enabled ? [imageGC.highThresholdPercent] : []))
+  if (enabled.length === 0) return null
+  const high = Math.max(...enabled)
+  const evictionAt = Math.min(...members.map(evictionUsedPercent))
+  const between = Math.min(high + marginPercent, (high + evictionAt) / 2)
+  const alertAt = Math.round(Math.max(high, between) * 10) / 10
+  // Above it nothing is ever used.
+  return alertAt >= 100 ? null : { alertAt, startsAbove: high - 1, isAfterEviction: evictionAt <= high - 1 }
+}
+
+/** The use from which on image or node filesystem (where they are one) meets a hard threshold. */
+function evictionUsedPercent(node: AuditedNode): number {
+  const { filesystems } = node.prediction
+  const capacity = filesystems.imagefs?.capacityBytes
+  const isShared = filesystems.layout === 'shared'
+  const met = (evictionOf(node)?.thresholds ?? [])
+    .filter(({ signal, hard }) => hard && (signal === 'imagefs.available' || (isShared && signal === 'nodefs.available')))
+    .flatMap(({ resolved }) => (resolved === null || !capacity ? [] : [100 - (resolved / capacity) * 100]))
+  return Math.min(100, ...met)
+}
+
+function evictionLevels(members: AuditedNode[], mountsOf: Record<string, string[]>): AlertLevels['evictions'] {
+  return Object.entries(mountsOf).flatMap(([signal, on]): AlertLevels['evictions'] => {
+    // A node without it never evicts for it.
+    const found = members.flatMap(node => {
+      const eviction = evictionOf(node)
+      const threshold = eviction?.thresholds.find(candidate => candidate.hard && candidate.signal === signal)
+      return threshold ? [{ ...threshold, capacityBytes: eviction?.signals[threshold.signal]?.capacityBytes ?? null }] : []
+    })
+    if (found.length === 0) return []
+    const isPercent = found.some(({ value }) => value.endsWith('%'))
+    const limits = found.flatMap(({ value, resolved, capacityBytes }) => {
+      if (value.endsWith('%')) return [Number.parseFloat(value)]
+      if (resolved === null) return []
+      return isPercent ? (capacityBytes ? [(resolved / capacityBytes) * 100] : []) : [resolved]
+    })
+    const least = Math.min(...limits.filter(limit => limit > 0))
+    if (!Number.isFinite(least)) return []
+    return [{ signal, on, limit: isPercent ? { percent: Math.round(least * 100) / 100 } : { bytes: least } }]
+  })
+}

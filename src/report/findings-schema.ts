@@ -1,0 +1,80 @@
+/** The contract `highwater.findings/1` as a JSON Schema, for whoever reads `findings.json` by machine. The compiler holds it to the document's own type. */
+import * as z from 'zod'
+import { type DurableFix, type FindingsDocument, families, severities, subjectKinds } from '#model/finding.ts'
+
+const count = z.int().min(0)
+const sample = z.strictObject({ count, sample: z.array(z.string()).describe('sorted; the first 20, or every one with --all-nodes') })
+const subject = z.strictObject({ kind: z.enum(subjectKinds), namespace: z.string().nullable(), name: z.string() })
+const day = z.string().regex(/^\d{4}-\d{2}-\d{2}$/)
+
+const durableTargets = [
+  'nodeadm',
+  'launch-template',
+  'bottlerocket',
+  'karpenter',
+  'eksctl',
+  'terraform',
+  'auto-mode',
+] as const satisfies DurableFix['target'][]
+
+const finding = z.strictObject({
+  id: z.string().describe('stable hash of rule, cluster and subject'),
+  rule: z.string(),
+  family: z.enum(families),
+  severity: z.enum(severities),
+  confidence: z.enum(['certain', 'likely', 'possible']),
+  cluster: z.string(),
+  subject,
+  nodes: sample,
+  title: z.string(),
+  consequence: z.string(),
+  evidence: z.array(z.strictObject({ what: z.string(), value: z.string() })),
+  fix: z.strictObject({
+    config: z.record(z.string(), z.unknown()).describe('KubeletConfiguration fields to set'),
+    durable: z.array(z.strictObject({ target: z.enum(durableTargets), snippet: z.string() })),
+    commands: z.array(z.string()),
+  }),
+  since: day.nullable().describe('the first run that saw it; null without history'),
+  waived: z.strictObject({ until: day, reason: z.string() }).nullable(),
+  docs: z.strictObject({ title: z.string(), why: z.string(), fix: z.string(), sources: z.array(z.string()) }),
+})
+
+const coverage = z
+  .strictObject({ nodes: count, read: count, partlyRead: count, notRead: count })
+  .describe('read: every source that the mode promises; partlyRead: the Node object and one more; notRead: less')
+
+const findingsSchema: z.ZodType<FindingsDocument> = z
+  .strictObject({
+    schema: z.literal('highwater.findings/1'),
+    run: z.strictObject({
+      version: z.string(),
+      source: z.enum(['live', 'snapshot']),
+      takenAt: z.string(),
+      account: z.string().nullable(),
+      region: z.string().nullable(),
+      rules: z.array(z.string()).describe('rules that ran'),
+      inputErrors: z.array(z.string()).describe('what of the input itself was broken'),
+    }),
+    clusters: z.array(
+      z.strictObject({
+        name: z.string(),
+        grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable().describe('null where nothing was read'),
+        coverage,
+        outcomes: z.strictObject({ pass: count, fail: count, unknown: count, notApplicable: count, error: count }),
+      }),
+    ),
+    findings: z.array(finding),
+    waived: z.array(finding),
+    unknowns: z
+      .array(z.strictObject({ rule: z.string(), cluster: z.string(), subject, nodes: sample, reason: z.string() }))
+      .describe('what a rule could not decide, and why'),
+    notAudited: z.array(
+      z.strictObject({ cluster: z.string(), node: z.string().nullable().describe('null: the whole cluster'), reason: z.string() }),
+    ),
+    delta: z
+      .strictObject({ new: z.array(z.string()), resolved: z.array(z.string()) })
+      .describe('ids of findings, against the run before; empty without history'),
+  })
+  .meta({ title: 'highwater.findings/1' })
+
+export const findingsJsonSchema = () => z.toJSONSchema(findingsSchema)

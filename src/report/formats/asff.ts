@@ -1,0 +1,137 @@
+/**
+ * Requests of BatchImportFindings for AWS Security Hub, in the AWS Security Finding Format: an array, each entry one request as the API takes it. A waived
+ * finding is archived; what could not be decided or read is a compliance status NOT_AVAILABLE.
+ */
+import { createHash } from 'node:crypto'
+import type { Finding, NodeSample, Severity, Subject } from '#model/finding.ts'
+import type { AuditReport } from '#model/report.ts'
+import type { Format } from '#report/format.ts'
+import { evidenceLines, fittedText, fixLines, nameText, subjectPath, unknownKey, utcTime } from '#report/statements.ts'
+
+/** Source: Security Hub API reference, BatchImportFindings. */
+const findingsPerRequest = 100
+/** Source: Security Hub API reference, AwsSecurityFinding, Recommendation and Resource: characters at most. */
+const limits = { title: 256, description: 1024, recommendation: 512, id: 512, generator: 512, field: 2048, other: 1024 }
+
+const labels: Record<Severity, string> = { critical: 'CRITICAL', high: 'HIGH', medium: 'MEDIUM', low: 'LOW', info: 'INFORMATIONAL' }
+
+export const asff: Format = {
+  id: 'asff',
+  name: 'findings.asff.json',
+  contentType: 'application/json',
+  unfit: ({ document: { run } }) =>
+    run.account === null || run.region === null
+      ? 'Security Hub wants the account and the region of what was read, and this snapshot does not tell them: audit the live fleet, or write "account" and "region" into its first line'
+      : null,
+  render(report) {
+    const findings = findingsOf(report)
+    const requests = Array.from({ length: Math.ceil(findings.length / findingsPerRequest) }, (_, index) => ({
+      Findings: findings.slice(index * findingsPerRequest, (index + 1) * findingsPerRequest),
+    }))
+    return `[\n${requests.map(request => JSON.stringify(request)).join(',\n')}\n]\n`
+  },
+}
+
+interface Told {
+  id: string
+  rule: string
+  title: string
+  description: string
+  severity: Severity
+  cluster: string
+  subject: Subject
+  nodes: NodeSample
+  status: 'FAILED' | 'NOT_AVAILABLE'
+}
+
+function findingsOf({ document }: AuditReport): object[] {
+  const { run, findings, waived, unknowns, notAudited } = document
+  const base = importedBy(run)
+  const unavailable = { severity: 'info', status: 'NOT_AVAILABLE' } as const
+  return [
+    ...[...findings, ...waived].map(finding => importedFinding(finding, base)),
+    ...unknowns.map(unknown =>
+      base({
+        ...unknown,
+        ...unavailable,
+        id: hashed(unknownKey(unknown)),
+        title: `${unknown.rule} could not be decided`,
+        description: unknown.reason,
+      }),
+    ),
+    ...notAudited.map(({ cluster, node, reason }) =>
+      base({
+        ...unavailable,
+        id: hashed(JSON.stringify(['not-audited', cluster, node])),
+        rule: 'not-audited',
+        title: `Not audited: ${node ?? cluster}`,
+        description: reason,
+        cluster,
+        subject: { kind: node === null ? 'Cluster' : 'Node', namespace: null, name: node ?? cluster },
+        nodes: { count: node === null ? 0 : 1, sample: node === null ? [] : [node] },
+      }),
+    ),
+  ]
+}
+
+function importedFinding(finding: Finding, base: ReturnType<typeof importedBy>): object {
+  const { title, consequence, waived, since, confidence } = finding
+  const told = base({ ...finding, title, description: consequence, status: 'FAILED' })
+  const evidence = evidenceLines(finding).join('; ')
+  return {
+    ...told,
+    ...(since !== null && { CreatedAt: `${since}T00:00:00Z`, FirstObservedAt: `${since}T00:00:00Z` }),
+    RecordState: waived ? 'ARCHIVED' : 'ACTIVE',
+    Remediation: { Recommendation: { Text: fittedText(fixLines(finding).join(' '), limits.recommendation) } },
+    ProductFields: {
+      ...told.ProductFields,
+      'highwater/confidence': confidence,
+      ...(evidence !== '' && { 'highwater/evidence': fittedText(evidence, limits.field) }),
+      ...(waived && { 'highwater/waived': fittedText(`until ${waived.until}: ${waived.reason}`, limits.field) }),
+    },
+  }
+}
+
+const importedBy = ({ account, region, takenAt, version }: AuditReport['document']['run']) => {
+  const [owner, place] = [fittedText(account ?? '', 64), fittedText(region ?? '', 64)]
+  const at = utcTime(takenAt)
+  const partition = partitionOf(place)
+  return ({ id, rule, title, description, severity, cluster, subject, nodes, status }: Told) => ({
+    SchemaVersion: '2018-10-08',
+    Id: `highwater/${place}/${owner}/${id}`.slice(0, limits.id),
+    ProductArn: `arn:${partition}:securityhub:${place}:${owner}:product/${owner}/default`,
+    ProductName: 'highwater',
+    GeneratorId: `highwater/${rule}`.slice(0, limits.generator),
+    AwsAccountId: owner,
+    Region: place,
+    Types: ['Software and Configuration Checks'],
+    CreatedAt: at,
+    UpdatedAt: at,
+    LastObservedAt: at,
+    Severity: { Label: labels[severity], Original: severity },
+    Title: fittedText(title, limits.title),
+    Description: fittedText(description, limits.description),
+    Resources: [
+      {
+        Type: 'Other',
+        Id: fittedText(subjectPath(cluster, subject), limits.id),
+        Partition: partition,
+        Region: place,
+        Details: { Other: { nodes: String(nodes.count), sample: fittedText(nodes.sample.map(nameText).join(' '), limits.other) } },
+      },
+    ],
+    Compliance: { Status: status },
+    RecordState: 'ACTIVE',
+    ProductFields: { 'highwater/version': fittedText(version, limits.field), 'highwater/cluster': fittedText(cluster, limits.field) },
+  })
+}
+
+/** Source: AWS general reference, ARN partitions. */
+function partitionOf(region: string): string {
+  if (region.startsWith('cn-')) return 'aws-cn'
+  if (region.startsWith('us-gov-')) return 'aws-us-gov'
+  if (region.startsWith('us-isob-')) return 'aws-us-iso-b'
+  return region.startsWith('us-iso-') ? 'aws-us-iso' : 'aws'
+}
+
+const hashed = (key: string) => createHash('sha256').update(key).digest('hex').slice(0, 16)

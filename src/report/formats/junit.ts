@@ -1,0 +1,138 @@
+/**
+ * JUnit XML as Jenkins' xUnit plugin reads it: a suite for each cluster. A finding is a failure; a waived one is skipped, and so is what a rule could not
+ * decide, each with its reason; a node or cluster that was not audited is an error. A rule passes only where all that it asked was decided.
+ */
+import type { ClusterResult, Finding, FindingsDocument, NotAudited } from '#model/finding.ts'
+import type { AuditReport } from '#model/report.ts'
+import type { Format } from '#report/format.ts'
+import { evidenceLines, fixLines, lineText, nameText, nodesText, subjectPath, unreadableNodes, utcTime } from '#report/statements.ts'
+
+interface Case {
+  name: string
+  rule: string
+  /** Null: it passed. */
+  outcome: { element: 'failure' | 'skipped' | 'error'; type: string; message: string; lines: string[] } | null
+}
+
+export const junit: Format = {
+  id: 'junit',
+  name: 'junit.xml',
+  contentType: 'application/xml; charset=utf-8',
+  render(report) {
+    const suites = suitesOf(report)
+    const all = suites.flatMap(({ cases }) => cases)
+    const head = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="highwater"${numbers(all, ['tests', 'failures', 'errors'])}>\n`
+    return `${head}${suites.map(suite => suiteText(suite, report.document.run.takenAt)).join('')}</testsuites>\n`
+  },
+}
+
+interface Suite {
+  name: string
+  cases: Case[]
+}
+
+function suitesOf(report: AuditReport): Suite[] {
+  const { run, clusters, findings, waived, unknowns, notAudited } = report.document
+  const isUnreadable = unreadableNodes(report)
+  const names = new Set([...clusters, ...notAudited.map(({ cluster }) => ({ name: cluster }))].map(({ name }) => name))
+  const of = <Entry extends { cluster: string }>(entries: Entry[]) => Map.groupBy(entries, ({ cluster }) => cluster)
+  const [open, accepted, undecided, unread] = [of(findings), of(waived), of(unknowns), of(notAudited)]
+  const suites = [...names].map(name => ({
+    name,
+    cases: [
+      ...(open.get(name) ?? []).map(failed),
+      ...(accepted.get(name) ?? []).map(skippedByWaiver),
+      ...(undecided.get(name) ?? []).map(undecidedCase),
+      ...(unread.get(name) ?? []).map(entry => unreadCase(entry, isUnreadable(entry))),
+      ...quietCases(
+        clusters.find(cluster => cluster.name === name),
+        report.document,
+      ),
+    ],
+  }))
+  const broken = run.inputErrors.map(error => errorCase('input', 'input-error', lineText(error)))
+  return broken.length === 0 ? suites : [...suites, { name: 'input', cases: broken }]
+}
+
+const failed = (finding: Finding): Case => ({
+  name: `${lineText(finding.title)}: ${subjectPath(finding.cluster, finding.subject)}`,
+  rule: finding.rule,
+  outcome: { element: 'failure', type: finding.severity, message: lineText(finding.consequence), lines: detailLines(finding) },
+})
+
+const skippedByWaiver = (finding: Finding): Case => ({
+  ...failed(finding),
+  outcome: {
+    element: 'skipped',
+    type: 'waived',
+    message: `waived until ${lineText(finding.waived?.until ?? 'unknown')}: ${lineText(finding.waived?.reason ?? 'no reason given')}`,
+    lines: detailLines(finding),
+  },
+})
+
+const detailLines = (finding: Finding) => [
+  lineText(finding.consequence),
+  nodesText(finding.nodes),
+  ...evidenceLines(finding),
+  'What to do:',
+  ...fixLines(finding),
+]
+
+const undecidedCase = ({ rule, cluster, subject, nodes, reason }: FindingsDocument['unknowns'][number]): Case => ({
+  name: `not known: ${subjectPath(cluster, subject)}`,
+  rule,
+  outcome: { element: 'skipped', type: 'unknown', message: lineText(reason), lines: [nodesText(nodes)] },
+})
+
+function unreadCase({ cluster, node, reason }: NotAudited, isUnreadable: boolean): Case {
+  const name = `not audited: ${nameText(cluster)}${node === null ? '' : `/${nameText(node)}`}`
+  if (!isUnreadable) return errorCase(name, 'not-audited', lineText(reason))
+  return { name, rule: 'not-audited', outcome: { element: 'skipped', type: 'not-auditable', message: lineText(reason), lines: [] } }
+}
+
+const errorCase = (name: string, rule: string, message: string): Case => ({
+  name,
+  rule,
+  outcome: { element: 'error', type: rule, message, lines: [] },
+})
+
+/** The rules of which nothing else is said. Where a rule broke, the document does not say which: then none of them is known to pass. */
+function quietCases(cluster: ClusterResult | undefined, { run, findings, waived, unknowns }: FindingsDocument): Case[] {
+  if (cluster === undefined || cluster.coverage.nodes === cluster.coverage.notRead) return []
+  if (cluster.outcomes.error > 0)
+    return [
+      errorCase(
+        `${cluster.outcomes.error} outcomes of rules that broke`,
+        'rule-error',
+        'Rules that are not named here are not known to pass',
+      ),
+    ]
+  const told = new Set([...findings, ...waived, ...unknowns].filter(entry => entry.cluster === cluster.name).map(({ rule }) => rule))
+  return run.rules.filter(rule => !told.has(rule)).map(rule => ({ name: 'passes or does not apply', rule, outcome: null }))
+}
+
+const counts = {
+  tests: () => true,
+  failures: ({ outcome }: Case) => outcome?.element === 'failure',
+  errors: ({ outcome }: Case) => outcome?.element === 'error',
+  skipped: ({ outcome }: Case) => outcome?.element === 'skipped',
+}
+
+const numbers = (cases: Case[], names: (keyof typeof counts)[]) =>
+  names.map(name => ` ${name}="${cases.filter(counts[name]).length}"`).join('')
+
+function suiteText({ name, cases }: Suite, takenAt: string): string {
+  const all = numbers(cases, ['tests', 'failures', 'errors', 'skipped'])
+  return `<testsuite name="${escaped(nameText(name))}"${all} timestamp="${utcTime(takenAt).slice(0, -1)}">\n${cases.map(caseText).join('')}</testsuite>\n`
+}
+
+function caseText({ name, rule, outcome }: Case): string {
+  const head = `<testcase classname="highwater.${escaped(rule)}" name="${escaped(name)}"`
+  if (outcome === null) return `${head}/>\n`
+  const { element, type, message, lines } = outcome
+  return `${head}><${element} type="${escaped(type)}" message="${escaped(message)}">${escaped(lines.join('\n'))}</${element}></testcase>\n`
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+const escaped = (text: string) => text.replace(/[&<>"]/g, character => entities[character] ?? '')

@@ -1,0 +1,140 @@
+/** Markdown for the comment of a pull request: what counts first, and never more than GitHub takes; what does not fit is counted. */
+import { type Finding, severities } from '#model/finding.ts'
+import type { AuditReport } from '#model/report.ts'
+import type { Format } from '#report/format.ts'
+import { counted } from '#report/numbers.ts'
+import { countBySeverity, evidenceLines, fixLines, lineText, nameText, nodesText, subjectPath, worstFirst } from '#report/statements.ts'
+import { severityWords } from '#report/views/findings.ts'
+
+/** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Bytes here, so that it holds however they count. */
+const maxBytes = 65_536
+/** Kept free for the lines that count what was left out. */
+const countingBytes = 2_000
+const shownClusters = 50
+const shownEntries = 10
+const shownNames = 5
+
+export const markdown: Format = {
+  id: 'markdown',
+  name: 'findings.md',
+  contentType: 'text/markdown; charset=utf-8',
+  render: markdownOf,
+}
+
+function markdownOf(report: AuditReport): string {
+  const { run, clusters, findings, waived, unknowns, notAudited } = report.document
+  const sheet = openSheet()
+  sheet.add(`## highwater: ${headline(findings)}\n\n`)
+  sheet.add(`Taken ${escaped(nameText(run.takenAt))}, highwater ${escaped(nameText(run.version))}.\n\n`)
+  sheet.add('| cluster | grade | nodes read | findings |\n| --- | --- | --- | --- |\n')
+  const left = sheet.addAll(clusters.slice(0, shownClusters), ({ name, grade, coverage }) => {
+    const own = findings.filter(({ cluster }) => cluster === name)
+    const partly = coverage.partlyRead > 0 ? `, ${coverage.partlyRead} partly` : ''
+    return `| ${escaped(nameText(name))} | ${grade ?? 'none'} | ${coverage.read} of ${coverage.nodes}${partly} | ${severityList(own)} |\n`
+  })
+  const unshown = clusters.slice(0, shownClusters).length - left.length
+  if (clusters.length > unshown) sheet.count(`| and ${counted(clusters.length - unshown, 'more cluster')} | | | |\n`)
+  section(sheet, 'Not audited', notAudited, ({ cluster, node, reason }) => {
+    const where = node === null ? nameText(cluster) : `${nameText(cluster)}/${nameText(node)}`
+    return `- ${escaped(where)}: ${escaped(lineText(reason))}\n`
+  })
+  sheet.add('\n')
+  const more = sheet.addAll(worstFirst(findings), findingText)
+  if (more.length > 0)
+    sheet.count(
+      `\n**${counted(more.length, 'more finding')}** that did not fit: ${severityList(more)}. All of them are in findings.json.\n`,
+    )
+  section(sheet, 'Waived', worstFirst(waived), ({ title, cluster, subject, waived: waiver }) => {
+    const until = escaped(lineText(waiver?.until ?? 'unknown'))
+    return `- ${escaped(lineText(title))} (${escaped(subjectPath(cluster, subject))}), until ${until}: ${escaped(lineText(waiver?.reason ?? ''))}\n`
+  })
+  section(sheet, 'Not known', unknowns, ({ rule, cluster, subject, nodes, reason }) => {
+    return `- ${escaped(rule)} of ${escaped(subjectPath(cluster, subject))}, ${counted(nodes.count, 'node')}: ${escaped(lineText(reason))}\n`
+  })
+  section(sheet, 'Broken input', run.inputErrors, error => `- ${escaped(lineText(error))}\n`)
+  return sheet.text()
+}
+
+const headline = (findings: Finding[]) =>
+  findings.length === 0 ? 'no findings' : `${counted(findings.length, 'finding')}, ${severityList(findings)}`
+
+function severityList(findings: Finding[]): string {
+  const counts = countBySeverity(findings)
+  const said = severities.filter(severity => counts[severity] > 0).map(severity => `${counts[severity]} ${severity}`)
+  return said.join(', ') || 'none'
+}
+
+function findingText(finding: Finding): string {
+  const { severity, title, rule, cluster, subject, nodes, consequence } = finding
+  const quote = [...evidenceLines(finding), '', ...fixLines(finding)].map(line => `${escaped(line)}  \n`)
+  return [
+    `### ${severityWords[severity]}: ${escaped(lineText(title))}\n\n`,
+    `${escaped(subjectPath(cluster, subject))} (${escaped(rule)}), ${escaped(nodesText(nodes, shownNames))}\n\n`,
+    `${escaped(lineText(consequence))}\n\n`,
+    `<details><summary>Evidence and fix</summary>\n\n${quote.join('')}\n</details>\n\n`,
+  ].join('')
+}
+
+/** A folded list; what is not listed is counted. */
+function section<Entry>(sheet: Sheet, title: string, entries: Entry[], textOf: (entry: Entry) => string): void {
+  if (entries.length === 0) return
+  const summary = `\n<details><summary>${title}: ${entries.length}</summary>\n\n`
+  const end = '\n</details>\n'
+  if (!sheet.hasRoom(`${summary}${end}`)) {
+    sheet.count(`\n${title}: ${entries.length}\n`)
+    return
+  }
+  sheet.add(summary)
+  const shown = entries.slice(0, shownEntries)
+  const left = sheet.addAll(shown, textOf)
+  const more = entries.length - shown.length + left.length
+  if (more > 0) sheet.count(`- and ${more} more in findings.json\n`)
+  sheet.count(end)
+}
+
+interface Sheet {
+  hasRoom(text: string): boolean
+  add(text: string): void
+  /** As many as fit; answers the others. */
+  addAll<Entry>(entries: Entry[], textOf: (entry: Entry) => string): Entry[]
+  /** Short lines that count or close: room was kept for them. */
+  count(text: string): void
+  text(): string
+}
+
+function openSheet(): Sheet {
+  const encoder = new TextEncoder()
+  const parts: string[] = []
+  let used = 0
+  const push = (text: string) => {
+    parts.push(text)
+    used += encoder.encode(text).length
+  }
+  const hasRoom = (text: string) => used + encoder.encode(text).length <= maxBytes - countingBytes
+  return {
+    hasRoom,
+    add: text => {
+      if (hasRoom(text)) push(text)
+    },
+    addAll(entries, textOf) {
+      for (const [index, entry] of entries.entries()) {
+        const text = textOf(entry)
+        if (!hasRoom(text)) return entries.slice(index)
+        push(text)
+      }
+      return []
+    },
+    count: push,
+    text: () => parts.join(''),
+  }
+}
+
+/** Foreign text that stays text: no markup, no HTML, no link, and nobody is called by an `@` in it. */
+const escaped = (text: string) =>
+  text
+    .replace(/[\\`*_{}[\]<>~&$|#^]/g, '\\$&')
+    .replace(/^(\d*)([-+=.):])/, '$1\\$2')
+    .replace(/:(?=\/\/)/g, '\\:')
+    .replace(/\b(www)\./gi, '$1\\.')
+    .replace(/@(?=\S)/g, '@<!-- -->')
+    .replace(/\\#(?=\w)/g, '\\#<!-- -->')

@@ -1,0 +1,118 @@
+/** Alerting rules for Prometheus (YAML), a group of rules for each cluster, from what `alert-levels.ts` makes of each cohort's own thresholds. */
+import { stringify } from 'yaml'
+import { type AlertLevels, alertLevels } from '#report/alert-levels.ts'
+import type { Format } from '#report/format.ts'
+import { formatCount } from '#report/numbers.ts'
+import { nameText, utcTime } from '#report/statements.ts'
+import { compareText } from '#report/text.ts'
+
+/** Two rounds of image GC (ImageGCPeriod, 5 min) and one scrape have passed by then. */
+const gcHold = '11m'
+/** The eviction manager looks every 10 s; by then it has collected what it can, and it was not enough. */
+const evictionHold = '2m'
+/** Longer ones are no names of Kubernetes objects. */
+const nameMax = 253
+
+const header = (
+  takenAt: string,
+) => `# Alerts on full disks that wait until the kubelet could have cleaned, from the thresholds that ran at ${utcTime(takenAt)}.
+# They want node_exporter, its label instance being the node's name, and of kube-state-metrics kube_node_labels with the labels of nodegroups
+# (--metric-labels-allowlist=nodes=[eks.amazonaws.com/nodegroup,karpenter.sh/nodepool]) and kube_node_info.
+# A Prometheus of one cluster takes that cluster's group; one that holds several tells them apart by the label cluster.
+# Where an image filesystem is mounted elsewhere, correct its mountpoint.
+`
+
+export const prometheusRules: Format = {
+  id: 'prometheus-rules',
+  name: 'prometheus-rules.yaml',
+  contentType: 'application/yaml; charset=utf-8',
+  render({ document: { run }, nodes }) {
+    const levels = Map.groupBy(alertLevels(nodes), ({ cluster }) => nameText(cluster))
+    const groups = [...levels]
+      .toSorted(([a], [b]) => compareText(a, b))
+      .map(([cluster, cohorts]) => ({ name: `highwater/${cluster}`, rules: cohorts.flatMap(cohort => rulesOf(cluster, cohort)) }))
+      .filter(({ rules }) => rules.length > 0)
+    return `${header(run.takenAt)}${stringify({ groups }, { lineWidth: 0 })}`
+  },
+}
+
+function rulesOf(cluster: string, levels: AlertLevels): object[] {
+  const { group, imageGcUsedPercent, evictions, differing } = levels
+  const name = group === null ? 'nodes without a group' : `${group.kind} ${nameText(group.name)}`
+  const labels = { cluster: template(cluster), group: template(name) }
+  const varied = differing > 0 ? ` Set otherwise than most: ${formatCount(differing)} of them; the latest moment of all is taken.` : ''
+  const gc = imageGcUsedPercent && {
+    alert: 'HighwaterImageGCNotEnough',
+    expr: onNodes(
+      `100 - 100 * ${filesystem('avail_bytes', cluster, levels.imagefs)} / ${filesystem('size_bytes', cluster, levels.imagefs)}`,
+      `> ${imageGcUsedPercent.alertAt}`,
+      cluster,
+      levels,
+    ),
+    for: gcHold,
+    labels: { ...labels, severity: 'warning' },
+    annotations: {
+      summary: template(`Image GC does not keep up on {{ $labels.instance }} (${name})`, ['{{ $labels.instance }}']),
+      description: template(
+        `Image GC starts above ${imageGcUsedPercent.startsAbove} % used and has had two rounds: it finds too little to delete.${
+          imageGcUsedPercent.isAfterEviction ? ' On these nodes eviction comes first: see rule eviction-before-image-gc.' : ''
+        }${varied}`,
+      ),
+    },
+  }
+  return [
+    ...(gc ? [gc] : []),
+    ...evictions.map(({ signal, on, limit }) => {
+      const avail = filesystem('avail_bytes', cluster, on)
+      const left = 'percent' in limit ? `100 * ${avail} / ${filesystem('size_bytes', cluster, on)}` : avail
+      const shown = 'percent' in limit ? `${limit.percent} %` : `${limit.bytes} bytes`
+      return {
+        alert: 'HighwaterEvictionThresholdMet',
+        expr: onNodes(left, `< ${'percent' in limit ? limit.percent : limit.bytes}`, cluster, levels),
+        for: evictionHold,
+        labels: { ...labels, signal, severity: 'critical' },
+        annotations: {
+          summary: template(`Pods are being evicted on {{ $labels.instance }} (${name})`, ['{{ $labels.instance }}']),
+          description: template(
+            `Less than ${shown} is available, the hard threshold of ${signal}, and what the kubelet collected was not enough: it evicts pods.${varied}`,
+          ),
+        },
+      }
+    }),
+  ]
+}
+
+/** A label that is missing equals the empty one: the matcher takes series of one cluster's own Prometheus, too. */
+const clusterMatcher = (cluster: string) => `cluster=~${quoted(`${quotedMeta(cluster)}|`)}`
+
+function filesystem(what: string, cluster: string, mountpoints: string[]): string {
+  return `node_filesystem_${what}{${clusterMatcher(cluster)},mountpoint=~${quoted(mountpoints.join('|'))},fstype!~"tmpfs|overlay|squashfs|erofs"}`
+}
+
+/** The fullest of the mounts of a node, if it is one of the cohort's. */
+function onNodes(expression: string, comparison: string, cluster: string, { group, names }: AlertLevels): string {
+  const aggregate = comparison.startsWith('>') ? 'max' : 'min'
+  const members =
+    group === null
+      ? `kube_node_info{${clusterMatcher(cluster)},node=~${quoted(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
+      : `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${quoted(group.name.slice(0, nameMax))}}`
+  return `${aggregate} by (cluster, instance) (${expression}) ${comparison} and on (cluster, instance) label_replace(${members}, "instance", "$1", "node", "(.*)")`
+}
+
+/** A string literal of PromQL, whose lexer refuses the replacement character, in YAML, which takes no control characters. */
+function quoted(text: string): string {
+  const whole = text.toWellFormed().replace(/[\ufffd-\uffff]/g, '?')
+  const hex = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return `"${whole.replace(/[\\"]/g, '\\$&').replace(/\p{Cc}/gu, hex)}"`
+}
+
+/** RE2 has no meaning for these any more. */
+const quotedMeta = (text: string) => text.replace(/[\\.+*?()|[\]{}^$]/g, '\\$&')
+
+/** Labels and annotations are Go templates: what is not meant as one is written as its own text. */
+function template(text: string, meant: string[] = []): string {
+  const [first, ...rest] = meant
+  if (first === undefined) return text.replace(/\{\{/g, '{{ "{{" }}')
+  const at = text.indexOf(first)
+  return `${template(text.slice(0, at))}${first}${template(text.slice(at + first.length), rest)}`
+}

@@ -1,0 +1,115 @@
+/**
+ * Metrics in the Prometheus text format (0.0.4), for the textfile collector or a gateway: findings, coverage, grades, and how far each group of nodes is
+ * from image GC and from eviction. What is not known has no sample; how many nodes that concerns is a sample of its own.
+ */
+import { severities } from '#model/finding.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { Format } from '#report/format.ts'
+import { nameText, utcTime } from '#report/statements.ts'
+import { compareText } from '#report/text.ts'
+import { evictionOf } from '#report/views/cohorts.ts'
+
+type Labels = Record<string, string>
+type Merge = (before: number, value: number) => number
+
+const sum: Merge = (before, value) => before + value
+const grades = ['A', 'B', 'C', 'D', 'F'] as const
+
+export const prometheus: Format = {
+  id: 'prometheus',
+  name: 'metrics.prom',
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  render: report => [...auditMetrics(report), ...groupMetrics(report.nodes)].join(''),
+}
+
+function auditMetrics({ document }: AuditReport): string[] {
+  const { run, clusters, findings, waived, unknowns, notAudited } = document
+  const info = openMetric('highwater_info', 'Version of highwater that judged, and what it judged.')
+  info.add({ version: nameText(run.version), source: run.source }, 1)
+  const takenAt = openMetric('highwater_snapshot_timestamp_seconds', 'When what was judged was read.')
+  takenAt.add({}, Date.parse(utcTime(run.takenAt)) / 1000)
+  const count = openMetric('highwater_findings', 'Findings by severity; waived ones apart.')
+  const byRule = openMetric('highwater_rule_findings', 'Findings by rule; waived ones apart. A rule without any has no sample.')
+  const onNodes = openMetric('highwater_rule_nodes', 'Nodes on which a rule fails, the findings of its groups together; waived ones apart.')
+  const nodes = openMetric('highwater_cluster_nodes', 'Nodes by how much of them was read.')
+  const grade = openMetric('highwater_cluster_grade', '1 for the grade that the cluster has; none where nothing was read.')
+  const outcomes = openMetric('highwater_rule_outcomes', 'Outcomes of the rules on the nodes of a cluster.')
+  const unknown = openMetric('highwater_undecided_rules', 'Rules that could not be decided on a subject.')
+  const unread = openMetric('highwater_not_audited', 'Nodes and whole clusters that were not audited.')
+  const inputErrors = openMetric('highwater_input_errors', 'What of the input itself was broken.')
+  inputErrors.add({}, run.inputErrors.length)
+  for (const { name, grade: given, coverage, outcomes: counted } of clusters) {
+    const cluster = nameText(name)
+    for (const severity of severities) for (const state of ['open', 'waived']) count.add({ cluster, severity, state }, 0)
+    for (const letter of grades) grade.add({ cluster, grade: letter }, given === letter ? 1 : 0, Math.max)
+    const { read, partlyRead, notRead } = coverage
+    for (const [state, value] of Object.entries({ read, partlyRead, notRead })) nodes.add({ cluster, coverage: state }, value)
+    for (const [outcome, value] of Object.entries(counted)) outcomes.add({ cluster, outcome }, value)
+    unknown.add({ cluster }, 0)
+    unread.add({ cluster }, 0)
+  }
+  for (const [state, all] of Object.entries({ open: findings, waived }))
+    for (const { cluster: name, rule, severity, nodes: failing } of all) {
+      const cluster = nameText(name)
+      count.add({ cluster, severity, state }, 1)
+      byRule.add({ cluster, rule, severity, state }, 1)
+      onNodes.add({ cluster, rule, severity, state }, failing.count)
+    }
+  for (const { cluster } of unknowns) unknown.add({ cluster: nameText(cluster) }, 1)
+  for (const { cluster } of notAudited) unread.add({ cluster: nameText(cluster) }, 1)
+  return [info, takenAt, count, byRule, onNodes, nodes, grade, outcomes, unknown, unread, inputErrors].map(metric => metric.text())
+}
+
+function groupMetrics(nodes: AuditedNode[]): string[] {
+  const known = openMetric('highwater_group_nodes', 'Nodes of a group by whether their distance from image GC is known.')
+  const untilGc = openMetric(
+    'highwater_group_image_gc_headroom_bytes',
+    'Bytes until image GC starts, on the node of the group that is nearest; 0: due.',
+  )
+  const margin = openMetric(
+    'highwater_group_eviction_headroom',
+    'What is left above the hard eviction threshold of a signal, in bytes, inodes or pids, on the node of the group that is nearest; below 0: met.',
+  )
+  const capacity = openMetric(
+    'highwater_group_image_filesystem_used_percent',
+    'Use of the image filesystem as image GC counts it, the fullest node of the group.',
+  )
+  for (const node of nodes) {
+    const { cluster, identity, prediction } = node
+    const { kind, name } = identity.group
+    // Single nodes would each be a series of their own.
+    const labels = { cluster: nameText(cluster), kind, group: kind === 'Node' ? '' : nameText(name) }
+    const imageGC = prediction.imageGC
+    const bytes = imageGC?.enabled ? imageGC.bytesUntilTrigger : null
+    known.add({ ...labels, state: bytes === null ? 'unknown' : 'known' }, 1)
+    if (bytes !== null) untilGc.add(labels, bytes, Math.min)
+    if (imageGC?.usagePercent != null) capacity.add(labels, imageGC.usagePercent, Math.max)
+    for (const { signal, hard, margin: left } of evictionOf(node)?.thresholds ?? [])
+      if (hard && left !== null) margin.add({ ...labels, signal }, left, Math.min)
+  }
+  return [known, untilGc, margin, capacity].map(metric => metric.text())
+}
+
+/** A gauge. Equal labels are one series, whatever told them apart before they were cut: their values are merged. */
+function openMetric(name: string, help: string) {
+  const samples = new Map<string, number>()
+  return {
+    add(labels: Labels, value: number, merge = sum) {
+      const key = labelText(labels)
+      const before = samples.get(key)
+      samples.set(key, before === undefined ? value : merge(before, value))
+    },
+    text() {
+      if (samples.size === 0) return ''
+      const lines = [...samples].toSorted(([a], [b]) => compareText(a, b)).map(([labels, value]) => `${name}${labels} ${value}\n`)
+      return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join('')}`
+    },
+  }
+}
+
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+}
+
+const escaped = (value: string) => value.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')

@@ -1,0 +1,123 @@
+/**
+ * SARIF 2.1.0 (OASIS, errata 01). A finding is a result, a waived one a result with an accepted suppression; what could not be decided or read is a
+ * notification of the invocation, so that no result says "fine" of it.
+ */
+import type { Finding, Severity } from '#model/finding.ts'
+import type { AuditReport } from '#model/report.ts'
+import type { Format } from '#report/format.ts'
+import { evidenceLines, fixLines, lineText, nameText, nodesText, subjectPath, utcTime } from '#report/statements.ts'
+
+/** Source: GitHub docs, SARIF support for code scanning: results per run. A larger fleet becomes several runs. */
+const resultsPerRun = 25_000
+
+const levels: Record<Severity, 'error' | 'warning' | 'note'> = {
+  critical: 'error',
+  high: 'error',
+  medium: 'warning',
+  low: 'note',
+  info: 'note',
+}
+
+export const sarif: Format = {
+  id: 'sarif',
+  name: 'findings.sarif',
+  contentType: 'application/sarif+json',
+  render: report => `${JSON.stringify(logOf(report))}\n`,
+}
+
+function logOf({ document }: AuditReport): object {
+  const { run, clusters, findings, waived } = document
+  const all = [...findings, ...waived]
+  const rules = rulesOf(run.rules, all)
+  const indexes = new Map(rules.map(({ id }, index) => [id, index]))
+  const results = all.map(finding => resultOf(finding, indexes.get(finding.rule) ?? -1))
+  const runs = Math.max(1, Math.ceil(results.length / resultsPerRun))
+  return {
+    $schema: 'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json',
+    version: '2.1.0',
+    runs: Array.from({ length: runs }, (_, index) => ({
+      tool: { driver: { name: 'highwater', version: run.version, rules } },
+      automationDetails: { id: `highwater/${index + 1}` },
+      columnKind: 'utf16CodeUnits',
+      results: results.slice(index * resultsPerRun, (index + 1) * resultsPerRun),
+      ...(index === 0 && { invocations: [invocationOf(document, indexes)] }),
+      properties: {
+        clusters: clusters.map(({ name, grade, coverage, outcomes }) => ({ name: nameText(name), grade, coverage, outcomes })),
+      },
+    })),
+  }
+}
+
+function rulesOf(ids: string[], findings: Finding[]) {
+  const docs = new Map(findings.map(({ rule, docs: told, family }) => [rule, { told, family }]))
+  return [...new Set([...ids, ...docs.keys()])].map(id => {
+    const found = docs.get(id)
+    if (found === undefined) return { id }
+    const { title, why, fix, sources } = found.told
+    return {
+      id,
+      shortDescription: { text: lineText(title) },
+      fullDescription: { text: lineText(why) },
+      help: { text: `${lineText(fix)}\nSources: ${sources.map(lineText).join('; ')}` },
+      properties: { tags: [found.family] },
+    }
+  })
+}
+
+function resultOf(finding: Finding, ruleIndex: number): object {
+  const { id, rule, severity, confidence, cluster, subject, nodes, title, consequence, since, waived } = finding
+  const path = subjectPath(cluster, subject)
+  return {
+    ruleId: rule,
+    ruleIndex,
+    kind: 'fail',
+    level: levels[severity],
+    message: { text: `${lineText(title)}. ${lineText(consequence)} ${nodesText(nodes)}` },
+    locations: [
+      {
+        // Viewers want a file. There is none: the address tells which object of which cluster it is.
+        physicalLocation: { artifactLocation: { uri: `clusters/${path.split('/').map(encodeURIComponent).join('/')}` } },
+        logicalLocations: [{ name: nameText(subject.name), fullyQualifiedName: path, kind: 'resource' }],
+      },
+    ],
+    partialFingerprints: { 'highwater/1': id },
+    ...(waived && {
+      suppressions: [
+        { kind: 'external', status: 'accepted', justification: `until ${lineText(waived.until)}: ${lineText(waived.reason)}` },
+      ],
+    }),
+    properties: {
+      severity,
+      confidence,
+      nodes: { count: nodes.count, sample: nodes.sample.map(nameText) },
+      since,
+      evidence: evidenceLines(finding),
+      fix: fixLines(finding),
+    },
+  }
+}
+
+function invocationOf({ run, unknowns, notAudited }: AuditReport['document'], indexes: Map<string, number>): object {
+  const unknown = unknowns.map(({ rule, cluster, subject, nodes, reason }) => ({
+    level: 'warning',
+    message: { text: `Not known of ${subjectPath(cluster, subject)} (${nodesText(nodes)}): ${lineText(reason)}` },
+    descriptor: { id: 'unknown' },
+    associatedRule: { id: rule, ...(indexes.has(rule) && { index: indexes.get(rule) }) },
+  }))
+  const unread = notAudited.map(({ cluster, node, reason }) => ({
+    level: node === null ? 'error' : 'warning',
+    message: { text: `Not audited: ${nameText(cluster)}${node === null ? '' : `/${nameText(node)}`}: ${lineText(reason)}` },
+    descriptor: { id: 'not-audited' },
+  }))
+  const broken = run.inputErrors.map(error => ({
+    level: 'error',
+    message: { text: lineText(error) },
+    descriptor: { id: 'input-error' },
+  }))
+  return {
+    // As SARIF means it: nothing of what was to be looked at broke off.
+    executionSuccessful: run.inputErrors.length === 0 && notAudited.every(({ node }) => node !== null),
+    endTimeUtc: utcTime(run.takenAt),
+    toolExecutionNotifications: [...broken, ...unread, ...unknown],
+  }
+}

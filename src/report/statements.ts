@@ -1,0 +1,74 @@
+/** What a report says, in the short texts that every list of findings needs: bounded, one line each, fit for any format that escapes them. */
+
+import type { Finding, NotAudited, Severity, Subject, UnknownOutcome } from '#model/finding.ts'
+import { severities } from '#model/finding.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
+import { counted } from './numbers.ts'
+import { compareText, foldedLine, shownLine } from './text.ts'
+
+const limits = { name: 253, line: 1000, evidence: 24, commands: 12, names: 20 }
+
+export const nameText = (text: string) => shownLine(withoutNoncharacters(text), limits.name)
+export const lineText = (text: string) => shownLine(withoutNoncharacters(text), limits.line)
+
+/** Neither XML nor YAML has a place for them. */
+const withoutNoncharacters = (text: string) => text.replace(/[\ufffe\uffff]/g, '\ufffd')
+
+/** The mark of a cut comes on top of what is left of a text. */
+const markRoom = 48
+
+/** One line that is never longer than `limit` characters, mark included, and never empty. */
+export const fittedText = (text: string, limit: number) => foldedLine(text, limit - markRoom) || '(empty)'
+
+/** `prod/Nodegroup/general`; a namespace stands before the name. */
+export const subjectPath = (cluster: string, { kind, namespace, name }: Subject) =>
+  [cluster, kind, ...(namespace === null ? [] : [namespace]), name].map(nameText).join('/')
+
+/** `412 nodes: a, b, … and 392 more`. */
+export function nodesText({ count, sample }: Finding['nodes'], limit: number = limits.names): string {
+  const names = sample.slice(0, limit).map(nameText)
+  const more = count > names.length ? `${names.length === 0 ? '' : ' '}and ${count - names.length} more` : ''
+  return `${counted(count, 'node').replace('\u00a0', ' ')}: ${names.join(', ')}${names.length > 0 && more !== '' ? ',' : ''}${more}`
+}
+
+/** A line for each, the rest counted. */
+export function evidenceLines({ evidence }: Pick<Finding, 'evidence'>): string[] {
+  const lines = evidence.slice(0, limits.evidence).map(({ what, value }) => `${lineText(what)}: ${lineText(value)}`)
+  const more = evidence.length - limits.evidence
+  return more > 0 ? [...lines, `and ${more} more`] : lines
+}
+
+/** What to do: the rule's word, the fields to set, the commands. */
+export function fixLines({ fix: { config, commands }, docs }: Pick<Finding, 'fix' | 'docs'>): string[] {
+  const fields = Object.entries(config).map(([field, value]) => `${nameText(field)}: ${lineText(JSON.stringify(value) ?? 'null')}`)
+  const shown = commands.slice(0, limits.commands).map(lineText)
+  const more = commands.length - shown.length
+  return [lineText(docs.fix), ...fields, ...shown, ...(more > 0 ? [`and ${more} more commands`] : [])]
+}
+
+export const worstFirst = (findings: Finding[]) =>
+  findings.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || compareText(a.id, b.id))
+
+export const countBySeverity = (findings: Finding[]): Record<Severity, number> => {
+  const counts: Record<Severity, number> = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }
+  for (const { severity } of findings) counts[severity]++
+  return counts
+}
+
+/** `rule` on its subject, as the id of an unknown outcome: it has none of its own. */
+export const unknownKey = ({ rule, cluster, subject }: UnknownOutcome) =>
+  JSON.stringify([rule, cluster, subject.kind, subject.namespace, subject.name])
+
+/** Nodes that nobody can read (Fargate): listed, but no trouble of the run. */
+export function unreadableNodes({ nodes }: AuditReport): (entry: NotAudited) => boolean {
+  const keys = new Set(nodes.filter(isFargate).map(({ cluster, identity: { name } }) => JSON.stringify([cluster, name])))
+  return ({ cluster, node }) => node !== null && keys.has(JSON.stringify([cluster, node]))
+}
+
+const isFargate = ({ identity: { owner } }: AuditedNode) => owner === 'fargate'
+
+/** RFC 3339 in UTC, to the second; the epoch where it is no time. */
+export function utcTime(time: string): string {
+  const at = Date.parse(time)
+  return `${new Date(Number.isNaN(at) ? 0 : at).toISOString().slice(0, 19)}Z`
+}

@@ -1,0 +1,53 @@
+/** The forms of a report that are asked for beside page and findings. */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { moreFormats } from '#model/report.ts'
+import { formatsWith } from '#pipeline/shelves.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { savedSnapshot } from '#test/saved-snapshot.ts'
+
+const always = ['email.html', 'email.txt', 'findings.json', 'report.html', 'snapshot.ndjson.gz']
+
+async function audited(...options: string[]) {
+  const out = temporaryFolder()
+  const run = await inProcess(['audit', '--snapshot', savedSnapshot([{ name: 'a' }]), '--out', out, ...options])
+  return { ...run, files: readdirSync(out).sort(), read: (name: string) => readFileSync(join(out, name), 'utf8') }
+}
+
+describe('highwater audit', () => {
+  it('writes what it always wrote where nothing more is asked for', async () => {
+    expect((await audited()).files).toEqual(always)
+  })
+
+  it('writes what --outputs names', async () => {
+    const { files } = await audited('--outputs', 'sarif,csv', '--outputs', 'prometheus-rules')
+    expect(files).toEqual([...always, 'findings.csv', 'findings.sarif', 'prometheus-rules.yaml'].sort())
+  })
+
+  it('writes what the policy names', async () => {
+    const policy = join(temporaryFolder(), 'highwater.yaml')
+    writeFileSync(policy, 'report: { formats: [junit] }\n')
+    expect((await audited('--policy', policy)).files).toContain('junit.xml')
+  })
+
+  it.each(moreFormats.filter(id => id !== 'asff'))('prints --format %s as it writes it', async id => {
+    const { stdout, read } = await audited('--format', id)
+    expect(stdout).toBe(read(formatsWith([id]).find(format => format.id === id)!.name))
+    expect(stdout.length).toBeGreaterThan(100)
+  })
+
+  it('says why a form cannot be made, writes the others, and ends with 3', async () => {
+    const { code, stderr, files } = await audited('--outputs', 'asff,csv')
+    expect(code).toBe(3)
+    expect(stderr).toMatch(/asff could not be written: Security Hub wants the account and the region/)
+    expect(files).toContain('findings.csv')
+    expect(files).not.toContain('findings.asff.json')
+  })
+
+  it('names the formats there are where it does not know one', async () => {
+    const { code, stderr } = await inProcess(['audit', '--outputs', 'csv,pdf'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/no format pdf\. There are sarif, junit/) })
+  })
+})

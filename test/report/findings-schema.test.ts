@@ -1,0 +1,27 @@
+/** The published schema of `findings.json`, and that what we write is so. `vitest run test/report/findings-schema.test.ts -u` writes it anew. */
+import { expect, it } from 'vitest'
+import { incidents } from '#lab/scenarios/incidents.ts'
+import { findingsJsonSchema } from '#report/findings-schema.ts'
+import { json } from '#report/formats/json.ts'
+import { schemaErrors } from '#test/json-schema.ts'
+import { auditLive, labOf } from '#test/lab-audit.ts'
+import { morningReport } from '#test/report-builder.ts'
+
+const errors = schemaErrors(findingsJsonSchema() as Record<string, unknown>)
+
+it('is published for whoever reads findings by machine', async () => {
+  await expect(`${JSON.stringify(findingsJsonSchema(), null, 2)}\n`).toMatchFileSnapshot('../../docs/findings.schema.json')
+})
+
+it('holds for what an audit writes', async () => {
+  await labOf([incidents])
+  const { document, nodes } = await auditLive()
+  expect(document.findings.length).toBeGreaterThan(3)
+  for (const report of [morningReport(), { document, nodes, alertPercent: 80 }]) expect(errors(JSON.parse(json.render(report)))).toEqual([])
+})
+
+it('refuses what the contract does not have', () => {
+  const { document } = morningReport()
+  expect(errors({ ...document, more: 1 })).not.toEqual([])
+  expect(errors({ ...document, clusters: [{ ...document.clusters[0], grade: 'E' }] })).not.toEqual([])
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { asff } from '#report/formats/asff.ts'
+import { hostileReport } from '#test/hostile-report.ts'
+import { schemaErrors, schemaFile } from '#test/json-schema.ts'
+import { finding, findingsDocument, morningReport } from '#test/report-builder.ts'
+
+type Imported = Record<string, unknown> & {
+  Id: string
+  Title: string
+  Description: string
+  Resources: { Id: string }[]
+  ProductFields: Record<string, string>
+}
+
+const errors = schemaErrors(schemaFile('batch-import-findings.json'))
+const requestsOf = (report: ReturnType<typeof morningReport>): { Findings: Imported[] }[] => JSON.parse(asff.render(report))
+const placed = (region = 'eu-central-1') => {
+  const report = structuredClone(morningReport())
+  Object.assign(report.document.run, { account: '111122223333', region })
+  return report
+}
+
+describe('ASFF', () => {
+  it.each([
+    ['a morning', placed()],
+    ['hostile names', hostileReport()],
+  ])('has requests that BatchImportFindings takes: %s', (_, report) => {
+    const requests = requestsOf(report)
+    const findings = requests.flatMap(({ Findings }) => Findings)
+    for (const request of requests) expect(errors(request)).toEqual([])
+    expect(new Set(findings.map(({ Id }) => Id)).size).toBe(findings.length)
+    for (const found of findings) {
+      expect(Buffer.byteLength(JSON.stringify(found))).toBeLessThanOrEqual(240_000)
+      expect([found.Title.length <= 256, found.Description.length <= 1024, found.Id.length <= 512]).toEqual([true, true, true])
+      expect(found.Resources.every(({ Id }) => Id.length <= 512)).toBe(true)
+      for (const [key, value] of Object.entries(found.ProductFields))
+        expect([key.length <= 128, value.length <= 2048]).toEqual([true, true])
+    }
+  })
+
+  it('archives what is waived, and says NOT_AVAILABLE of what is not known', () => {
+    const findings = requestsOf(placed()).flatMap(({ Findings }) => Findings)
+    const { unknowns, notAudited, waived } = placed().document
+    const count = (matches: (found: Imported) => boolean) => findings.filter(matches).length
+    expect(count(({ RecordState }) => RecordState === 'ARCHIVED')).toBe(waived.length)
+    expect(count(({ Compliance }) => JSON.stringify(Compliance) === '{"Status":"NOT_AVAILABLE"}')).toBe(unknowns.length + notAudited.length)
+    expect(findings.find(({ Id }) => Id.endsWith('/a2'))).toMatchObject({
+      ProductArn: 'arn:aws:securityhub:eu-central-1:111122223333:product/111122223333/default',
+      CreatedAt: '2026-11-18T00:00:00Z',
+      UpdatedAt: '2026-11-21T07:00:00Z',
+      Severity: { Label: 'HIGH' },
+    })
+  })
+
+  it.each([
+    ['cn-north-1', 'arn:aws-cn:securityhub:'],
+    ['us-gov-west-1', 'arn:aws-us-gov:securityhub:'],
+  ])('names the partition of %s', (region, arn) => {
+    expect(requestsOf(placed(region))[0]?.Findings[0]?.ProductArn).toContain(arn)
+  })
+
+  it('fills requests of a hundred', () => {
+    const document = findingsDocument({
+      run: placed().document.run,
+      findings: Array.from({ length: 201 }, () => finding('low')),
+      unknowns: [],
+      notAudited: [],
+      waived: [],
+    })
+    expect(requestsOf({ ...placed(), document }).map(({ Findings }) => Findings.length)).toEqual([100, 100, 1])
+  })
+
+  it('cannot be made where account or region are not known, and says what to do', () => {
+    const report = placed()
+    report.document.run.region = null
+    expect(asff.unfit?.(report)).toMatch(/account and the region.*first line/)
+    expect(asff.unfit?.(placed())).toBeNull()
+  })
+})

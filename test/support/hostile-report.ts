@@ -1,0 +1,42 @@
+/** The morning's report with every foreign text replaced by one that means harm. What are keys, times and enumerations stays. */
+import type { AuditReport } from '#model/report.ts'
+import { morningReport } from './report-builder.ts'
+
+const harm =
+  '=cmd()|<script>alert("x")</script>{{ .Values.x }}\u202e🎉\ud800\ufffe`$1\\@somebody #12 ]]> www.example.com\u0007\nhttp://example.com\t'
+
+/** Texts stay apart from each other: what they were stands first. */
+const harmful = (text: string) => `${harm}${text}${'x'.repeat(10_000)}`
+
+export function hostileReport(): AuditReport {
+  const report = structuredClone(morningReport())
+  const { document, nodes } = report
+  Object.assign(document.run, { account: '111122223333', region: 'eu-central-1', inputErrors: [harmful('line 3')] })
+  for (const found of [...document.findings, ...document.waived]) {
+    for (const key of ['title', 'consequence', 'cluster'] as const) found[key] = harmful(found[key])
+    found.subject = { ...found.subject, name: harmful(found.subject.name) }
+    found.nodes = { ...found.nodes, sample: found.nodes.sample.map(harmful) }
+    found.evidence = found.evidence.map(({ what, value }) => ({ what: harmful(what), value: harmful(value) }))
+    found.fix = { ...found.fix, commands: found.fix.commands.map(harmful) }
+    if (found.waived) found.waived = { ...found.waived, reason: harmful(found.waived.reason) }
+  }
+  for (const unknown of document.unknowns) {
+    unknown.cluster = harmful(unknown.cluster)
+    unknown.reason = harmful(unknown.reason)
+  }
+  for (const entry of document.notAudited) {
+    entry.cluster = harmful(entry.cluster)
+    entry.node = entry.node === null ? null : harmful(entry.node)
+    entry.reason = harmful(entry.reason)
+  }
+  for (const cluster of document.clusters) cluster.name = harmful(cluster.name)
+  for (const node of nodes) {
+    node.cluster = harmful(node.cluster)
+    node.identity = {
+      ...node.identity,
+      name: harmful(node.identity.name),
+      group: { ...node.identity.group, name: harmful(node.identity.group.name) },
+    }
+  }
+  return report
+}

@@ -228,6 +228,10 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
         })
         .default(defaultPolicy.report)
         .describe('who gets the service’s mail, instead of what the stack’s parameters say, and in which more forms the report is written'),
+      history: z
+        .strictObject({ retentionDays: z.int().min(1).max(3650).default(defaultPolicy.history.retentionDays) })
+        .default(defaultPolicy.history)
+        .describe('how many days what is remembered of nodes and of findings that ended is kept; a bucket’s lifecycle may forget sooner'),
       severities: z
         .partialRecord(z.enum(ruleIds), z.enum(severities))
         .default({})

@@ -110,7 +110,12 @@ describe('npx serverless package, without account or login', () => {
         IgnorePublicAcls: true,
         RestrictPublicBuckets: true,
       },
-      LifecycleConfiguration: { Rules: [{ Status: 'Enabled', Prefix: 'eks/runs/' }] },
+      LifecycleConfiguration: {
+        Rules: [
+          { Status: 'Enabled', Prefix: 'eks/runs/' },
+          { Status: 'Enabled', Prefix: 'eks/history/' },
+        ],
+      },
     })
     expect(JSON.stringify(template.Resources.ReportBucketPolicy)).toContain('aws:SecureTransport')
   })

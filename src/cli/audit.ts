@@ -4,8 +4,11 @@ import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
 import { alwaysFormats, type FormatId, type MoreFormat, moreFormats } from '#model/report.ts'
+import { isWhole } from '#model/selection.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
+import { type History, openHistory } from '#pipeline/history/history.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { folder, formats, formatsWith, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
@@ -13,12 +16,14 @@ import { auditExitCode } from './exit-code.ts'
 import { addFleetOptions, type FleetOptions, failOnOption, parseText, policyOf, runSignal, selectionOf } from './options.ts'
 import { openProgress } from './progress.ts'
 import { liveRecords, savedRecords } from './source.ts'
+import { openStore, storeHelp } from './store-option.ts'
 import { summaryText } from './summary.ts'
 import { version } from './version.ts'
 
 export interface AuditOptions extends FleetOptions {
   snapshot?: string
   out: string
+  store?: string
   format: FormatId | 'text'
   outputs: MoreFormat[]
   failOn: Severity | 'none'
@@ -42,6 +47,7 @@ export function auditCommand(): Command {
         .argParser(parseOutputs)
         .default([], "the policy's"),
     )
+    .option('--store <place>', `remember this run there, and compare it with the one before: ${storeHelp}`, parseText)
     .addOption(failOnOption())
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFleetOptions(command)
@@ -108,6 +114,7 @@ async function auditInto(options: AuditOptions): Promise<AuditResult> {
       channels: [folder(options.out)],
       mail: null,
       snapshot: snapshotWriter(options),
+      history: await historyOf(options, policy),
       options: { allNodes: options.allNodes },
       verify: nodes => rejectUnknownNames(selectionOf(options), nodes),
       onNode: isSaved ? undefined : () => progress.nodeRead(),
@@ -121,6 +128,12 @@ async function auditInto(options: AuditOptions): Promise<AuditResult> {
     progress.end()
     end()
   }
+}
+
+/** Runs are in the order in which their nodes were read, a saved one among the live ones. */
+async function historyOf(options: AuditOptions, { history }: Policy): Promise<History | null> {
+  if (options.store === undefined) return null
+  return openHistory({ store: await openStore(options.store), isWhole: isWhole(selectionOf(options)), ...history })
 }
 
 /** Beside the report, unless the audit is of that very file. */

@@ -9,6 +9,7 @@ import { diffCommand } from './diff.ts'
 import { doctorCommand } from './doctor.ts'
 import { exitCode } from './exit-code.ts'
 import { explainCommand } from './explain.ts'
+import { historyCommand } from './history.ts'
 import { demoCommand, labCommand } from './lab.ts'
 import { permissionsCommand } from './permissions.ts'
 import { planCommand } from './plan.ts'
@@ -31,6 +32,7 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(rollbackCommand())
     .addCommand(verifyCommand())
     .addCommand(diffCommand())
+    .addCommand(historyCommand())
     .addCommand(explainCommand())
     .addCommand(doctorCommand())
     .addCommand(permissionsCommand())

@@ -64,6 +64,11 @@ export function folderStore(folder: string): Store {
     async writeFile(key, path) {
       if (resolve(path) !== resolve(place(key))) await beside(key, partial => copyFile(path, partial), rename)
     },
+    async remove(key) {
+      await rm(place(key), { force: true }).catch(error => {
+        throw folderFailure(error)
+      })
+    },
     async *list(prefix) {
       yield* (await filesIn(folder)).filter(key => key.startsWith(prefix)).sort()
     },

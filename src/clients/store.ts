@@ -16,6 +16,8 @@ export interface Store {
   writeFile(key: string, path: string, contentType: string): Promise<void>
   /** Every key that begins with the prefix, sorted. */
   list(prefix: string): AsyncGenerator<string>
+  /** Absent where the place forgets by itself, as a bucket does by its lifecycle: then nobody needs the right to delete. */
+  remove?(key: string): Promise<void>
 }
 
 const maxKeyBytes = 800

@@ -23,6 +23,7 @@ import { gradeOf } from './grade.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { Failing, Need, NodeSubject, Rule, RuleOfNodes } from './rule.ts'
+import { manyFindings } from './samples.ts'
 import { fargateReason, nodeSubject } from './subject.ts'
 import { byFinding, byUnknown, fewNodes, Tally } from './tally.ts'
 import { bounded, byText, nameLength } from './text.ts'
@@ -73,9 +74,6 @@ interface JudgedGroup extends Wishes {
 
 /** What has come together into one finding. */
 type FindingSource = Pick<Tally, 'cluster' | 'subject' | 'finding' | 'proposals' | 'failingNodes'> & { rule: Rule }
-
-/** More than these name few of their nodes each. */
-const manyFindings = 300
 
 type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isListCut: boolean }
 
@@ -208,7 +206,6 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const sources: FindingSource[] = [...groups, ...garbage.flatMap(({ own }) => own)]
     const all = sources.flatMap(source => judged(source, day) ?? []).toSorted((a, b) => byFinding(a.finding, b.finding))
     settleFixes(all)
-    // Hundreds of nodegroups must still fit a report.
     if (!allNodes && all.length > manyFindings)
       for (const { finding } of all) finding.nodes.sample = finding.nodes.sample.slice(0, fewNodes)
     const open = all.filter(({ finding }) => finding.waived === null)

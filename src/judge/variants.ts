@@ -2,7 +2,7 @@
 import type { NodeSample } from '#model/finding.ts'
 import { bounded, byText, nameLength } from './text.ts'
 
-const sampleSize = 20
+export const sampleSize = 20
 
 export interface Variant<Value> {
   /** The value as JSON. */

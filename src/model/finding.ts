@@ -146,5 +146,13 @@ export interface FindingsDocument {
   waived: Finding[]
   unknowns: UnknownOutcome[]
   notAudited: NotAudited[]
-  delta: { new: string[]; resolved: string[] }
+  /** Ids of findings against the run before; empty without history. */
+  delta: {
+    new: string[]
+    resolved: string[]
+    /** More severe, more certain or on more nodes, or no longer waived; absent without history. */
+    worse?: string[]
+    /** New, and there before: they had been resolved; absent without history. */
+    regressed?: string[]
+  }
 }

@@ -151,6 +151,8 @@ export interface Policy {
   clusterGarbage: ClusterGarbagePolicy
   /** Who gets the mail, instead of what the stack's parameters say; and the forms a report is written in beside page and findings. */
   report: { sender: string | null; recipients: string[] | null; formats: MoreFormat[] }
+  /** How long what is remembered of nodes and ended findings is kept. A bucket's lifecycle may forget sooner. */
+  history: { retentionDays: number }
   severities: Partial<Record<string, Severity>>
   waivers: Waiver[]
   pace: {
@@ -196,6 +198,7 @@ export const defaultPolicy: Policy = {
   baseline: [],
   clusterGarbage: { enabled: true, kinds: [...garbageKinds], minAgeHours: 24 },
   report: { sender: null, recipients: null, formats: [] },
+  history: { retentionDays: 400 },
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },

@@ -19,3 +19,6 @@ export const selectsCluster = (selection: Selection, cluster: string) =>
 export const selectsNode = (selection: Selection, { name, group }: Pick<NodeIdentity, 'name' | 'group'>) =>
   (selection.nodes.length === 0 || selection.nodes.includes(name)) &&
   (selection.nodegroups.length === 0 || (group.kind !== 'Node' && selection.nodegroups.some(pattern => matchesGlob(pattern, group.name))))
+
+/** Nothing was left out. */
+export const isWhole = (selection: Selection) => Object.values(selection).every(names => names.length === 0)

@@ -1,7 +1,10 @@
 /** The story of an audit. A live fleet and a saved snapshot take the same way; only the source differs. */
+
+import type { Ledger } from '#judge/history/ledger.ts'
 import { type JudgementOptions, openJudgement, type RuleError } from '#judge/judge.ts'
 import type { Rule } from '#judge/rule.ts'
-import type { FindingsDocument, RunInfo } from '#model/finding.ts'
+import { withShownNames } from '#judge/samples.ts'
+import type { Finding, FindingsDocument, RunInfo } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
 import type { AuditedNode, Delivery, RenderedFile } from '#model/report.ts'
@@ -12,6 +15,7 @@ import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
+import type { History } from './history/history.ts'
 import { publishReport } from './publication.ts'
 
 export interface AuditContext {
@@ -27,6 +31,8 @@ export interface AuditContext {
   mail: MailChannel | null
   /** Where the records are kept; null: nowhere. */
   snapshot: SnapshotWriter | null
+  /** What was before, and what the next run is to know; null: nothing is remembered. */
+  history: History | null
   options?: JudgementOptions
   /** The last word before anything is written: what it throws stops the run. */
   verify?: (nodes: AuditedNode[]) => void
@@ -44,8 +50,10 @@ export interface AuditResult {
 
 /** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
 export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine>, context: AuditContext): Promise<AuditResult> {
-  const { policy, rules, formats } = context
-  const judgement = openJudgement(rules, policy, context.options)
+  const { policy, rules, formats, history } = context
+  const isEveryNodeNamed = context.options?.allNodes === true
+  // Only a finding that names every node can be told from that of another day.
+  const judgement = openJudgement(rules, policy, history === null ? context.options : { ...context.options, allNodes: true })
   const clusters = openClusterReplay()
   const nodes: AuditedNode[] = []
   const seen = new Set<string>()
@@ -91,7 +99,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
 
   const takenAt = header?.takenAt ?? unknownTime
   const { ruleErrors, ...judged } = judgement.close(takenAt, clusters.close(takenAt))
-  const document: FindingsDocument = {
+  const whole: FindingsDocument = {
     schema: 'highwater.findings/1',
     run: {
       version: context.version,
@@ -105,12 +113,21 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
     ...judged,
   }
   nodes.sort(byClusterAndName)
+  const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
+  const named = history === null || isEveryNodeNamed ? whole : { ...whole, ...withShownNames(whole) }
+  const document = before ? withHistory(named, before) : named
   const report = { document, nodes, alertPercent: policy.alertPercent }
   const { files, unfit } = renderReport(report, formats)
   const { channels, mail } = context
   const isPublished = channels.length > 0 || mail !== null
   const deliveries = isPublished ? await publishReport(report, files, { channels, mail, snapshotPath: snapshot.keptAt() }) : []
-  return { document, nodes, files, deliveries: [...deliveries, ...unfit, ...snapshot.failure()], ruleErrors }
+  const remembered = history === null ? [] : await history.record()
+  return { document, nodes, files, deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered], ruleErrors }
+}
+
+function withHistory(document: FindingsDocument, { since, delta }: Pick<Ledger, 'since' | 'delta'>): FindingsDocument {
+  const dated = (finding: Finding): Finding => ({ ...finding, since: since.get(finding.id) ?? finding.since })
+  return { ...document, findings: document.findings.map(dated), waived: document.waived.map(dated), delta }
 }
 
 /** A disk that takes no snapshot (full, gone) costs the snapshot, not the audit. */

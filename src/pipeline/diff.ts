@@ -1,11 +1,11 @@
 /** The story of a comparison: two saved audits, each a snapshot that is judged now or the findings of its day, and what changed between them. */
 import { compareRuns } from '#judge/delta.ts'
 import { fargateReason } from '#judge/subject.ts'
-import { bounded, nameLength } from '#judge/text.ts'
-import type { ComparedRun, DiffDocument, DiffInput, MetNode } from '#model/delta.ts'
+import type { ComparedRun, DiffDocument, DiffInput } from '#model/delta.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { type Selection, selectsCluster } from '#model/selection.ts'
+import { metNode } from './met-node.ts'
 import { type SavedAuditOptions, savedAudit } from './saved-audit.ts'
 import { savedFindings } from './saved-findings.ts'
 import { rejectUnknownNames } from './selection-check.ts'
@@ -56,16 +56,6 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
 }
 
 const firstOf = ([first]: string[]) => (first === undefined ? '' : `: ${first}`)
-
-/** As findings name it. */
-const metNode = ({ cluster, identity, coverage, errors }: AuditedNode): MetNode => ({
-  cluster: bounded(cluster),
-  name: bounded(identity.name, nameLength),
-  group: { ...identity.group, name: bounded(identity.group.name, nameLength) },
-  coverage,
-  isFargate: identity.owner === 'fargate',
-  missed: bounded(errors.map(({ what, message }) => `${what}: ${message}`).join('; ')),
-})
 
 /** A findings document can be cut to clusters; which node belongs to what it does not tell. @throws OperatorError */
 function selected(document: ComparedRun['document'], selection: Selection, path: string): ComparedRun['document'] {

@@ -16,6 +16,7 @@ export const savedAudit = (path: string, { policy, selection, version }: SavedAu
     channels: [],
     mail: null,
     snapshot: null,
+    history: null,
     options: { allNodes: true },
   })
 

@@ -10,12 +10,14 @@ import { notReached } from '#model/not-reached.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
+import { isWhole } from '#model/selection.ts'
 import { s3 } from '#publish/channels/s3.ts'
 import { ses } from '#publish/channels/ses.ts'
 import { markDone, readDone } from '#publish/run.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { type AuditResult, audit } from './audit.ts'
 import { liveFleet } from './fleet.ts'
+import { openHistory } from './history/history.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 import { embeddedMetricsName, formatsWith, rules } from './shelves.ts'
 
@@ -94,6 +96,7 @@ async function runUntil(
     channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
     mail: mail && ses({ ...mail, region, runId, store, now: runtime.now, signal: endAt }),
     snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
+    history: store === null || isDryRun ? null : openHistory({ store, runId, isWhole: isWhole(selection), ...policy.history }),
     verify: nodes => rejectUnknownNames(selection, nodes),
   })
   const metrics = result.files.find(({ name }) => name === embeddedMetricsName)

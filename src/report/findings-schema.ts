@@ -60,6 +60,10 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
         name: z.string(),
         grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable().describe('null where nothing was read'),
         coverage,
+        clusterGc: z
+          .strictObject({ lists: count, read: count })
+          .optional()
+          .describe('lists that were looked through for garbage; absent: none was asked for'),
         outcomes: z.strictObject({ pass: count, fail: count, unknown: count, notApplicable: count, error: count }),
       }),
     ),
@@ -72,7 +76,12 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
       z.strictObject({ cluster: z.string(), node: z.string().nullable().describe('null: the whole cluster'), reason: z.string() }),
     ),
     delta: z
-      .strictObject({ new: z.array(z.string()), resolved: z.array(z.string()) })
+      .strictObject({
+        new: z.array(z.string()),
+        resolved: z.array(z.string()).describe('fixed, or its nodes were replaced by others without it'),
+        worse: z.array(z.string()).optional(),
+        regressed: z.array(z.string()).optional().describe('new, and resolved before'),
+      })
       .describe('ids of findings, against the run before; empty without history'),
   })
   .meta({ title: 'highwater.findings/1' })

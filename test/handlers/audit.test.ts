@@ -1,5 +1,5 @@
 /** The function against the lab: EKS, STS, S3, SES and the Kubernetes APIs, by endpoint settings alone. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
+import type { FindingsDocument } from '#model/finding.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invoke } from '#test/lambda.ts'
@@ -85,6 +86,36 @@ describe('the policy in the bucket', () => {
   })
 })
 
+describe('history', () => {
+  it('tells in the second morning what changed since the first, and what a node was that is gone', async () => {
+    const storeFolder = temporaryFolder()
+    const morning = async (scheduledTime: string, nodes: number) => {
+      const lab = await labOf([fleet({ nodes })], { storeFolder })
+      const answer = await invoke({ ...tick, scheduledTime })
+      await lab.close()
+      return JSON.parse(readFileSync(join(storeFolder, 'highwater-lab', 'runs', answer.runId, 'findings.json'), 'utf8')) as FindingsDocument
+    }
+    const first = await morning('2026-11-21T05:00:00Z', 12)
+    expect(first.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
+    expect(first.findings.map(({ since }) => since)).not.toContain(null)
+    const second = await morning('2026-11-22T05:00:00Z', 30)
+    const before = new Set(first.findings.map(({ id }) => id))
+    const appeared = second.findings.filter(({ id }) => !before.has(id)).map(({ id }) => id)
+    expect(appeared.length).toBeGreaterThan(0)
+    expect(second.delta.new).toEqual(appeared.sort())
+    const third = await morning('2026-11-23T05:00:00Z', 30)
+    expect(third.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
+    const kept = readdirSync(join(storeFolder, 'highwater-lab', 'history', 'runs')).sort()
+    expect(kept).toEqual(['2026-11-21T05-00-00Z.json.gz', '2026-11-22T05-00-00Z.json.gz', '2026-11-23T05-00-00Z.json.gz'])
+  })
+
+  it('is none of a dry run', async () => {
+    const { storeFolder } = await world()
+    await invoke({ dryRun: true })
+    expect(existsSync(join(storeFolder, 'highwater-lab', 'history'))).toBe(false)
+  })
+})
+
 describe('more forms of the report', () => {
   it('lie beside it where the policy asks for them, and metrics stand in the log', async () => {
     const { storeFolder, file } = await world()
@@ -131,7 +162,7 @@ describe('trouble', () => {
   it('with the time: it publishes what it has, and the mail says so first', async () => {
     const storeFolder = temporaryFolder()
     const lab = await labOf([fleet({ nodes: 400 })], { storeFolder })
-    const answer = await invoke(tick, {}, 6000)
+    const answer = await invoke(tick, {}, 10_000)
     expect(answer).toMatchObject({ state: 'published', clusters: [{ coverage: { nodes: 400 } }] })
     expect(answer.clusters[0]?.coverage.read).toBeLessThan(400)
     expect(lab.mails()[0]?.subject).toMatch(/^Cut short/)

@@ -9,6 +9,7 @@ import { everything, type Selection } from '#model/selection.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
+import type { History } from '#pipeline/history/history.ts'
 import { formats, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 
@@ -47,7 +48,7 @@ export function auditLive({ policy, selection, signal, snapshotPath }: LiveAudit
 
 export function auditRecords(
   source: AsyncIterable<SnapshotRecord | MalformedLine>,
-  { policy, snapshotPath }: Pick<LiveAuditOptions, 'policy' | 'snapshotPath'> = {},
+  { policy, snapshotPath, history = null }: Pick<LiveAuditOptions, 'policy' | 'snapshotPath'> & { history?: History | null } = {},
 ): Promise<AuditResult> {
   return audit(source, {
     source: 'live',
@@ -57,6 +58,7 @@ export function auditRecords(
     formats,
     channels: [],
     mail: null,
+    history,
     snapshot: snapshotPath === undefined ? null : openSnapshot(snapshotPath),
     options: { allNodes: true },
   })

@@ -1,0 +1,72 @@
+/** `highwater history`: what was known of a node, also after it is gone; and how clusters went. */
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { ClusterTrend } from '#model/history.ts'
+import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
+import { exitCode } from './exit-code.ts'
+import { nodeHistoryText, trendsText } from './history-text.ts'
+import { parseText } from './options.ts'
+import { openStore, storeHelp } from './store-option.ts'
+import { screenOf } from './terminal.ts'
+
+interface HistoryOptions {
+  store: string
+  cluster: string[]
+  days: number
+  format: 'text' | 'json'
+}
+
+export function historyCommand(): Command {
+  return new Command('history')
+    .description('tell what was known of a node, also after it is gone; without one, how the clusters went')
+    .argument('[node]', 'its name, as kubectl get nodes shows it', parseText)
+    .requiredOption('--store <place>', `where runs are remembered: ${storeHelp}`, parseText)
+    .addOption(
+      new Option('--cluster <name>', 'only this cluster, as reports name it; repeatable')
+        .argParser((value: string, all: string[]) => [...all, parseText(value)])
+        .default([], 'all'),
+    )
+    .addOption(new Option('--days <count>', 'how many days, back from the last that is known').argParser(parseDays).default(30))
+    .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .addHelpText(
+      'after',
+      `
+Whole runs of the service remember themselves in its bucket, those of a terminal with
+highwater audit --store. A part of a fleet (--cluster, --nodegroup, --node) is not kept.
+
+Examples:
+  highwater history ip-10-0-1-23.ec2.internal --store s3://our-bucket/highwater
+  highwater history --store ./history --days 90 --format json
+
+Exit codes: 0 something is known; 2 bad usage, or nothing is; 4 the store could not be read.`,
+    )
+    .action(async (node: string | undefined, options: HistoryOptions) => {
+      process.exitCode = await runHistory(node, options)
+    })
+}
+
+async function runHistory(node: string | undefined, { store: place, cluster: clusters, days, format }: HistoryOptions): Promise<number> {
+  const store = await openStore(place)
+  const screen = screenOf(process.stdout)
+  if (node === undefined) {
+    const trends: ClusterTrend[] = await clusterTrends(store, { clusters, days })
+    process.stdout.write(format === 'json' ? jsonText({ schema: 'highwater.trends/1', clusters: trends }) : trendsText(trends, screen))
+    return found(trends.length, `${store.location} remembers no run${clusters.length > 0 ? ' of these clusters' : ''}`)
+  }
+  const history = await historyOfNode(store, node, { clusters, days })
+  process.stdout.write(format === 'json' ? jsonText(history) : nodeHistoryText(history, screen))
+  return found(history.clusters.length, `${store.location} remembers no node ${node}. Names are those of kubectl get nodes`)
+}
+
+const jsonText = (value: object) => `${JSON.stringify(value, null, 2)}\n`
+
+function found(count: number, message: string): number {
+  if (count > 0) return exitCode.ok
+  process.stderr.write(`${message}\n`)
+  return exitCode.badInput
+}
+
+function parseDays(text: string): number {
+  const days = /^\d{1,4}$/.test(text) ? Number(text) : 0
+  if (days < 1 || days > 3650) throw new InvalidArgumentError('A whole number of days from 1 to 3650.')
+  return days
+}

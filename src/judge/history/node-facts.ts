@@ -1,0 +1,99 @@
+/** The few facts of a node that are kept for a day, in at most 2,048 bytes, whatever its names and texts are. */
+import { bounded, byText } from '#judge/text.ts'
+import type { ComparedFinding, MetNode } from '#model/delta.ts'
+import type { NodeFacts } from '#model/history.ts'
+import type { FilesystemState } from '#model/prediction.ts'
+import type { AuditedNode } from '#model/report.ts'
+
+export const nodeFactsMaxBytes = 2048
+const textLength = 160
+const keptRules = 24
+const keptThresholds = 12
+
+/** Rules by node, of findings that name every one. */
+export function rulesByNode(findings: Pick<ComparedFinding, 'rule' | 'cluster' | 'nodes'>[]): Map<string, string[]> {
+  const rules = new Map<string, string[]>()
+  for (const { rule, cluster, nodes } of findings)
+    for (const name of nodes.sample) {
+      const key = nodeKey(cluster, name)
+      const known = rules.get(key)
+      if (known) known.push(rule)
+      else rules.set(key, [rule])
+    }
+  return rules
+}
+
+export const nodeKey = (cluster: string, name: string) => JSON.stringify([cluster, name])
+
+/** @param met the same node, named as findings name it */
+export function nodeFacts(
+  { identity, at, mode, coverage, prediction }: AuditedNode,
+  met: MetNode,
+  rules: string[],
+  runId: string,
+): NodeFacts {
+  const { filesystems, imageGC, eviction } = prediction
+  const { layout } = filesystems
+  const thresholds = eviction?.error === null ? eviction.thresholds : null
+  const failing = [...new Set(rules)].toSorted(byText)
+  const facts: NodeFacts = {
+    node: met.name,
+    at,
+    runId,
+    group: met.group,
+    coverage,
+    mode,
+    kubeletVersion: short(identity.kubeletVersion),
+    instanceType: short(identity.instanceType),
+    amiFamily: identity.amiFamily,
+    layout,
+    nodefs: filesystemOf(filesystems.nodefs),
+    imagefs: layout === 'shared' ? null : filesystemOf(filesystems.imagefs),
+    imageGC: imageGC && {
+      enabled: imageGC.enabled,
+      highThresholdPercent: imageGC.highThresholdPercent,
+      lowThresholdPercent: imageGC.lowThresholdPercent,
+      usagePercent: imageGC.usagePercent,
+      bytesUntilTrigger: imageGC.bytesUntilTrigger,
+    },
+    thresholds:
+      thresholds
+        ?.slice(0, keptThresholds)
+        .map(({ signal, value, hard, margin }) => ({ signal, value: bounded(value, 24), hard, margin })) ?? null,
+    rules: failing.slice(0, keptRules),
+    missed: bounded(met.missed, textLength),
+    leftOut: Math.max(0, failing.length - keptRules) + Math.max(0, (thresholds?.length ?? 0) - keptThresholds),
+  }
+  return fitted(facts)
+}
+
+const short = (text: string | null) => text && bounded(text, 60)
+
+const filesystemOf = (filesystem: FilesystemState | null) =>
+  filesystem && {
+    capacityBytes: filesystem.capacityBytes,
+    availableBytes: filesystem.availableBytes,
+    inodes: filesystem.inodes,
+    inodesFree: filesystem.inodesFree,
+  }
+
+const encoder = new TextEncoder()
+const isTooLong = (facts: NodeFacts) => encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
+
+/** Gives up rules first, then thresholds: both are in that day's findings and snapshot, too. */
+function fitted(facts: NodeFacts): NodeFacts {
+  let kept = facts
+  while (isTooLong(kept) && kept.rules.length > 0) kept = { ...kept, rules: kept.rules.slice(0, -1), leftOut: kept.leftOut + 1 }
+  while (isTooLong(kept) && kept.thresholds?.length) kept = { ...kept, thresholds: kept.thresholds.slice(0, -1), leftOut: kept.leftOut + 1 }
+  return isTooLong(kept) ? { ...kept, missed: bounded(kept.missed, 20) } : kept
+}
+
+/** One day's lines: what a later run read counts, but an unread node does not take away what was read that day. */
+export function mergedDay(before: NodeFacts[], now: NodeFacts[]): NodeFacts[] {
+  const day = new Map(before.map(facts => [facts.node, facts]))
+  for (const facts of now) {
+    const earlier = day.get(facts.node)
+    if (earlier === undefined || facts.coverage !== 'notRead' || earlier.coverage === 'notRead') day.set(facts.node, facts)
+  }
+  return [...day.values()].toSorted((a, b) => byText(a.node, b.node))
+}

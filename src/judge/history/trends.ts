@@ -1,0 +1,65 @@
+/** The numbers of a cluster on one day, for a line over time. */
+import { byText } from '#judge/text.ts'
+import type { MetNode } from '#model/delta.ts'
+import { type ClusterResult, type Finding, type Severity, severities } from '#model/finding.ts'
+import type { GroupPoint, Spread, TrendPoint } from '#model/history.ts'
+import type { AuditedNode } from '#model/report.ts'
+
+const keptGroups = 100
+
+export interface DayOfCluster {
+  cluster: ClusterResult
+  /** Open ones of that cluster. */
+  findings: Pick<Finding, 'severity'>[]
+  nodes: { audited: AuditedNode; met: MetNode }[]
+}
+
+export function trendPoint({ cluster, findings, nodes }: DayOfCluster, day: string, runId: string): TrendPoint {
+  const groups = [
+    ...Map.groupBy(nodes, ({ met: { group } }) => JSON.stringify(group.kind === 'Node' ? ['Node', ''] : [group.kind, group.name])),
+  ]
+    .map(([key, members]) =>
+      groupPoint(
+        key,
+        members.map(({ audited }) => audited),
+      ),
+    )
+    .toSorted((a, b) => b.nodes - a.nodes || byText(a.kind, b.kind) || byText(a.name, b.name))
+  const counts = Object.fromEntries(
+    severities.map(severity => [severity, findings.filter(finding => finding.severity === severity).length]),
+  ) as Record<Severity, number>
+  const { grade, coverage } = cluster
+  return {
+    day,
+    runId,
+    grade,
+    coverage,
+    findings: counts,
+    groups: groups.slice(0, keptGroups),
+    groupsLeftOut: Math.max(0, groups.length - keptGroups),
+  }
+}
+
+function groupPoint(key: string, members: AuditedNode[]): GroupPoint {
+  const [kind, name]: [GroupPoint['kind'], string] = JSON.parse(key)
+  const used = members.flatMap(({ prediction: { imageGC } }) => imageGC?.usagePercent ?? [])
+  const headroom = members.flatMap(({ prediction: { imageGC } }) => (imageGC?.enabled ? (imageGC.bytesUntilTrigger ?? []) : []))
+  return {
+    kind,
+    name,
+    nodes: members.length,
+    known: used.length,
+    usedPercent: spreadOf(used),
+    imageGcHeadroomBytes: headroom.length === 0 ? null : Math.min(...headroom),
+  }
+}
+
+function spreadOf(values: number[]): Spread | null {
+  const sorted = values.toSorted((a, b) => a - b)
+  const [min, median, max] = [sorted[0], sorted[Math.floor((sorted.length - 1) / 2)], sorted.at(-1)]
+  return min === undefined || median === undefined || max === undefined ? null : { min, median, max }
+}
+
+/** A point a day, none from before `forgetBefore`, in their order. */
+export const withPoint = (points: TrendPoint[], point: TrendPoint, forgetBefore: string): TrendPoint[] =>
+  [...points.filter(({ day }) => day !== point.day && day >= forgetBefore), point].toSorted((a, b) => byText(a.day, b.day))

@@ -1,0 +1,23 @@
+/** The names that a findings document shows, of findings that name every node. */
+import type { Finding, FindingsDocument, UnknownOutcome } from '#model/finding.ts'
+import { fewNodes } from './tally.ts'
+import { sampleSize } from './variants.ts'
+
+/** More findings than these name few of their nodes each: hundreds of nodegroups must still fit a report. */
+export const manyFindings = 300
+
+type Named = Pick<FindingsDocument, 'findings' | 'waived' | 'unknowns'>
+
+/** The same as a judgement without `allNodes` gives. */
+export function withShownNames({ findings, waived, unknowns }: Named): Named {
+  const size = findings.length + waived.length > manyFindings ? fewNodes : sampleSize
+  const cut = <Entry extends Finding | UnknownOutcome>(entry: Entry, names: number): Entry => ({
+    ...entry,
+    nodes: { ...entry.nodes, sample: entry.nodes.sample.slice(0, names) },
+  })
+  return {
+    findings: findings.map(finding => cut(finding, size)),
+    waived: waived.map(finding => cut(finding, size)),
+    unknowns: unknowns.map(unknown => cut(unknown, fewNodes)),
+  }
+}

@@ -1,0 +1,128 @@
+/** What a store remembers of runs that are over: findings with their first days, a few facts of each node and day, and numbers of each cluster over time. */
+import type { ComparedFinding, ComparedRun, MetNode } from './delta.ts'
+import type { Coverage, FindingsDocument, Grade, Severity, Subject } from './finding.ts'
+import type { AmiFamily } from './node-identity.ts'
+import type { FilesystemLayout } from './prediction.ts'
+import type { ReadMode } from './read-mode.ts'
+import type { CoverageState } from './report.ts'
+
+/** Dates are days in UTC, YYYY-MM-DD. */
+export interface RememberedFinding extends ComparedFinding {
+  /** The first day of this stretch of it. */
+  since: string
+  /** The last day on which it was seen: earlier than the run's where that day nobody could tell. */
+  lastSeen: string
+}
+
+/** How a finding ended. `replaced`: its nodes are gone, and others of their group are without it; `gone`: with all of its nodes. */
+export type Ending = 'fixed' | 'replaced' | 'gone'
+
+export interface PastFinding
+  extends Pick<RememberedFinding, 'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'since' | 'lastSeen'> {
+  ended: Ending
+  /** The day of the run that found it ended. */
+  on: string
+}
+
+/** One whole run as the next one compares itself with it (`history/runs/<runId>.json.gz`). */
+export interface RememberedRun {
+  schema: 'highwater.history/1'
+  runId: string
+  document: Pick<FindingsDocument, 'run' | 'clusters' | 'unknowns' | 'notAudited'> & {
+    findings: RememberedFinding[]
+    waived: RememberedFinding[]
+  }
+  nodes: MetNode[]
+  ruleErrors: NonNullable<ComparedRun['ruleErrors']>
+  past: PastFinding[]
+}
+
+interface RememberedFilesystem {
+  capacityBytes: number | null
+  availableBytes: number | null
+  inodes: number | null
+  inodesFree: number | null
+}
+
+/** A line of `history/nodes/<cluster>/<day>.ndjson.gz`: what the last reading of that day told of a node. At most 2,048 bytes. */
+export interface NodeFacts {
+  node: string
+  /** RFC 3339. */
+  at: string
+  runId: string
+  group: Subject
+  coverage: CoverageState
+  mode: ReadMode
+  kubeletVersion: string | null
+  instanceType: string | null
+  amiFamily: AmiFamily
+  layout: FilesystemLayout | null
+  nodefs: RememberedFilesystem | null
+  /** Null where it is nodefs, or not known: `layout` tells. */
+  imagefs: RememberedFilesystem | null
+  imageGC: {
+    enabled: boolean
+    highThresholdPercent: number
+    lowThresholdPercent: number
+    usagePercent: number | null
+    bytesUntilTrigger: number | null
+  } | null
+  /** `margin`: available − threshold, in bytes, inodes or pids; null: not observed. */
+  thresholds: { signal: string; value: string; hard: boolean; margin: number | null }[] | null
+  /** Rules that fail on it, waived ones included. */
+  rules: string[]
+  /** What could not be read, and why; empty: nothing was missed. */
+  missed: string
+  /** How many rules or thresholds had no room. */
+  leftOut: number
+}
+
+/** The least, the middle and the greatest. */
+export interface Spread {
+  min: number
+  median: number
+  max: number
+}
+
+/** A nodegroup or nodepool on one day; nodes without one together, as kind `Node`. */
+export interface GroupPoint {
+  kind: Subject['kind']
+  name: string
+  nodes: number
+  /** Of how many of them the image filesystem is known. */
+  known: number
+  /** Of the image filesystem, as image GC counts it. Null: of none. */
+  usedPercent: Spread | null
+  /** Bytes until image GC, on the node that is nearest. */
+  imageGcHeadroomBytes: number | null
+}
+
+export interface TrendPoint {
+  day: string
+  runId: string
+  grade: Grade | null
+  coverage: Coverage
+  /** Open ones. */
+  findings: Record<Severity, number>
+  groups: GroupPoint[]
+  /** Groups beyond those that are kept: the largest are. */
+  groupsLeftOut: number
+}
+
+/** `history/trends/<cluster>.json.gz`: a point a day, the last run of it. */
+export interface ClusterTrend {
+  schema: 'highwater.trend/1'
+  cluster: string
+  points: TrendPoint[]
+}
+
+/** What `highwater history NODE` prints as JSON. */
+export interface NodeHistory {
+  schema: 'highwater.node-history/1'
+  node: string
+  clusters: {
+    cluster: string /** Whether the last whole run met it; null: there is none. */
+    isPresent: boolean | null
+    days: (NodeFacts & { day: string })[]
+  }[]
+}

@@ -1,0 +1,78 @@
+/** What was known of a node, whether it still is there or not; and how clusters went. */
+import type { Store } from '#clients/store.ts'
+import { bounded, nameLength } from '#judge/text.ts'
+import type { ClusterTrend, NodeHistory } from '#model/history.ts'
+import { clusterKey, dayOf, nodesPrefix, trendsPrefix, unpacked } from './keys.ts'
+import { parsedFacts, parsedPoints, runBefore } from './saved-run.ts'
+
+export interface LookupOptions {
+  /** Empty: every one. As reports name them. */
+  clusters: string[]
+  /** How many days are told, counted back from the last on which there is something to tell. */
+  days: number
+}
+
+/** @throws Error with a message for people when the store cannot be read */
+export async function historyOfNode(store: Store, node: string, { clusters, days }: LookupOptions): Promise<NodeHistory> {
+  const wanted = bounded(node, nameLength)
+  const last = (await runBefore(store, null)).run
+  const shards = Map.groupBy(await keysBelow(store, nodesPrefix), key => key.slice(nodesPrefix.length).split('/')[0] ?? '')
+  const chosen = new Set(clusters.map(clusterKey))
+  const found: NodeHistory['clusters'] = []
+  for (const [segment, keys] of shards) {
+    if (chosen.size > 0 && !chosen.has(segment)) continue
+    const told: NodeHistory['clusters'][number]['days'] = []
+    // The last days first: whoever is gone is not looked for in all of them once it was found.
+    for (const key of keys.toReversed()) {
+      const day = dayOf(key) ?? ''
+      const newest = told[0]?.day
+      if (newest !== undefined && daysBetween(day, newest) >= days) break
+      const body = await store.read(key)
+      const facts = body && parsedFacts(textIn(body.body)).find(line => line.node === wanted)
+      if (facts) told.push({ day, ...facts })
+    }
+    if (told.length === 0) continue
+    const cluster = nameOf(segment, last?.document.clusters.map(({ name }) => name) ?? [])
+    const isPresent = last === null ? null : last.nodes.some(met => met.name === wanted && clusterKey(met.cluster) === segment)
+    found.push({ cluster, isPresent, days: told })
+  }
+  return { schema: 'highwater.node-history/1', node: wanted, clusters: found }
+}
+
+/** @throws Error with a message for people when the store cannot be read */
+export async function clusterTrends(store: Store, { clusters, days }: LookupOptions): Promise<ClusterTrend[]> {
+  const chosen = new Set(clusters.map(clusterKey))
+  const trends: ClusterTrend[] = []
+  for (const key of await keysBelow(store, trendsPrefix)) {
+    const segment = key.slice(trendsPrefix.length).replace(/\.json\.gz$/, '')
+    if (chosen.size > 0 && !chosen.has(segment)) continue
+    const found = await store.read(key)
+    const text = found === null ? '' : textIn(found.body)
+    const points = parsedPoints(text)
+    const newest = points.at(-1)?.day
+    if (newest === undefined) continue
+    const { cluster } = JSON.parse(text) as ClusterTrend
+    trends.push({ schema: 'highwater.trend/1', cluster, points: points.filter(({ day }) => daysBetween(day, newest) < days) })
+  }
+  return trends
+}
+
+async function keysBelow(store: Store, prefix: string): Promise<string[]> {
+  const keys: string[] = []
+  for await (const key of store.list(prefix)) keys.push(key)
+  return keys
+}
+
+/** A cluster that is gone is named as its key is. */
+const nameOf = (segment: string, names: string[]) => names.find(name => clusterKey(name) === segment) ?? segment
+
+const daysBetween = (earlier: string, later: string) => (Date.parse(later) - Date.parse(earlier)) / 86_400_000
+
+function textIn(body: Buffer): string {
+  try {
+    return unpacked(body)
+  } catch {
+    // Not of ours: there is nothing in it to tell.
+    return ''
+  }
+}

@@ -1,0 +1,14 @@
+/** A node of an audit, for whoever compares audits. */
+import { bounded, nameLength } from '#judge/text.ts'
+import type { MetNode } from '#model/delta.ts'
+import type { AuditedNode } from '#model/report.ts'
+
+/** As findings name it. */
+export const metNode = ({ cluster, identity, coverage, errors }: AuditedNode): MetNode => ({
+  cluster: bounded(cluster),
+  name: bounded(identity.name, nameLength),
+  group: { ...identity.group, name: bounded(identity.group.name, nameLength) },
+  coverage,
+  isFargate: identity.owner === 'fargate',
+  missed: bounded(errors.map(({ what, message }) => `${what}: ${message}`).join('; ')),
+})

@@ -1,0 +1,47 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import { mergedDay, nodeFacts, nodeFactsMaxBytes } from '#judge/history/node-facts.ts'
+import { fleet } from '#lab/scenarios/fleet.ts'
+import type { AuditedNode } from '#model/report.ts'
+import { metNode } from '#pipeline/met-node.ts'
+import { hostileReport } from '#test/hostile-report.ts'
+import { auditLive, labOf } from '#test/lab-audit.ts'
+import { auditedNode, sharedDisk, unreadNode } from '#test/report-builder.ts'
+
+const lineOf = (node: AuditedNode, rules: string[] = []) => nodeFacts(node, metNode(node), rules, '2026-11-21T05-00-00Z')
+const bytesOf = (node: AuditedNode, rules: string[] = []) => Buffer.byteLength(`${JSON.stringify(lineOf(node, rules))}\n`)
+
+describe('the facts of a node and day', () => {
+  it('take less than 2 KB of a node as a fleet has them, and a tenth of that where they lie', async () => {
+    await labOf([fleet({ nodes: 60 })])
+    const { nodes, document } = await auditLive()
+    expect(nodes).toHaveLength(60)
+    const rulesOn = (name: string) => document.findings.filter(({ nodes: { sample } }) => sample.includes(name)).map(({ rule }) => rule)
+    const lines = nodes.map(node => `${JSON.stringify(lineOf(node, rulesOn(node.identity.name)))}\n`)
+    expect(Math.max(...lines.map(line => Buffer.byteLength(line)))).toBeLessThanOrEqual(nodeFactsMaxBytes + 1)
+    expect(nodeFactsMaxBytes).toBe(2048)
+    expect(gzipSync(lines.join('')).length / nodes.length).toBeLessThan(300)
+    expect(JSON.parse(lines[0]!)).toMatchObject({ coverage: 'read', imageGC: { highThresholdPercent: expect.any(Number) }, leftOut: 0 })
+  })
+
+  it('take no more of a hostile one on which every rule fails, and say how many they left out', () => {
+    const rules = Array.from({ length: 80 }, (_, index) => `a-rule-with-a-long-name-that-is-number-${index}`)
+    for (const node of hostileReport().nodes) expect(bytesOf(node, rules)).toBeLessThanOrEqual(nodeFactsMaxBytes + 1)
+    const kept = lineOf(hostileReport().nodes[0]!, rules)
+    expect(kept.rules.length + kept.leftOut).toBe(80)
+  })
+
+  it('are those of the last reading of a day, which an unread node does not take away', () => {
+    const morning = [lineOf(auditedNode('a', sharedDisk(40))), lineOf(auditedNode('gone', sharedDisk(50)))]
+    const noon = [lineOf(unreadNode('a', [{ what: 'configz', message: 'HTTP 503' }])), lineOf(auditedNode('b', sharedDisk(60)))]
+    const day = mergedDay(morning, noon)
+    expect(day.map(({ node, coverage }) => [node, coverage])).toEqual([
+      ['a', 'read'],
+      ['b', 'read'],
+      ['gone', 'read'],
+    ])
+    const evening = mergedDay(day, [lineOf(auditedNode('a', sharedDisk(70)))])
+    expect(evening.find(({ node }) => node === 'a')?.imageGC?.usagePercent).toBe(70)
+    expect(mergedDay(evening, evening)).toEqual(evening)
+  })
+})

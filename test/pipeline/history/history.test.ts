@@ -1,0 +1,199 @@
+/** Runs that remember each other, as a terminal makes them: `audit --store`, `history`. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import type { FindingsDocument } from '#model/finding.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { type SavedNode, savedSnapshot } from '#test/saved-snapshot.ts'
+
+const sound = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
+const soundNode = (name: string): SavedNode => ({ name, configuration: sound })
+const badNode = (name: string): SavedNode => ({ name })
+const at = (day: number, hour = 7) => `2026-11-${day}T${String(hour).padStart(2, '0')}:00:00Z`
+
+async function audit(store: string | null, takenAt: string, nodes: SavedNode[], ...options: string[]) {
+  const snapshot = savedSnapshot(nodes, { takenAt })
+  const place = store === null ? [] : ['--store', store]
+  const run = await inProcess(['audit', '--snapshot', snapshot, '--out', temporaryFolder(), '--format', 'json', ...place, ...options])
+  return { ...run, document: JSON.parse(run.stdout) as FindingsDocument }
+}
+
+const changesOf = ({ document: { delta, findings } }: Awaited<ReturnType<typeof audit>>) => {
+  const rule = (id: string) => findings.find(finding => finding.id === id)?.rule ?? id
+  return { new: delta.new.map(rule), resolved: delta.resolved, worse: delta.worse?.map(rule), regressed: delta.regressed?.map(rule) }
+}
+const sinceOf = ({ document }: Awaited<ReturnType<typeof audit>>) =>
+  Object.fromEntries(document.findings.map(({ rule, since }) => [rule, since]))
+const keysIn = (store: string) =>
+  readdirSync(store, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => join(entry.parentPath, entry.name).slice(store.length + 1))
+    .sort()
+
+describe('two consecutive runs', () => {
+  it('show exactly what changed between them: one node, one rule', async () => {
+    const store = temporaryFolder()
+    const first = await audit(store, at(20), [soundNode('a'), soundNode('b')])
+    expect(changesOf(first)).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
+    const second = await audit(store, at(21), [badNode('a'), soundNode('b')])
+    const appeared = second.document.findings.filter(({ id }) => !first.document.findings.some(before => before.id === id))
+    expect(appeared.map(({ rule }) => rule)).toContain('alert-before-image-gc')
+    expect(second.document.delta.new).toEqual(appeared.map(({ id }) => id).sort())
+    expect(second.document.delta.resolved).toEqual([])
+    for (const { id, since } of second.document.findings)
+      expect(since).toBe(second.document.delta.new.includes(id) ? '2026-11-21' : '2026-11-20')
+    const third = await audit(store, at(22), [soundNode('a'), soundNode('b')])
+    expect(third.document.delta).toEqual({ new: [], resolved: second.document.delta.new, worse: [], regressed: [] })
+    const fourth = await audit(store, at(23), [badNode('a'), soundNode('b')])
+    expect(fourth.document.delta).toMatchObject({ new: second.document.delta.new, regressed: second.document.delta.new })
+  })
+
+  it('differ from a run without history in nothing but first days and delta', async () => {
+    const nodes = Array.from({ length: 30 }, (_, index) => badNode(`node-${index}`))
+    const plain = (await audit(null, at(20), nodes)).document
+    const remembered = (await audit(temporaryFolder(), at(20), nodes)).document
+    const undated = remembered.findings.map(finding => ({ ...finding, since: null }))
+    expect({ ...remembered, findings: undated, delta: plain.delta }).toEqual(plain)
+    expect(plain.findings.some(({ nodes: { count, sample } }) => count === 30 && sample.length === 20)).toBe(true)
+  })
+
+  it('say nothing of a node that was not read', async () => {
+    const store = temporaryFolder()
+    await audit(store, at(20), [badNode('a')])
+    const unread = await audit(store, at(21), [{ name: 'a', unread: ['configz', 'summary', 'pods'] }])
+    expect(unread.document.delta.resolved).toEqual([])
+    const back = await audit(store, at(22), [badNode('a')])
+    expect(sinceOf(back)['alert-before-image-gc']).toBe('2026-11-20')
+    expect(back.document.delta.new).toEqual([])
+  })
+})
+
+describe('the store', () => {
+  it('has three files for a run of one cluster, and a second delivery of the run changes none', async () => {
+    const store = temporaryFolder()
+    await audit(store, at(20), [badNode('a')])
+    await audit(store, at(21), [soundNode('a')])
+    expect(keysIn(store)).toEqual([
+      'history/nodes/prod/2026-11-20.ndjson.gz',
+      'history/nodes/prod/2026-11-21.ndjson.gz',
+      'history/runs/2026-11-20T07-00-00Z.json.gz',
+      'history/runs/2026-11-21T07-00-00Z.json.gz',
+      'history/trends/prod.json.gz',
+    ])
+    const contents = () => keysIn(store).map(key => gunzipSync(readFileSync(join(store, key))).toString())
+    const before = contents()
+    const again = await audit(store, at(21), [soundNode('a')])
+    expect(again.document.delta.resolved).toHaveLength(1)
+    expect(contents()).toEqual(before)
+  })
+
+  it('keeps one point a day of a cluster, and forgets after the days of the policy', async () => {
+    const store = temporaryFolder()
+    const policy = join(temporaryFolder(), 'highwater.yaml')
+    writeFileSync(policy, 'history: { retentionDays: 2 }\n')
+    for (const [day, hour] of [
+      [20, 7],
+      [21, 7],
+      [21, 19],
+      [22, 7],
+      [23, 7],
+    ] as const)
+      await audit(store, at(day, hour), [badNode('a')], '--policy', policy)
+    const trend = JSON.parse(gunzipSync(readFileSync(join(store, 'history/trends/prod.json.gz'))).toString())
+    expect(trend.points.map(({ day, runId }: { day: string; runId: string }) => [day, runId])).toEqual([
+      ['2026-11-21', '2026-11-21T19-00-00Z'],
+      ['2026-11-22', '2026-11-22T07-00-00Z'],
+      ['2026-11-23', '2026-11-23T07-00-00Z'],
+    ])
+    expect(keysIn(store).filter(key => key.includes('2026-11-20'))).toEqual([])
+  })
+
+  it('is not touched by a part of the fleet, which gets its first days all the same', async () => {
+    const store = temporaryFolder()
+    await audit(store, at(20), [badNode('a'), badNode('b')])
+    const before = keysIn(store)
+    const part = await audit(store, at(21), [badNode('a'), badNode('b')], '--node', 'a')
+    expect(keysIn(store)).toEqual(before)
+    expect(sinceOf(part)['alert-before-image-gc']).toBe('2026-11-20')
+    expect(part.document.delta.resolved).toEqual([])
+  })
+
+  it('with a file that nobody understands goes on from the one before it, and says so', async () => {
+    const store = temporaryFolder()
+    await audit(store, at(20), [badNode('a')])
+    mkdirSync(join(store, 'history/runs'), { recursive: true })
+    writeFileSync(join(store, 'history/runs/2026-11-21T07-00-00Z.json.gz'), 'not gzip')
+    const { code, stderr, document } = await audit(store, at(22), [badNode('a')])
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringContaining('2026-11-21T07-00-00Z.json.gz cannot be understood') })
+    expect(document.findings[0]?.since).toBe('2026-11-20')
+  })
+
+  it('that cannot be written costs history, and no report', async () => {
+    const file = join(temporaryFolder(), 'a-file')
+    writeFileSync(file, '')
+    const { code, stderr, document } = await audit(file, at(20), [badNode('a')])
+    expect({ code, stderr }).toEqual({ code: 3, stderr: expect.stringMatching(/^The history could not be written: /) })
+    expect(document.findings.length).toBeGreaterThan(0)
+  })
+})
+
+describe('highwater history', () => {
+  const remembered = async () => {
+    const store = temporaryFolder()
+    await audit(store, at(20), [badNode('a'), soundNode('b')])
+    await audit(store, at(21), [soundNode('b')])
+    return store
+  }
+
+  it('tells what was known of a node that is gone', async () => {
+    const { code, stdout } = await inProcess(['history', 'a', '--store', await remembered()])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^prod \/ a\n/)
+    expect(stdout).toContain('known from 2026-11-20 to 2026-11-20, and gone in the last run')
+    expect(stdout.replace(/\s+/g, ' ')).toMatch(
+      /image GC 85\/80; eviction .*2026-11-20 \d.* used of .* until image GC; .*alert-before-image-gc/,
+    )
+  })
+
+  it('prints the days as data, of one that is there', async () => {
+    const { stdout } = await inProcess(['history', 'b', '--store', await remembered(), '--format', 'json'])
+    expect(JSON.parse(stdout)).toMatchObject({
+      schema: 'highwater.node-history/1',
+      node: 'b',
+      clusters: [
+        { cluster: 'prod', isPresent: true, days: [{ day: '2026-11-21' }, { day: '2026-11-20', imageGC: { highThresholdPercent: 70 } }] },
+      ],
+    })
+    const one = await inProcess(['history', 'b', '--store', await remembered(), '--format', 'json', '--days', '1', '--cluster', 'prod'])
+    expect(JSON.parse(one.stdout).clusters[0].days).toHaveLength(1)
+  })
+
+  it('without a node tells how the clusters went', async () => {
+    const store = await remembered()
+    const { code, stdout } = await inProcess(['history', '--store', store])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      /^prod: 2026-11-20 to 2026-11-21\n {2}grade {5}[A-F]{2}\n {2}findings {2}[▁-█]{2} {2}\d+\n {2}workers +[▁-█]{2} {2}fullest \d+ %, [\d.]+ GiB until image GC\n/,
+    )
+    const json = JSON.parse((await inProcess(['history', '--store', store, '--format', 'json'])).stdout)
+    expect(json).toMatchObject({
+      schema: 'highwater.trends/1',
+      clusters: [{ cluster: 'prod', points: [{ day: '2026-11-20', groups: [{ nodes: 2 }] }, { groups: [{ nodes: 1 }] }] }],
+    })
+  })
+
+  it.each([
+    [['history', 'nobody'], /remembers no node nobody/],
+    [['history'], /remembers no run/],
+    [['history', 'a', '--days', '0'], /from 1 to 3650/],
+  ])('%j of nothing: exit 2', async (args, message) => {
+    const { code, stderr } = await inProcess([...args, '--store', temporaryFolder()])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(message) })
+  })
+
+  it('names what is no place', async () => {
+    expect((await inProcess(['history', '--store', 's3://B'])).stderr).toMatch(/names no bucket: write s3:\/\/BUCKET/)
+  })
+})

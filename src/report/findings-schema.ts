@@ -40,7 +40,16 @@ const finding = z.strictObject({
 })
 
 const coverage = z
-  .strictObject({ nodes: count, read: count, partlyRead: count, notRead: count })
+  .strictObject({
+    nodes: count,
+    read: count,
+    partlyRead: count,
+    notRead: count,
+    clusterGc: z
+      .strictObject({ lists: count, read: count })
+      .optional()
+      .describe('lists that were to be looked through for garbage, and how many were read to their end; absent: none was asked for'),
+  })
   .describe('read: every source that the mode promises; partlyRead: the Node object and one more; notRead: less')
 
 const findingsSchema: z.ZodType<FindingsDocument> = z
@@ -60,10 +69,6 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
         name: z.string(),
         grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable().describe('null where nothing was read'),
         coverage,
-        clusterGc: z
-          .strictObject({ lists: count, read: count })
-          .optional()
-          .describe('lists that were looked through for garbage; absent: none was asked for'),
         outcomes: z.strictObject({ pass: count, fail: count, unknown: count, notApplicable: count, error: count }),
       }),
     ),
@@ -86,4 +91,10 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
   })
   .meta({ title: 'highwater.findings/1' })
 
-export const findingsJsonSchema = () => z.toJSONSchema(findingsSchema)
+/** @param more whether fields are allowed that it does not name: more may be added to the contract, so readers allow them */
+export const findingsJsonSchema = (more: 'allowed' | 'refused') =>
+  z.toJSONSchema(findingsSchema, {
+    override({ jsonSchema }) {
+      if (more === 'allowed' && jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+    },
+  })

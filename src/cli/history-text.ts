@@ -14,9 +14,11 @@ export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns 
   const width = Math.min(columns, widest)
   return clusters
     .map(({ cluster, isPresent, days }) => {
-      const [last] = days
-      if (last === undefined) return ''
-      const first = days.at(-1)?.day ?? last.day
+      const [newest] = days
+      // What it was is told by the last day on which it was read.
+      const last = days.find(({ coverage }) => coverage !== 'notRead') ?? newest
+      if (newest === undefined || last === undefined) return ''
+      const first = days.at(-1)?.day ?? newest.day
       const group = last.group.kind === 'Node' ? '' : `, ${last.group.kind.toLowerCase()} ${clean(last.group.name)}`
       const thresholds = last.thresholds?.slice(0, shownThresholds).map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
       const gc = last.imageGC
@@ -30,7 +32,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns 
           width,
           '  ',
         ),
-        ...wrap(`known from ${first} to ${last.day}, ${presence(isPresent)}`, width, '  '),
+        ...wrap(`known from ${first} to ${newest.day}, ${presence(isPresent)}`, width, '  '),
         ...wrap(
           `image GC ${gc === null ? 'not known' : gc.enabled ? `${gc.highThresholdPercent}/${gc.lowThresholdPercent}` : 'off'}; eviction ${thresholds?.join(', ') ?? 'not known'}`,
           width,

@@ -10,7 +10,8 @@ import type { AuditedNode, Delivery } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
 import { metNode } from '#pipeline/met-node.ts'
 import { dayOf, nodesKey, nodesPrefix, packed, runKey, runsPrefix, trendsKey, update } from './keys.ts'
-import { parsedFacts, parsedPoints, runBefore } from './saved-run.ts'
+import { parsedFacts, parsedTrend } from './saved-facts.ts'
+import { runBefore } from './saved-run.ts'
 
 export interface HistoryOptions {
   store: Store
@@ -127,7 +128,7 @@ const dayText = (before: string | null, facts: NodeFacts[]) =>
     .join('')
 
 function trendText(before: string | null, cluster: string, point: TrendPoint, forgetBefore: string): string {
-  const points = withPoint(before === null ? [] : parsedPoints(before), point, forgetBefore)
+  const points = withPoint(before === null ? [] : (parsedTrend(before)?.points ?? []), point, forgetBefore)
   const trend: ClusterTrend = { schema: 'highwater.trend/1', cluster, points }
   return `${JSON.stringify(trend)}\n`
 }

@@ -3,7 +3,8 @@ import type { Store } from '#clients/store.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ClusterTrend, NodeHistory } from '#model/history.ts'
 import { clusterKey, dayOf, nodesPrefix, trendsPrefix, unpacked } from './keys.ts'
-import { parsedFacts, parsedPoints, runBefore } from './saved-run.ts'
+import { parsedFacts, parsedTrend } from './saved-facts.ts'
+import { runBefore } from './saved-run.ts'
 
 export interface LookupOptions {
   /** Empty: every one. As reports name them. */
@@ -47,12 +48,9 @@ export async function clusterTrends(store: Store, { clusters, days }: LookupOpti
     const segment = key.slice(trendsPrefix.length).replace(/\.json\.gz$/, '')
     if (chosen.size > 0 && !chosen.has(segment)) continue
     const found = await store.read(key)
-    const text = found === null ? '' : textIn(found.body)
-    const points = parsedPoints(text)
-    const newest = points.at(-1)?.day
-    if (newest === undefined) continue
-    const { cluster } = JSON.parse(text) as ClusterTrend
-    trends.push({ schema: 'highwater.trend/1', cluster, points: points.filter(({ day }) => daysBetween(day, newest) < days) })
+    const trend = parsedTrend(found === null ? '' : textIn(found.body))
+    const newest = trend?.points.at(-1)?.day
+    if (trend && newest !== undefined) trends.push({ ...trend, points: trend.points.filter(({ day }) => daysBetween(day, newest) < days) })
   }
   return trends
 }

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Store } from '#clients/store.ts'
 import { severities, subjectKinds } from '#model/finding.ts'
-import type { NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
+import type { RememberedRun } from '#model/history.ts'
 import { runKey, runsPrefix, unpacked } from './keys.ts'
 
 const day = z.iso.date()
@@ -102,32 +102,6 @@ function parsed(body: Buffer): RememberedRun | null {
     return remembered.parse(JSON.parse(unpacked(body)))
   } catch {
     // Of another version, or cut off: named among the broken.
-    return null
-  }
-}
-
-/** The lines of one day; those that are not ours are left out. */
-export const parsedFacts = (text: string): NodeFacts[] =>
-  text.split('\n').flatMap(line => {
-    const facts = objectIn(line)
-    return facts !== null && 'node' in facts && typeof facts.node === 'string' && 'at' in facts && 'coverage' in facts
-      ? [facts as NodeFacts]
-      : []
-  })
-
-/** Those of a trend that is not ours: none. */
-export function parsedPoints(text: string): TrendPoint[] {
-  const trend = objectIn(text)
-  const isOurs =
-    trend !== null && 'schema' in trend && trend.schema === 'highwater.trend/1' && 'points' in trend && Array.isArray(trend.points)
-  return isOurs ? (trend.points as TrendPoint[]) : []
-}
-
-function objectIn(text: string): object | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' ? value : null
-  } catch {
     return null
   }
 }

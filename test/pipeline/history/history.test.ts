@@ -1,7 +1,7 @@
 /** Runs that remember each other, as a terminal makes them: `audit --store`, `history`. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import type { FindingsDocument } from '#model/finding.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -155,6 +155,26 @@ describe('highwater history', () => {
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
       /image GC 85\/80; eviction .*2026-11-20 \d.* used of .* until image GC; .*alert-before-image-gc/,
     )
+  })
+
+  it('tells of one that was not read what was known before', async () => {
+    const store = await remembered()
+    await audit(store, at(22), [{ name: 'b', unread: ['configz', 'summary', 'pods'] }])
+    const { stdout } = await inProcess(['history', 'b', '--store', store])
+    expect(stdout).toContain('known from 2026-11-20 to 2026-11-22, and there in the last run')
+    expect(stdout).toContain('image GC 70/50')
+    expect(stdout).toMatch(/2026-11-22 {2}not read: configz: HTTP 503/)
+  })
+
+  it('leaves out lines and files that are not ours', async () => {
+    const store = await remembered()
+    const shard = join(store, 'history/nodes/prod/2026-11-21.ndjson.gz')
+    writeFileSync(shard, gzipSync(`{"node":"b","at":"x","coverage":"read"}\nnot json\n${'['.repeat(9000)}`))
+    writeFileSync(join(store, 'history/trends/prod.json.gz'), 'not gzip')
+    expect(JSON.parse((await inProcess(['history', 'b', '--store', store, '--format', 'json'])).stdout).clusters[0].days).toHaveLength(1)
+    expect((await inProcess(['history', '--store', store])).code).toBe(2)
+    await audit(store, at(23), [soundNode('b')])
+    expect((await inProcess(['history', '--store', store])).stdout).toMatch(/^prod: 2026-11-23 to 2026-11-23/)
   })
 
   it('prints the days as data, of one that is there', async () => {

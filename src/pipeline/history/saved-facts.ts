@@ -1,0 +1,83 @@
+/** Days of nodes and points of clusters, read back. What is not ours, or of another version, is left out. */
+import * as z from 'zod'
+import { severities, subjectKinds } from '#model/finding.ts'
+import type { ClusterTrend, NodeFacts } from '#model/history.ts'
+import { amiFamilies } from '#model/node-identity.ts'
+import { readModes } from '#model/read-mode.ts'
+
+const count = z.int().min(0)
+const number = z.number().nullable()
+const filesystem = z.object({ capacityBytes: number, availableBytes: number, inodes: number, inodesFree: number }).nullable()
+
+const nodeFacts: z.ZodType<NodeFacts> = z.object({
+  node: z.string(),
+  at: z.string(),
+  runId: z.string(),
+  group: z.object({ kind: z.enum(subjectKinds), namespace: z.string().nullable(), name: z.string() }),
+  coverage: z.enum(['read', 'partlyRead', 'notRead']),
+  mode: z.enum(readModes),
+  kubeletVersion: z.string().nullable(),
+  instanceType: z.string().nullable(),
+  amiFamily: z.enum(amiFamilies),
+  layout: z.enum(['shared', 'imagefs', 'split']).nullable(),
+  nodefs: filesystem,
+  imagefs: filesystem,
+  imageGC: z
+    .object({
+      enabled: z.boolean(),
+      highThresholdPercent: z.number(),
+      lowThresholdPercent: z.number(),
+      usagePercent: number,
+      bytesUntilTrigger: number,
+    })
+    .nullable(),
+  thresholds: z.array(z.object({ signal: z.string(), value: z.string(), hard: z.boolean(), margin: number })).nullable(),
+  rules: z.array(z.string()),
+  missed: z.string(),
+  leftOut: count,
+})
+
+const trend: z.ZodType<ClusterTrend> = z.object({
+  schema: z.literal('highwater.trend/1'),
+  cluster: z.string(),
+  points: z.array(
+    z.object({
+      day: z.iso.date(),
+      runId: z.string(),
+      grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable(),
+      coverage: z.object({ nodes: count, read: count, partlyRead: count, notRead: count }),
+      findings: z.record(z.enum(severities), count),
+      groups: z.array(
+        z.object({
+          kind: z.enum(subjectKinds),
+          name: z.string(),
+          nodes: count,
+          known: count,
+          usedPercent: z.object({ min: z.number(), median: z.number(), max: z.number() }).nullable(),
+          imageGcHeadroomBytes: number,
+        }),
+      ),
+      groupsLeftOut: count,
+    }),
+  ),
+})
+
+export const parsedFacts = (text: string): NodeFacts[] =>
+  text.split('\n').flatMap(line => {
+    const parsed = nodeFacts.safeParse(valueIn(line))
+    return parsed.success ? [parsed.data] : []
+  })
+
+/** Null: it is none. */
+export function parsedTrend(text: string): ClusterTrend | null {
+  const parsed = trend.safeParse(valueIn(text))
+  return parsed.success ? parsed.data : null
+}
+
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

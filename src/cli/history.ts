@@ -30,14 +30,16 @@ export function historyCommand(): Command {
     .addHelpText(
       'after',
       `
-Whole runs of the service remember themselves in its bucket, those of a terminal with
-highwater audit --store. A part of a fleet (--cluster, --nodegroup, --node) is not kept.
+Whole runs of the service remember themselves in its bucket, those of a terminal
+with highwater audit --store. A part of a fleet (--cluster, --nodegroup, --node)
+is not kept.
 
 Examples:
   highwater history ip-10-0-1-23.ec2.internal --store s3://our-bucket/highwater
   highwater history --store ./history --days 90 --format json
 
-Exit codes: 0 something is known; 2 bad usage, or nothing is; 4 the store could not be read.`,
+Exit codes: 0 something is known; 2 bad usage, or nothing is; 4 the store could
+not be read.`,
     )
     .action(async (node: string | undefined, options: HistoryOptions) => {
       process.exitCode = await runHistory(node, options)

@@ -16,7 +16,7 @@ import { auditExitCode } from './exit-code.ts'
 import { addFleetOptions, type FleetOptions, failOnOption, parseText, policyOf, runSignal, selectionOf } from './options.ts'
 import { openProgress } from './progress.ts'
 import { liveRecords, savedRecords } from './source.ts'
-import { openStore, storeHelp } from './store-option.ts'
+import { storeAt } from './store.ts'
 import { summaryText } from './summary.ts'
 import { version } from './version.ts'
 
@@ -47,7 +47,7 @@ export function auditCommand(): Command {
         .argParser(parseOutputs)
         .default([], "the policy's"),
     )
-    .option('--store <place>', `remember this run there, and compare it with the one before: ${storeHelp}`, parseText)
+    .option('--store <place>', `remember this run there, and compare it with the one before: s3://bucket/prefix, or a folder`, parseText)
     .addOption(failOnOption())
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFleetOptions(command)
@@ -133,7 +133,7 @@ async function auditInto(options: AuditOptions): Promise<AuditResult> {
 /** Runs are in the order in which their nodes were read, a saved one among the live ones. */
 async function historyOf(options: AuditOptions, { history }: Policy): Promise<History | null> {
   if (options.store === undefined) return null
-  return openHistory({ store: await openStore(options.store), isWhole: isWhole(selectionOf(options)), ...history })
+  return openHistory({ store: await storeAt(options.store), isWhole: isWhole(selectionOf(options)), ...history })
 }
 
 /** Beside the report, unless the audit is of that very file. */

@@ -5,7 +5,7 @@ import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
 import { exitCode } from './exit-code.ts'
 import { nodeHistoryText, trendsText } from './history-text.ts'
 import { parseText } from './options.ts'
-import { openStore, storeHelp } from './store-option.ts'
+import { storeAt } from './store.ts'
 import { screenOf } from './terminal.ts'
 
 interface HistoryOptions {
@@ -19,7 +19,7 @@ export function historyCommand(): Command {
   return new Command('history')
     .description('tell what was known of a node, also after it is gone; without one, how the clusters went')
     .argument('[node]', 'its name, as kubectl get nodes shows it', parseText)
-    .requiredOption('--store <place>', `where runs are remembered: ${storeHelp}`, parseText)
+    .requiredOption('--store <place>', `where runs are remembered: s3://bucket/prefix, or a folder`, parseText)
     .addOption(
       new Option('--cluster <name>', 'only this cluster, as reports name it; repeatable')
         .argParser((value: string, all: string[]) => [...all, parseText(value)])
@@ -47,7 +47,7 @@ not be read.`,
 }
 
 async function runHistory(node: string | undefined, { store: place, cluster: clusters, days, format }: HistoryOptions): Promise<number> {
-  const store = await openStore(place)
+  const store = await storeAt(place)
   const screen = screenOf(process.stdout)
   if (node === undefined) {
     const trends: ClusterTrend[] = await clusterTrends(store, { clusters, days })

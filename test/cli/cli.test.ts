@@ -270,7 +270,7 @@ describe('a live audit', () => {
 })
 
 describe('help', () => {
-  it.each([[['--help']], [['audit', '--help']], [['collect', '--help']], [['lab', '--help']]])(
+  it.each([[['--help']], [['audit', '--help']], [['history', '--help']], [['collect', '--help']], [['lab', '--help']]])(
     '%j fits 80 columns and exits 0',
     async args => {
       const { code, stdout } = await highwater(args)

@@ -214,6 +214,8 @@ describe('highwater history', () => {
   })
 
   it('names what is no place', async () => {
-    expect((await inProcess(['history', '--store', 's3://B'])).stderr).toMatch(/names no bucket: write s3:\/\/BUCKET/)
+    expect((await inProcess(['history', '--store', 's3://B'])).stderr).toMatch(
+      /"s3:\/\/B" is no store: write s3:\/\/bucket\/prefix, or a folder/,
+    )
   })
 })

@@ -50,7 +50,7 @@ const worst = (findings: Finding[]) =>
 function findingLines(finding: Finding, paint: Paint): string[] {
   const { severity, title, rule, cluster, subject, nodes, consequence } = finding
   const head = wrap(`${severity.toUpperCase().padEnd(8)}  ${clean(title)}`, '', '          ')
-  const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}${subject.kind === 'Node' ? '' : `: ${nodeNames(nodes)}`} (${rule})`
+  const where = `${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)}${subject.kind === 'Node' || nodes.count === 0 ? '' : `: ${nodeNames(nodes)}`} (${rule})`
   return [
     ...head.map((line, index) => (index === 0 ? paint(severityStyles[severity], line) : line)),
     ...wrap(where, '          '),

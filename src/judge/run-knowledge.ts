@@ -27,6 +27,11 @@ type OnSubject = Pick<ComparedFinding, 'rule' | 'cluster' | 'subject'>
 
 export const keyOf = (...parts: (string | null)[]) => JSON.stringify(parts)
 const subjectKey = ({ rule, cluster, subject }: OnSubject) => keyOf(rule, cluster, subject.kind, subject.namespace, subject.name)
+const wholeCluster = ({ rule, cluster }: OnSubject): OnSubject => ({
+  rule,
+  cluster,
+  subject: { kind: 'Cluster', namespace: null, name: cluster },
+})
 const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
 
 const namesIn = (found: (OnSubject & Pick<ComparedFinding, 'nodes'>)[]) =>
@@ -48,6 +53,7 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
   for (const { cluster, group } of nodes ?? []) groups.set(groupKey(cluster, group), (groups.get(groupKey(cluster, group)) ?? 0) + 1)
   const reasons = new Map(unknowns.map(unknown => [subjectKey(unknown), unknown.reason]))
   const touched = new Set([...findings, ...waived, ...unknowns].map(subjectKey))
+  const failingRules = new Set([...findings, ...waived].map(({ rule, cluster }) => keyOf(rule, cluster)))
   const unnamed = new Set(
     [...findings, ...waived, ...unknowns].filter(({ nodes: { count, sample } }) => count > sample.length).map(subjectKey),
   )
@@ -87,17 +93,22 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
     return presence(cluster, () => (groups.has(groupKey(cluster, subject)) ? null : false))
   }
 
-  /** Of what is no node's: the cluster itself, or an object in it. */
+  /** Of what is no node's: the cluster itself, or objects in it, of which a rule says on the cluster what it could not decide, or that they are too many. */
   function stateOfCluster(finding: OnSubject): State {
-    const { rule, cluster } = finding
-    if (!rules.has(rule) || reasons.has(subjectKey(finding))) return 'undecided'
-    if (touched.has(subjectKey(finding))) return 'failing'
+    const { rule, cluster, subject } = finding
+    const whole = subjectKey(wholeCluster(finding))
+    if (!rules.has(rule) || reasons.has(subjectKey(finding)) || reasons.has(whole)) return 'undecided'
+    if (touched.has(subjectKey(finding)) || touched.has(whole)) return 'failing'
+    if (subject.kind === 'Cluster' && failingRules.has(keyOf(rule, cluster))) return 'failing'
     if (isBroken(cluster)) return 'open'
+    // Nobody looked.
+    if (clusterNamed.has(cluster) && clusterNamed.get(cluster)?.coverage.clusterGc === undefined) return 'undecided'
     return clusterNamed.has(cluster) && !isPartial(cluster) ? 'passing' : isPartial(cluster) ? 'undecided' : 'absent'
   }
 
   const reasonFor = (finding: OnSubject, node: string | undefined) =>
     reasons.get(subjectKey(finding)) ??
+    reasons.get(subjectKey(wholeCluster(finding))) ??
     notAudited.find(
       entry => entry.cluster === finding.cluster && (entry.node === null ? brokenList.test(entry.reason) : entry.node === node),
     )?.reason
@@ -136,6 +147,7 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
     doubts(finding, { undecided, open }) {
       if (!rules.has(finding.rule)) return [`the rule did not run ${when}`]
       const why = reasonFor(finding, undecided.names[0])
+      if (finding.nodes.count === 0 && undecided.count > 0) return [`not known ${when}: ${why ?? 'nobody looked'}`]
       return [
         undecided.count > 0 ? `not known ${when} of ${listed(undecided)}${why === undefined ? '' : ` (${why})`}` : '',
         open.count > 0 ? `open ${when} on ${counted(open.count, 'node')}: not all of its nodes are named` : '',

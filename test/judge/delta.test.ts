@@ -8,6 +8,8 @@ import type { CoverageState } from '#model/report.ts'
 import { clusterResult, findingsDocument, finding as sampleFinding } from '#test/report-builder.ts'
 
 const cluster = 'prod'
+const shop: Subject = { kind: 'Namespace', namespace: null, name: 'shop' }
+const whole: Subject = { kind: 'Cluster', namespace: null, name: cluster }
 const workers: Subject = { kind: 'Nodegroup', namespace: null, name: 'workers' }
 
 interface Given {
@@ -32,6 +34,10 @@ interface Given {
   nodeCount?: number
   outcomeErrors?: number
   clusters?: string[]
+  /** Whether the clusters were looked through for garbage, too. */
+  looked?: boolean
+  /** `r` could not be decided on the cluster itself. */
+  unknownOnCluster?: boolean
 }
 
 const split = (names: string | undefined) => (names ?? '').split(' ').filter(name => name !== '')
@@ -66,14 +72,21 @@ function run(given: Given): ComparedRun {
   const document = findingsDocument({
     clusters: names.map(name =>
       clusterResult(name, {
-        coverage: { nodes: count, read: count, partlyRead: 0, notRead: 0 },
+        coverage: {
+          ...{ nodes: count, read: count, partlyRead: 0, notRead: 0 },
+          ...(given.looked !== false && { clusterGc: { lists: 9, read: 9 } }),
+        },
         outcomes: { pass: 1, fail: 1, unknown: 0, notApplicable: 0, error: given.outcomeErrors ?? 0 },
       }),
     ),
-    unknowns:
-      unknown.length === 0
+    unknowns: [
+      ...(unknown.length === 0
         ? []
-        : [{ rule: 'r', cluster, subject: workers, nodes: { count: unknown.length, sample: unknown }, reason: 'configz: HTTP 403' }],
+        : [{ rule: 'r', cluster, subject: workers, nodes: { count: unknown.length, sample: unknown }, reason: 'configz: HTTP 403' }]),
+      ...(given.unknownOnCluster
+        ? [{ rule: 'r', cluster, subject: whole, nodes: { count: 0, sample: [] }, reason: 'jobs.batch: 403' }]
+        : []),
+    ],
     notAudited: [
       ...(given.notAudited ?? []),
       ...met
@@ -180,6 +193,17 @@ describe('a finding that was not there', () => {
   ])
 })
 
+describe('a finding on objects', () => {
+  it.each([
+    ['of a namespace that becomes the cluster’s, where these are many', shop, whole],
+    ['of a cluster that becomes those of namespaces, where these are few', whole, shop],
+  ])('%s has moved, and is neither fixed nor new', (_, before, after) => {
+    const { findings } = compareRuns(run({ nodes: 'a', fails: '', subject: before }), run({ nodes: 'a', fails: '', subject: after }))
+    expect(findings.moved.map(({ subject }) => subject)).toEqual(expect.arrayContaining([before, after]))
+    expect([...findings.fixed, ...findings.new]).toEqual([])
+  })
+})
+
 describe('a finding that is no longer there', () => {
   becomes([
     ['is fixed where its nodes are fine', { nodes: 'a b', fails: 'a' }, { nodes: 'a b' }, 'fixed'],
@@ -239,6 +263,20 @@ describe('a finding that is no longer there', () => {
     ['is fixed, and its waiver can go', { nodes: 'a', fails: 'a', waived: true }, { nodes: 'a' }, 'fixed', /the waiver can go/],
     ['of a cluster itself is fixed', { nodes: 'a', fails: '' }, { nodes: 'a' }, 'fixed'],
     ['of a cluster itself cannot be told where it is unknown', { nodes: 'a', fails: '' }, { nodes: 'a', unknown: 'a' }, 'cannotTell'],
+    [
+      'of a cluster itself cannot be told where nobody looked',
+      { nodes: 'a', fails: '' },
+      { nodes: 'a', looked: false },
+      'cannotTell',
+      /not known now: nobody looked/,
+    ],
+    [
+      'of a namespace cannot be told where the list was refused',
+      { nodes: 'a', fails: '', subject: shop },
+      { nodes: 'a', unknownOnCluster: true },
+      'cannotTell',
+      /not known now: jobs.batch: 403/,
+    ],
     ['of a cluster itself is gone with it', { nodes: 'a', fails: '' }, { nodes: '', clusters: [] }, 'gone'],
     [
       'of a cluster itself that broke off cannot be told',

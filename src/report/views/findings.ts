@@ -139,7 +139,8 @@ export function subjectText({ kind, namespace, name }: Subject): string {
   return shownLine(`${kind} ${namespace === null ? name : `${namespace}/${name}`}`, nameLimit)
 }
 
-export const nodeCountText = ({ count }: NodeSample) => counted(count, 'node')
+/** Empty of what is no node's. */
+export const nodeCountText = ({ count }: NodeSample) => (count === 0 ? '' : counted(count, 'node'))
 
 function findingRow({ severity, title, cluster, subject, nodes, rule, confidence }: Finding): FindingRow {
   return {

@@ -65,7 +65,7 @@ export function verdictView({ clusters, findings, unknowns, notAudited, run }: F
         ? 'Nothing could be read'
         : 'No findings in what was read',
     worst: worst
-      ? `${shownLine(worst.title, 240)}: ${subjectText(worst.subject)} of ${shownLine(worst.cluster, nameLimit)}, ${nodeCountText(worst.nodes)}`
+      ? `${shownLine(worst.title, 240)}: ${subjectText(worst.subject)} of ${[shownLine(worst.cluster, nameLimit), nodeCountText(worst.nodes)].filter(Boolean).join(', ')}`
       : null,
     tally: tally(findings),
     scope: `${counted(clusters.length, 'cluster')}, ${formatCount(seen - partly)} of ${counted(nodes, 'node')} read${partly > 0 ? `, ${formatCount(partly)} partly` : ''}`,

@@ -6,6 +6,7 @@ import { type Outcome, ruleError, worst } from './outcome.ts'
 import type { ClusterFailing, ClusterRule } from './rule.ts'
 import { boundedFailing, boundedSubject, findingId } from './tally.ts'
 import { bounded, byText, counted } from './text.ts'
+import { sample } from './variants.ts'
 
 /** More subjects than these, with one rule's failing in one cluster, become one finding on the cluster. */
 export const mostSubjects = 25
@@ -44,14 +45,14 @@ const undecided = (reasons: readonly string[]): JudgedCluster => ({
   failings: [],
 })
 
-/** A finding that names no nodes, and wants nothing of any kubelet. */
+/** A finding that wants nothing of any kubelet. */
 export interface OwnFinding {
   rule: ClusterRule
   cluster: string
   subject: Subject
-  finding(): Finding
+  finding(allNodes: boolean): Finding
   proposals(): never[]
-  failingNodes(): never[]
+  failingNodes(): string[]
 }
 
 /** @param isOwn whether a subject has to stay one of its own: a waiver names it */
@@ -66,9 +67,9 @@ export function gatherSubjects(
   const told = others.length > mostSubjects ? [...own, together(rule, cluster, others)] : failings
   return told.map(failing => ({
     ...{ rule, cluster, subject: failing.subject },
-    finding: () => findingOf(rule, cluster, failing),
+    finding: allNodes => findingOf(rule, cluster, failing, allNodes),
     proposals: () => [],
-    failingNodes: () => [],
+    failingNodes: () => [...(failing.nodes ?? [])],
   }))
 }
 
@@ -93,8 +94,8 @@ function together(rule: ClusterRule, cluster: string, sorted: readonly ClusterFa
   }
 }
 
-function findingOf(rule: ClusterRule, cluster: string, failing: ClusterFailing): Finding {
-  const { consequence, evidence, title, severity, confidence, commands, subject } = boundedFailing(failing)
+function findingOf(rule: ClusterRule, cluster: string, failing: ClusterFailing, allNodes: boolean): Finding {
+  const { consequence, evidence, title, severity, confidence, commands, subject, nodes = [] } = boundedFailing(failing)
   return {
     id: findingId(rule.id, cluster, subject),
     rule: rule.id,
@@ -103,7 +104,7 @@ function findingOf(rule: ClusterRule, cluster: string, failing: ClusterFailing):
     confidence: confidence ?? 'certain',
     cluster: bounded(cluster),
     subject: boundedSubject(subject),
-    nodes: { count: 0, sample: [] },
+    nodes: sample([{ text: '', value: null, nodes: [...nodes] }], allNodes),
     title: title ?? rule.docs.title,
     consequence,
     evidence,

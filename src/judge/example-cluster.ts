@@ -11,6 +11,9 @@ const nothing: ClusterSections = {
   pods: { terminated: [], threshold: { pods: 12_500, isAssumed: true }, excess: 0, terminating: [] },
   jobs: { finished: [], cronJobs: [], suspended: [] },
   leases: { nodes: [], identities: [] },
+  history: { deployments: [], revisions: [] },
+  nodes: { notReady: [], leftTaints: [] },
+  events: { failures: [] },
 }
 
 export const exampleCluster = ({ eks, ...sections }: ClusterExample): ClusterPrediction => ({

@@ -169,6 +169,8 @@ export interface ClusterFailing extends Omit<Failing, 'fix'> {
   /** How many objects, and what one of them is called: `pod`. */
   count: number
   noun: string
+  /** Where the objects are nodes: all of them. */
+  nodes?: readonly string[]
   /** What ends it, as somebody would type it (`kubectl` of kubectl.ts quotes). */
   commands: string[]
 }

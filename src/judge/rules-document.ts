@@ -27,6 +27,9 @@ const clusterNeedMeans: Record<ClusterNeed, string[]> = {
   pods: ['pods', 'pods of no node'],
   jobs: ['Jobs', 'CronJobs'],
   leases: ['Leases', 'the list of nodes'],
+  history: ['Deployments', 'ReplicaSets', 'StatefulSets', 'DaemonSets', 'ControllerRevisions'],
+  nodes: ['the list of nodes'],
+  events: ['events'],
 }
 
 const kindMeans: Record<Rule['kind'], string> = {

@@ -91,10 +91,42 @@ export interface LeaseGarbage {
   identities: readonly { lease: string; renewedMs: number | null; isCollected: boolean }[]
 }
 
+/** Who keeps more of its history than its limit says. */
+export interface HistoryGarbage {
+  /** With more old ReplicaSets than their limit, or, where there is none, than upstream's default. */
+  deployments: readonly {
+    namespace: string
+    name: string
+    /** Null: none. */
+    limit: number | null
+    oldReplicaSets: number
+    waitsFor: 'nothing' | 'deletion' | 'rollout'
+    /** Beyond the limit, but with replicas, or a status that is not current. */
+    kept: number
+  }[]
+  /** Which ControllerRevisions pods still use is not looked at: the excess may be less. */
+  revisions: readonly { namespace: string; name: string; kind: 'StatefulSet' | 'DaemonSet'; limit: number; excess: number }[]
+}
+
+export interface NodeGarbage {
+  /** Nodes that are not Ready; `sinceMs`: since when, null where the condition does not say. */
+  notReady: readonly { node: string; ready: 'False' | 'Unknown' | null; sinceMs: number | null; reason: string | null }[]
+  /** Taints whose reason is over: the node is Ready all the same. */
+  leftTaints: readonly { node: string; key: string; effect: string; sinceMs: number | null }[]
+}
+
+/** What the garbage collector itself complained of in the events that are still there. */
+export interface EventGarbage {
+  failures: readonly { namespace: string; object: string; reason: string; message: string; count: number; lastMs: number | null }[]
+}
+
 export interface ClusterSections {
   pods: PodGarbage
   jobs: JobGarbage
   leases: LeaseGarbage
+  history: HistoryGarbage
+  nodes: NodeGarbage
+  events: EventGarbage
 }
 
 export type ClusterNeed = keyof ClusterSections

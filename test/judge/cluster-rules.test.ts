@@ -60,7 +60,7 @@ describe('findings', () => {
   it('are one for the cluster beyond that, which names the largest shares', () => {
     const [whole, ...others] = gather(mostSubjects + 5)
     expect(others).toEqual([])
-    const finding = whole?.finding()
+    const finding = whole?.finding(false)
     expect(finding).toMatchObject({ subject: { kind: 'Cluster', name: 'prod' }, nodes: { count: 0, sample: [] } })
     expect(finding?.consequence).toContain('in 30 places, 465 failed pods in all')
     expect(finding?.evidence[0]).toEqual({ what: 'Namespace team-29', value: '30 failed pods' })
@@ -81,7 +81,7 @@ describe('findings', () => {
 
   it('drop a command that is too long rather than cut it', () => {
     const [long] = gatherSubjects(failedPods, 'prod', [{ ...failingIn(0, 1), commands: ['x'.repeat(2001), 'short'] }], () => false)
-    expect(long?.finding().fix.commands).toEqual(['short'])
+    expect(long?.finding(false).fix.commands).toEqual(['short'])
   })
 })
 

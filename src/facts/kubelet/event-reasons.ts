@@ -40,11 +40,15 @@ const ofPods = [
   'Preempting',
   'Pulled',
 ] as const
-const ofAny = ['OwnerRefInvalidNamespace'] as const
+/**
+ * Of whatever object: what the control plane's collectors could not do. Sources: pkg/controller/garbagecollector (OwnerRefInvalidNamespace),
+ * pkg/controller/volume/persistentvolume (VolumeFailedDelete, VolumeFailedRecycle), pkg/controller/cronjob, pkg/controller/controller_utils.go (FailedDelete).
+ */
+export const garbageReasons = ['FailedDelete', 'OwnerRefInvalidNamespace', 'VolumeFailedDelete', 'VolumeFailedRecycle'] as const
 
 const nodeReasons = new Set<unknown>(ofNodes)
 const podReasons = new Set<unknown>(ofPods)
-const anyReasons = new Set<unknown>(ofAny)
+const anyReasons = new Set<unknown>(garbageReasons)
 
 /** Reasons that stand for other things, too, with the messages that are meant. Upstream: pkg/kubelet/images/image_manager.go, kuberuntime_container.go. */
 const meant: Readonly<Record<string, RegExp>> = {

@@ -1,8 +1,20 @@
 /** The shelf: every rule, sorted by id. */
 import type { Rule } from '#judge/rule.ts'
+import { evictedPods } from './cluster-gc/evicted-pods.ts'
+import { expiredIdentityLease } from './cluster-gc/expired-identity-lease.ts'
 import { failedPods } from './cluster-gc/failed-pods.ts'
+import { garbageCollectionFailing } from './cluster-gc/garbage-collection-failing.ts'
+import { jobHistoryBeyondLimit } from './cluster-gc/job-history-beyond-limit.ts'
 import { jobWithoutTtl } from './cluster-gc/job-without-ttl.ts'
 import { leftoverLease } from './cluster-gc/leftover-lease.ts'
+import { leftoverTaint } from './cluster-gc/leftover-taint.ts'
+import { nodeNotReadyLong } from './cluster-gc/node-not-ready-long.ts'
+import { overdueJobTtl } from './cluster-gc/overdue-job-ttl.ts'
+import { podStuckTerminating } from './cluster-gc/pod-stuck-terminating.ts'
+import { revisionHistoryBeyondLimit } from './cluster-gc/revision-history-beyond-limit.ts'
+import { suspendedLeftover } from './cluster-gc/suspended-leftover.ts'
+import { terminatedPodsNearThreshold } from './cluster-gc/terminated-pods-near-threshold.ts'
+import { unrenewedLease } from './cluster-gc/unrenewed-lease.ts'
 import { invalidKubeletConfiguration } from './configuration/invalid-kubelet-configuration.ts'
 import { containerGcFlagsOffDefault } from './container-gc/container-gc-flags-off-default.ts'
 import { deadContainerPile } from './container-gc/dead-container-pile.ts'
@@ -75,10 +87,13 @@ export const rules: readonly Rule[] = [
   criticalPodAmongFirstVictims,
   deadContainerPile,
   deadRegistry,
+  evictedPods,
   evictionBeforeImageGc,
   evictionDue,
   evictionLoop,
+  expiredIdentityLease,
   failedPods,
+  garbageCollectionFailing,
   graceLongerThanFillTime,
   imageAgeGcChurn,
   imageGcDead,
@@ -88,8 +103,10 @@ export const rules: readonly Rule[] = [
   ineffectiveLogRotation,
   invalidKubeletConfiguration,
   invalidLogSize,
+  jobHistoryBeyondLimit,
   jobWithoutTtl,
   leftoverLease,
+  leftoverTaint,
   localStorageLimitExceeded,
   logRetentionTooShort,
   logRotationDrift,
@@ -101,8 +118,11 @@ export const rules: readonly Rule[] = [
   missingEnforcedCgroup,
   missingSystemReserved,
   narrowGcBand,
+  nodeNotReadyLong,
   oomBeforeEviction,
+  overdueJobTtl,
   peerDrift,
+  podStuckTerminating,
   podsWithoutEphemeralRequestsFirst,
   pullFailingNow,
   rateLimitedRegistry,
@@ -110,16 +130,20 @@ export const rules: readonly Rule[] = [
   reservationWithoutEviction,
   reservedBelowEksFormula,
   reservedBelowRealUsage,
+  revisionHistoryBeyondLimit,
   serializedPulls,
   shortTransitionPeriod,
   softThresholdWithoutGrace,
   strandedDisk,
+  suspendedLeftover,
+  terminatedPodsNearThreshold,
   truncatedImageList,
   unpinnedSandboxImage,
   unreachableGcLowThreshold,
   unreachableMinReclaim,
   unreachableSoftThreshold,
   unreadNode,
+  unrenewedLease,
   unsafeEnforcedReservation,
   unsupportedVersion,
   unwatchedImagefs,

@@ -54,7 +54,7 @@ class Cluster {
   }
 
   takeObjects({ resource, items }: ObjectsRecord): void {
-    if (!isGarbageResource(resource)) return
+    if (!isGarbageResource(resource) && resource !== 'events') return
     this.#read.add(resource)
     for (const item of items) this.#take(resource, item)
   }
@@ -73,7 +73,8 @@ class Cluster {
 
   /** Null where nobody asked for any of it, as in a snapshot of nodes alone. */
   tell(takenAt: string): ClusterPrediction | null {
-    const resources = this.#resources()
+    const failed = this.#failed()
+    const resources = this.#resources(failed)
     if (Object.keys(resources).length === 0) return null
     const told = { cluster: this.#name, at: takenAt, eks: this.#eks, resources }
     const missing: ClusterPrediction['missing'] = {}
@@ -81,9 +82,14 @@ class Cluster {
     const context = this.#context(takenAt, resources)
     const known: Partial<Record<ClusterNeed, unknown>> = {}
     for (const need of needs) {
-      const of = sections[need].resources
+      const { resources: of, needsNodes = false } = sections[need]
+      if (needsNodes && context.nodes === null) {
+        known[need] = null
+        missing[need] = 'nodes: not all of them are known'
+        continue
+      }
       const unread = of.filter(resource => !this.#read.has(resource))
-      const reasons = of.flatMap(resource => resources[resource] ?? [])
+      const reasons = of.flatMap(resource => failed.get(resource) ?? [])
       known[need] = unread.length > 0 ? null : this.#open[need].tell(context)
       if (unread.length > 0 && reasons.length > 0) missing[need] = reasons.join('; ')
       if (unread.length === 0 && reasons.length > 0) doubts[need] = reasons.join('; ')
@@ -93,12 +99,16 @@ class Cluster {
     return { ...told, ...(known as { [Need in ClusterNeed]: ClusterSections[Need] | null }), missing, doubts }
   }
 
-  /** What was asked for, and why it was not had. */
-  #resources(): ClusterPrediction['resources'] {
+  /** By resource, why it could not be read, or not to its end. */
+  #failed(): ReadonlyMap<string, string> {
     const failed = new Map<string, string>()
-    for (const { what, message } of this.#errors)
-      if (isGarbageResource(what)) failed.set(what, `${failed.has(what) ? `${failed.get(what)}; ` : `${what}: `}${message}`)
-    const asked = [...new Set([...this.#read, ...failed.keys()])].toSorted()
+    for (const { what, message } of this.#errors) failed.set(what, `${failed.has(what) ? `${failed.get(what)}; ` : `${what}: `}${message}`)
+    return failed
+  }
+
+  /** What was asked for, and why it was not had. */
+  #resources(failed: ReadonlyMap<string, string>): ClusterPrediction['resources'] {
+    const asked = [...new Set([...this.#read, ...failed.keys()])].filter(isGarbageResource).toSorted()
     return Object.fromEntries(asked.map(resource => [resource, failed.get(resource) ?? null]))
   }
 

@@ -16,8 +16,10 @@ export interface SectionContext {
 }
 
 export interface Section<Need extends ClusterNeed> {
-  /** The lists it stands on: where one is not there, the section is not known. */
+  /** The lists it stands on: where one is not there, the section is not known. `events` are read in any case. */
   resources: readonly string[]
+  /** It stands on the list of nodes, too: without the whole of it nothing is known. */
+  needsNodes?: true
   open(): OpenSection<ClusterSections[Need]>
 }
 

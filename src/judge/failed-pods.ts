@@ -1,0 +1,72 @@
+/** Pods that failed and stay, in the words that the rules about them share. */
+import type { ClusterPrediction, TerminatedPod } from '#model/cluster-garbage.ts'
+import type { Policy } from '#model/policy.ts'
+import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest } from './garbage.ts'
+import { kubectl } from './kubectl.ts'
+import type { ClusterFailing } from './rule.ts'
+import { byText, counted } from './text.ts'
+
+type WithPods = Pick<ClusterPrediction, 'at'> & { pods: NonNullable<ClusterPrediction['pods']> }
+
+/** Pods that node pressure or the end of their node ended, not their own containers. Upstream: pkg/kubelet/eviction (Evicted), nodeshutdown (Terminated, NodeShutdown), lifecycle (Preempting). */
+const byNode: ReadonlySet<string | null> = new Set(['Evicted', 'NodeShutdown', 'Terminated', 'Preempting', 'NodeLost', 'Shutdown'])
+
+/** @param isDebris whether those that their node ended are meant, or the others */
+export function* stayingPods(
+  { at, pods: { terminated, threshold } }: WithPods,
+  { clusterGarbage: { minAgeHours } }: Policy,
+  isDebris: boolean,
+): Generator<ClusterFailing> {
+  const nowMs = Date.parse(at)
+  const failed = terminated.filter(
+    pod => pod.phase === 'Failed' && byNode.has(pod.reason) === isDebris && isOld(endOf(pod), nowMs, minAgeHours),
+  )
+  const waits = threshold.pods > 0 ? `not before more than ${threshold.pods} pods of the cluster have finished` : 'never'
+  const noun = isDebris ? 'evicted pod' : 'failed pod'
+  for (const [subject, found] of byNamespace(failed)) {
+    const { length: count } = found
+    const isOne = count === 1
+    const names = found.slice(0, namesInCommand).map(({ name }) => name)
+    yield {
+      subject,
+      count,
+      noun,
+      consequence: `${counted(count, noun)} of ${subject.name} ${isOne ? 'stays' : 'stay'} as long as what owns ${isOne ? 'it' : 'them'}: pod GC deletes ${waits}.`,
+      evidence: [
+        { what: `${noun}s`, value: String(count) },
+        { what: 'reasons', value: reasonsOf(found) },
+        controllersOf(found),
+        ...oldest(found.map(endOf), nowMs, 'first'),
+        { what: 'pods', value: named(found) },
+      ],
+      commands: [
+        kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
+        kubectl('delete', 'pods', '-n', subject.name, ...names),
+      ],
+    }
+  }
+}
+
+/** A pod that the kubelet refused or evicted may have no container that ended. */
+const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null => finishedMs ?? createdMs
+
+function reasonsOf(pods: readonly TerminatedPod[]): string {
+  const groups = [...Map.groupBy(pods, ({ reason }) => reason ?? 'its containers failed')]
+  return groups
+    .toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+    .slice(0, 5)
+    .map(([reason, { length }]) => `${reason}: ${length}`)
+    .join(', ')
+}
+
+/** For examples: a pod that ended so many hours ago. */
+export const failedPod = (endedMs: number, reason: string | null): TerminatedPod => ({
+  namespace: 'shop',
+  name: 'cart-7d9c6bf5c8-x2x4z',
+  phase: 'Failed',
+  reason,
+  controller: { kind: 'ReplicaSet', name: 'cart-7d9c6bf5c8' },
+  node: 'ip-10-0-1-2.ec2.internal',
+  createdMs: endedMs,
+  finishedMs: endedMs,
+})

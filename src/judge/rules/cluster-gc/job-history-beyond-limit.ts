@@ -1,0 +1,75 @@
+import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byNamespace } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+import type { CronJobGarbage } from '#model/cluster-garbage.ts'
+
+/** So many times upstream's default is a history that somebody set without thinking of its pods. */
+const manyTimes = 10
+const cronJob = (limit: number, count: number): CronJobGarbage => ({
+  namespace: 'batch',
+  name: 'nightly',
+  isSuspended: false,
+  createdMs: hoursBefore(900),
+  lastScheduledMs: hoursBefore(3),
+  successful: { limit, count, excess: Math.max(0, count - limit) },
+  failed: { limit: 1, count: 0, excess: 0 },
+})
+
+export const jobHistoryBeyondLimit = clusterRule({
+  id: 'job-history-beyond-limit',
+  severity: 'low',
+  needs: ['jobs'],
+  docs: {
+    title: 'CronJobs keep more finished Jobs than they should',
+    why: 'A CronJob deletes its oldest finished Jobs beyond its history limits whenever it looks at itself. More than the limit means that it does not come to it; a limit far above the default keeps that many pods, with their logs, on the nodes.',
+    fix: 'Set successfulJobsHistoryLimit and failedJobsHistoryLimit to what somebody really looks at (upstream: 3 and 1). Where more are there than the limit says, look at the events of the CronJob.',
+    sources: ['pkg/controller/cronjob/cronjob_controllerv2.go cleanupFinishedJobs', 'pkg/apis/batch/v1/defaults.go SetDefaults_CronJob'],
+  },
+  examples: {
+    bad: { jobs: { finished: [], suspended: [], cronJobs: [cronJob(100, 90)] } },
+    good: { jobs: { finished: [], suspended: [], cronJobs: [cronJob(3, 3)] } },
+  },
+
+  *judge({ jobs }) {
+    for (const [subject, found] of byNamespace(jobs.cronJobs.filter(each => isBeyond(each) || isWide(each)))) {
+      const beyond = found.filter(isBeyond)
+      const kept = found.reduce((sum, { successful, failed }) => sum + successful.count + failed.count, 0)
+      const words = ({ name, successful, failed }: CronJobGarbage) =>
+        `${name}: ${successful.count} of ${successful.limit} successful, ${failed.count} of ${failed.limit} failed`
+      yield {
+        subject,
+        count: kept,
+        noun: 'finished Job',
+        consequence: `${counted(found.length, 'CronJob')} of ${subject.name} ${found.length === 1 ? 'keeps' : 'keep'} ${counted(kept, 'finished Job')}${beyond.length > 0 ? `, and ${beyond.length} of them more than the limit allows` : ''}.`,
+        evidence: [
+          ...found.slice(0, 10).map(each => ({ what: 'CronJob', value: words(each) })),
+          { what: "upstream's limits", value: `${jobHistoryLimits.successful} successful, ${jobHistoryLimits.failed} failed` },
+        ],
+        commands: found
+          .slice(0, 1)
+          .map(({ name }) =>
+            kubectl(
+              'patch',
+              'cronjob',
+              name,
+              '-n',
+              subject.name,
+              '--type=merge',
+              '-p',
+              JSON.stringify({
+                spec: { successfulJobsHistoryLimit: jobHistoryLimits.successful, failedJobsHistoryLimit: jobHistoryLimits.failed },
+              }),
+            ),
+          ),
+      }
+    }
+  },
+})
+
+/** One more is the Job that has just ended. */
+const isBeyond = ({ successful, failed }: CronJobGarbage): boolean => successful.excess > 1 || failed.excess > 1
+const isWide = ({ successful, failed }: CronJobGarbage): boolean =>
+  successful.count >= manyTimes * jobHistoryLimits.successful || failed.count >= manyTimes * jobHistoryLimits.failed

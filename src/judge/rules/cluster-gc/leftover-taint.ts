@@ -1,0 +1,58 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { isOld, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+
+/** Controllers take a taint away within seconds: an hour is none of their delays. */
+const leftHours = 1
+const taint = (hoursAgo: number) => ({
+  node: 'ip-10-0-1-2.ec2.internal',
+  key: 'node.kubernetes.io/out-of-service',
+  effect: 'NoExecute',
+  sinceMs: hoursBefore(hoursAgo),
+})
+
+export const leftoverTaint = clusterRule({
+  id: 'leftover-taint',
+  severity: 'medium',
+  needs: ['nodes'],
+  docs: {
+    title: 'Ready nodes still carry the taint of a trouble that is over',
+    why: 'Taints for a node that is not Ready, shut down, out of service or about to be removed go when that is over: by a controller, or, of out-of-service, by whoever set it. One that stays keeps pods off a sound node, or drives them away again and again.',
+    fix: 'Make sure that the node is well, then take the taint away.',
+    sources: [
+      'pkg/controller/nodelifecycle/node_lifecycle_controller.go nodeConditionToTaintKeyStatusMap',
+      'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
+      'KEP-2268 non-graceful node shutdown',
+    ],
+  },
+  examples: { bad: { nodes: { notReady: [], leftTaints: [taint(60)] } }, good: { nodes: { notReady: [], leftTaints: [taint(0.2)] } } },
+
+  *judge({ cluster, at, nodes: { leftTaints } }) {
+    const nowMs = Date.parse(at)
+    const found = leftTaints
+      .filter(({ sinceMs }) => isOld(sinceMs, nowMs, leftHours))
+      .toSorted((a, b) => byText(a.node, b.node) || byText(a.key, b.key))
+    const [first] = found
+    if (!first) return
+    const nodes = [...new Set(found.map(({ node }) => node))]
+    const keys = [...Map.groupBy(found, ({ key, effect }) => `${key}:${effect}`)].toSorted(([a], [b]) => byText(a, b))
+    yield {
+      subject: { kind: 'Cluster', namespace: null, name: cluster },
+      count: nodes.length,
+      noun: 'node',
+      nodes,
+      consequence: `${counted(nodes.length, 'node')} ${nodes.length === 1 ? 'is' : 'are'} Ready and still tainted ${first.key}: pods that do not tolerate it stay away.`,
+      evidence: [
+        ...keys.slice(0, 5).map(([what, { length }]) => ({ what, value: counted(length, 'node') })),
+        ...oldest(
+          found.map(({ sinceMs }) => sinceMs),
+          nowMs,
+          'first',
+        ),
+      ],
+      commands: [kubectl('taint', 'node', first.node, `${first.key}:${first.effect}-`)],
+    }
+  },
+})

@@ -1,0 +1,58 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { isOld, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+
+const node = (hoursAgo: number) => ({
+  node: 'ip-10-0-1-2.ec2.internal',
+  ready: 'Unknown' as const,
+  sinceMs: hoursBefore(hoursAgo),
+  reason: 'NodeStatusUnknown',
+})
+
+export const nodeNotReadyLong = clusterRule({
+  id: 'node-not-ready-long',
+  severity: 'medium',
+  needs: ['nodes'],
+  docs: {
+    title: 'Nodes have not been Ready for long, and nobody deletes them',
+    why: 'The cloud’s node lifecycle controller deletes a Node only when its instance is gone. One whose instance still exists, or that has none, stays: it is paid for, holds leases and volumes, and its pods hang in deletion.',
+    fix: 'Look why its kubelet does not report (node auto repair would replace it), or delete the Node and its instance.',
+    sources: [
+      'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
+      'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
+    ],
+  },
+  examples: { bad: { nodes: { notReady: [node(60)], leftTaints: [] } }, good: { nodes: { notReady: [node(0.2)], leftTaints: [] } } },
+
+  *judge({ cluster, at, nodes: { notReady } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const found = notReady
+      .filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
+      .map(each => ({ ...each, name: each.node }))
+      .toSorted((a, b) => byText(a.name, b.name))
+    const [first] = found
+    if (!first) return
+    const reasons = [
+      ...new Set(found.map(({ ready, reason }) => `Ready ${ready ?? 'not posted'}${reason ? ` (${reason})` : ''}`)),
+    ].toSorted()
+    yield {
+      subject: { kind: 'Cluster', namespace: null, name: cluster },
+      count: found.length,
+      noun: 'node',
+      nodes: found.map(({ name }) => name),
+      consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not been Ready for more than ${minAgeHours} h, and nothing deletes ${found.length === 1 ? 'it' : 'them'} as long as the instance exists.`,
+      evidence: [
+        { what: 'nodes', value: named(found) },
+        { what: 'conditions', value: reasons.slice(0, 5).join(', ') },
+        ...oldest(
+          found.map(({ sinceMs }) => sinceMs),
+          nowMs,
+          'first',
+        ),
+      ],
+      commands: [kubectl('describe', 'node', first.name)],
+    }
+  },
+})

@@ -1,0 +1,62 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byNamespace, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+import type { FinishedJob } from '#model/cluster-garbage.ts'
+
+/** The TTL controller has its own clock, and a queue: an hour is no delay of either. */
+const graceMs = 3_600_000
+const job = (expiresMs: number): FinishedJob => ({
+  namespace: 'batch',
+  name: 'import-1',
+  controller: null,
+  outcome: 'Complete',
+  finishedMs: expiresMs - 60_000,
+  expiresMs,
+  ttlSeconds: 60,
+  isBeingDeleted: false,
+  finalizers: [],
+})
+
+export const overdueJobTtl = clusterRule({
+  id: 'overdue-job-ttl',
+  severity: 'medium',
+  needs: ['jobs'],
+  docs: {
+    title: 'Jobs outlive their time to live',
+    why: 'The TTL controller deletes a finished Job when its time is over, in the foreground: the Job goes after its pods. One that is still there is held by a finalizer, by a pod that does not go, or the controller does not come to it.',
+    fix: 'Where the Job is being deleted, look for its finalizers and for pods of it that hang. Where it is not, look whether an admission webhook refuses the deletion.',
+    sources: ['pkg/controller/ttlafterfinished/ttlafterfinished_controller.go processTTL'],
+  },
+  examples: {
+    bad: { jobs: { finished: [job(hoursBefore(5))], cronJobs: [], suspended: [] } },
+    good: { jobs: { finished: [job(hoursBefore(0.1))], cronJobs: [], suspended: [] } },
+  },
+
+  *judge({ at, jobs }) {
+    const nowMs = Date.parse(at)
+    const overdue = jobs.finished.filter(({ expiresMs }) => expiresMs !== null && nowMs - expiresMs > graceMs)
+    for (const [subject, found] of byNamespace(overdue)) {
+      const held = found.filter(({ isBeingDeleted }) => isBeingDeleted)
+      const finalizers = [...new Set(held.flatMap(each => each.finalizers))].toSorted()
+      yield {
+        subject,
+        count: found.length,
+        noun: 'overdue Job',
+        consequence: `The time of ${counted(found.length, 'Job')} of ${subject.name} is over, and ${found.length === 1 ? 'it is' : 'they are'} still there${held.length > 0 ? `: ${held.length} in deletion, held by ${finalizers.join(', ') || 'what they own'}` : ': nobody has begun to delete'}.`,
+        evidence: [
+          { what: 'overdue Jobs', value: `${found.length}, of these ${held.length} in deletion` },
+          ...(finalizers.length > 0 ? [{ what: 'finalizers', value: finalizers.slice(0, 5).join(', ') }] : []),
+          ...oldest(
+            found.map(({ expiresMs }) => expiresMs),
+            nowMs,
+            'first was due',
+          ),
+          { what: 'Jobs', value: named(found) },
+        ],
+        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'job', name, '-n', subject.name, '-o', 'yaml')),
+      }
+    }
+  },
+})

@@ -1,0 +1,64 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+import type { TerminatingPod } from '#model/cluster-garbage.ts'
+
+const hanging = (hoursAgo: number): TerminatingPod => ({
+  namespace: 'shop',
+  name: 'cart-0',
+  node: 'ip-10-0-1-2.ec2.internal',
+  sinceMs: hoursBefore(hoursAgo),
+  finalizers: [],
+  nodeState: 'not-ready',
+  isTakenByPodGc: false,
+})
+const pods = { terminated: [], threshold: { pods: 12_500, isAssumed: true }, excess: 0 }
+
+export const podStuckTerminating = clusterRule({
+  id: 'pod-stuck-terminating',
+  severity: 'medium',
+  needs: ['pods'],
+  docs: {
+    title: 'Pods hang in deletion',
+    why: 'A pod that is being deleted goes when its kubelet has ended it and its finalizers are gone. Where either does not come, it stays: its StatefulSet makes no other, its volumes stay attached, its node does not drain.',
+    fix: 'Bring the node back or delete it; where it is off for certain, taint it node.kubernetes.io/out-of-service. Of a finalizer, look for the controller that should take it away. Delete by force only what certainly does not run.',
+    sources: [
+      'pkg/controller/podgc/gc_controller.go gcTerminating, gcOrphaned',
+      'pkg/kubelet/kubelet_pods.go PodCouldHaveRunningContainers',
+    ],
+  },
+  examples: { bad: { pods: { ...pods, terminating: [hanging(30)] } }, good: { pods: { ...pods, terminating: [hanging(0.1)] } } },
+
+  *judge({ at, pods: { terminating } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    for (const [subject, found] of byNamespace(terminating.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours)))) {
+      const reasons = [...Map.groupBy(found, reasonOf)].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+      yield {
+        subject,
+        count: found.length,
+        noun: 'pod in deletion',
+        consequence: `${counted(found.length, 'pod')} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${reasons[0]?.[0]}.`,
+        evidence: [
+          ...reasons.slice(0, 5).map(([reason, pods]) => ({ what: reason, value: named(pods) })),
+          ...oldest(
+            found.map(({ sinceMs }) => sinceMs),
+            nowMs,
+            'grace period was over',
+          ),
+        ],
+        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pod', name, '-n', subject.name, '-o', 'yaml')),
+      }
+    }
+  },
+})
+
+function reasonOf({ finalizers, node, nodeState, isTakenByPodGc }: TerminatingPod): string {
+  const isHeldOnly = nodeState === 'none' || nodeState === 'gone' || isTakenByPodGc
+  if (finalizers.length > 0 && isHeldOnly) return `nobody takes away the finalizer ${finalizers.join(', ')}`
+  if (nodeState === 'gone') return `its node ${node} is gone, and pod GC has not taken it`
+  if (nodeState === 'not-ready') return `its node ${node} is not Ready, so nobody ends it`
+  if (finalizers.length > 0) return `its kubelet, or the finalizer ${finalizers.join(', ')}, holds it`
+  return nodeState === 'not-read' ? `whether its node ${node} is there is not known` : `the kubelet of ${node} has not ended it`
+}

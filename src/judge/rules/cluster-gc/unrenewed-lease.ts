@@ -1,0 +1,57 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { isOld, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
+
+const lease = (renewedHoursAgo: number): NodeLeaseGarbage => ({
+  node: 'ip-10-0-1-2.ec2.internal',
+  state: 'held',
+  renewedMs: hoursBefore(renewedHoursAgo),
+  isExpired: true,
+})
+
+export const unrenewedLease = clusterRule({
+  id: 'unrenewed-lease',
+  severity: 'medium',
+  needs: ['leases'],
+  docs: {
+    title: 'Nodes have long stopped renewing their leases',
+    why: 'A kubelet renews its lease every ten seconds. A node whose lease is that old has no kubelet that reaches the API server: its pods are counted, and nothing tells whether they run.',
+    fix: 'Bring the node back, or delete the Node object: its lease and its pods go with it.',
+    sources: [
+      'component-helpers/apimachinery/lease/controller.go Run',
+      'pkg/controller/nodelifecycle/node_lifecycle_controller.go tryUpdateNodeHealth',
+    ],
+  },
+  examples: { bad: { leases: { nodes: [lease(50)], identities: [] } }, good: { leases: { nodes: [lease(0.1)], identities: [] } } },
+
+  *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const isOfNode = ({ state }: NodeLeaseGarbage) => state === 'held' || state === 'ownerless' || state === 'stale-owner'
+    const found = nodes
+      .filter(lease => isOfNode(lease) && isOld(lease.renewedMs, nowMs, minAgeHours))
+      .map(({ node: name, renewedMs }) => ({ name, renewedMs }))
+      .toSorted((a, b) => byText(a.name, b.name))
+    const [first] = found
+    if (!first) return
+    yield {
+      subject: { kind: 'Cluster', namespace: null, name: cluster },
+      count: found.length,
+      noun: 'lease',
+      nodes: found.map(({ name }) => name),
+      consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not renewed ${found.length === 1 ? 'its lease' : 'their leases'} for more than ${minAgeHours} h: nobody is there.`,
+      evidence: [
+        { what: 'leases that are not renewed', value: String(found.length) },
+        ...oldest(
+          found.map(({ renewedMs }) => renewedMs),
+          nowMs,
+          'first to be renewed no more',
+        ),
+        { what: 'nodes', value: named(found) },
+      ],
+      commands: [kubectl('get', 'lease', first.name, '-n', 'kube-node-lease', '-o', 'yaml')],
+    }
+  },
+})

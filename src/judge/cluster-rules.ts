@@ -22,6 +22,8 @@ interface JudgedCluster {
 
 /** One outcome, however many subjects fail. Beside a failing, what stays open changes nothing. */
 export function judgeCluster(rule: ClusterRule, cluster: ClusterPrediction, policy: Policy): JudgedCluster {
+  const { enabled, kinds } = policy.clusterGarbage
+  if (!enabled || rule.needs.some(need => !kinds.includes(need))) return { outcome: { state: 'notApplicable' }, failings: [] }
   const reasons = rule.needs.flatMap(need => cluster.missing[need] ?? [])
   if (reasons.length > 0) return undecided(reasons)
   if (rule.needs.some(need => cluster[need] === null)) return { outcome: { state: 'notApplicable' }, failings: [] }

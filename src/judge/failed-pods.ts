@@ -19,7 +19,7 @@ export function* stayingPods(
 ): Generator<ClusterFailing> {
   const nowMs = Date.parse(at)
   const failed = terminated.filter(
-    pod => pod.phase === 'Failed' && byNode.has(pod.reason) === isDebris && isOld(endOf(pod), nowMs, minAgeHours),
+    pod => pod.phase === 'Failed' && !pod.isBeingDeleted && byNode.has(pod.reason) === isDebris && isOld(endOf(pod), nowMs, minAgeHours),
   )
   const waits = threshold.pods > 0 ? `not before more than ${threshold.pods} pods of the cluster have finished` : 'never'
   const noun = isDebris ? 'evicted pod' : 'failed pod'
@@ -69,4 +69,5 @@ export const failedPod = (endedMs: number, reason: string | null): TerminatedPod
   node: 'ip-10-0-1-2.ec2.internal',
   createdMs: endedMs,
   finishedMs: endedMs,
+  isBeingDeleted: false,
 })

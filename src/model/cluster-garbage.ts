@@ -1,4 +1,5 @@
 /** What the control plane's collectors have left of a cluster's own objects, and will leave: one section for each concern. */
+import type { GarbageKind } from './policy.ts'
 import type { RawObject } from './record.ts'
 
 /** Who controls an object, `CronJob` and its name; null: nobody. */
@@ -19,6 +20,7 @@ export interface TerminatedPod {
   createdMs: number | null
   /** When its last container ended; null where no container says it. */
   finishedMs: number | null
+  isBeingDeleted: boolean
 }
 
 /** A pod whose deletion does not end. */
@@ -120,7 +122,8 @@ export interface EventGarbage {
   failures: readonly { namespace: string; object: string; reason: string; message: string; count: number; lastMs: number | null }[]
 }
 
-export interface ClusterSections {
+/** By the words of the policy. */
+export interface ClusterSections extends Record<GarbageKind, unknown> {
   pods: PodGarbage
   jobs: JobGarbage
   leases: LeaseGarbage
@@ -129,7 +132,7 @@ export interface ClusterSections {
   events: EventGarbage
 }
 
-export type ClusterNeed = keyof ClusterSections
+export type ClusterNeed = GarbageKind
 
 /** Of one cluster. A section that is null was not asked for, or could not be read, and then `missing` says why. */
 export type ClusterPrediction = { readonly [Need in ClusterNeed]: ClusterSections[Need] | null } & {

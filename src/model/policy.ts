@@ -59,8 +59,8 @@ export interface WantedLogRotation {
   directives: Record<string, string | number | boolean>
 }
 
-/** What of a cluster's own objects is looked through for what nobody has collected. */
-export const garbageKinds = ['pods', 'jobs', 'leases', 'history'] as const
+/** What of a cluster's own objects is looked through for what nobody has collected; `nodes` and `events` cost no list of their own. */
+export const garbageKinds = ['pods', 'jobs', 'leases', 'history', 'nodes', 'events'] as const
 export type GarbageKind = (typeof garbageKinds)[number]
 
 export interface ClusterGarbagePolicy {

@@ -10,9 +10,9 @@ import { keep, list, type Shape } from './shape.ts'
 import {
   eksShape,
   hostShape,
-  isDisruptionBudget,
   isEvents,
   isNodeClass,
+  isWhollyNamed,
   knownShape,
   launchTemplateShape,
   nodegroupShape,
@@ -33,8 +33,8 @@ export function prune<R extends SnapshotRecord>(record: R): R {
 
 function pruneObjects({ kind, cluster, resource, items }: ObjectsRecord): ObjectsRecord {
   const shape = objectShape(resource)
-  // Its shape leaves no place for a secret, and labels may be called `env`.
-  if (isDisruptionBudget(resource)) return { kind, cluster, resource, items: items.map(item => keep(item, shape) as RawObject) }
+  // Their shapes name every field and leave no place for a secret; labels may be called `env`, and annotations say which revision an object is of.
+  if (isWhollyNamed(resource)) return { kind, cluster, resource, items: items.map(item => keep(item, shape) as RawObject) }
   const clean = isEvents(resource) ? withoutEventSecrets : isNodeClass(resource) ? withoutNodeClassSecrets : withoutSecrets
   return { kind, cluster, resource, items: items.map(item => clean(keep(item, shape)) as RawObject) }
 }

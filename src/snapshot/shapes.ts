@@ -366,14 +366,16 @@ const nodeClassShapes: Readonly<Record<string, Shape>> = {
 }
 
 export const isEvents = (resource: string) => resource === 'events' || resource.startsWith('events.')
-export const isDisruptionBudget = (resource: string) => resource === 'poddisruptionbudgets.policy'
+const isDisruptionBudget = (resource: string) => resource === 'poddisruptionbudgets.policy'
+/** Whether of its objects every field that is kept is named. */
+export const isWhollyNamed = (resource: string) => isDisruptionBudget(resource) || Object.hasOwn(garbageShapes, resource)
 export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, resource)
 
 /** Of Secrets and ConfigMaps only who they are and who owns them. @param resource `plural` or `plural.group` */
 export function objectShape(resource: string): Shape {
   if (resource === 'secrets' || resource === 'configmaps') return bareShape
   if (isEvents(resource)) return eventShape
-  if (Object.hasOwn(garbageShapes, resource)) return garbageShapes[resource] ?? otherShape
   if (isDisruptionBudget(resource)) return disruptionBudgetShape
+  if (Object.hasOwn(garbageShapes, resource)) return garbageShapes[resource] ?? otherShape
   return (isNodeClass(resource) && nodeClassShapes[resource]) || otherShape
 }

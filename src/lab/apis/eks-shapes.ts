@@ -37,6 +37,9 @@ export function describeCluster({ scenario, region, account, endpoint, shownAuth
       ? { enabled: true, nodePools: ['general-purpose', 'system'], nodeRoleArn: `arn:aws:iam::${account}:role/${scenario.name}-auto` }
       : { enabled: false },
     storageConfig: { blockStorage: { enabled: !!scenario.autoMode } },
+    ...(scenario.terminatedPodThreshold !== undefined && {
+      kubeControllerManagerConfig: { podGcControllerConfig: { terminatedPodGcThreshold: scenario.terminatedPodThreshold } },
+    }),
     deletionProtection: false,
   }
 }

@@ -44,14 +44,20 @@ interface JobProfile extends Named {
   ttlSeconds?: number
   suspend?: boolean
   finalizers?: string[]
+  /** Its deletion began then. */
+  deletedHoursAgo?: number
 }
 
 export function jobObject(at: string, job: JobProfile): RawObject {
-  const { finishedHoursAgo, outcome = 'Complete', ttlSeconds, suspend = false, finalizers } = job
+  const { finishedHoursAgo, outcome = 'Complete', ttlSeconds, suspend = false, finalizers, deletedHoursAgo } = job
   const startedHoursAgo = (finishedHoursAgo ?? 1) + 1
   const lastTransitionTime = finishedHoursAgo === null ? '' : hoursBefore(at, finishedHoursAgo)
   return {
-    metadata: { ...metadataOf('Job', at, { createdHoursAgo: startedHoursAgo, ...job }), ...(finalizers && { finalizers }) },
+    metadata: {
+      ...metadataOf('Job', at, { createdHoursAgo: startedHoursAgo, ...job }),
+      ...(finalizers && { finalizers }),
+      ...(deletedHoursAgo !== undefined && { deletionTimestamp: hoursBefore(at, deletedHoursAgo) }),
+    },
     spec: {
       parallelism: 1,
       completions: 1,
@@ -85,5 +91,116 @@ export function leaseObject(at: string, { node, renewedHoursAgo, nodeUid }: Leas
       ...(nodeUid !== undefined && { ownerReferences: [owner] }),
     },
     spec: { holderIdentity: node, leaseDurationSeconds: 40, renewTime: hoursBefore(at, renewedHoursAgo).replace('Z', '.000000Z') },
+  }
+}
+
+interface CronJobProfile extends Named {
+  limits?: { successful: number; failed: number }
+  suspended?: boolean
+  lastScheduledHoursAgo: number
+}
+
+export function cronJobObject(at: string, cronJob: CronJobProfile): RawObject {
+  const { limits = { successful: 3, failed: 1 }, suspended = false, lastScheduledHoursAgo } = cronJob
+  return {
+    metadata: metadataOf('CronJob', at, { createdHoursAgo: 9000, ...cronJob }),
+    spec: {
+      schedule: '0 3 * * *',
+      suspend: suspended,
+      successfulJobsHistoryLimit: limits.successful,
+      failedJobsHistoryLimit: limits.failed,
+    },
+    status: { lastScheduleTime: hoursBefore(at, lastScheduledHoursAgo) },
+  }
+}
+
+/** Of an API server; `label`: how its version marks it. */
+export function identityLeaseObject(at: string, name: string, renewedHoursAgo: number, label: Record<string, string>): RawObject {
+  return {
+    metadata: { ...metadataOf('Lease', at, { namespace: 'kube-system', name }), labels: label },
+    spec: { holderIdentity: `${name}_0`, leaseDurationSeconds: 3600, renewTime: hoursBefore(at, renewedHoursAgo).replace('Z', '.000000Z') },
+  }
+}
+
+interface PodElsewhere extends Named {
+  node?: string
+  phase: 'Pending' | 'Running' | 'Failed'
+  deletedHoursAgo: number
+  finalizers?: string[]
+}
+
+/** Of no node, or of one that is gone. */
+export function podElsewhere(at: string, pod: PodElsewhere): RawObject {
+  const { node, phase, deletedHoursAgo, finalizers } = pod
+  return {
+    metadata: {
+      ...metadataOf('Pod', at, pod),
+      deletionTimestamp: hoursBefore(at, deletedHoursAgo),
+      deletionGracePeriodSeconds: 0,
+      ...(finalizers && { finalizers }),
+    },
+    spec: { ...(node && { nodeName: node }), containers: [{ name: 'app', image: 'busybox' }] },
+    status: { phase },
+  }
+}
+
+const revisionKey = 'deployment.kubernetes.io/revision'
+
+interface DeploymentProfile extends Named {
+  revisions: number
+  limit?: number
+  /** Whether its rollout has come to its end. */
+  isComplete: boolean
+}
+
+/** And all of its ReplicaSets, of which the last is the current one. */
+export function deploymentObjects(at: string, deployment: DeploymentProfile): { deployment: RawObject; replicaSets: RawObject[] } {
+  const { namespace, name, revisions, limit = 10, isComplete } = deployment
+  const counts = { replicas: 2, updatedReplicas: isComplete ? 2 : 1, availableReplicas: isComplete ? 2 : 1, observedGeneration: 1 }
+  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name }
+  const template = { spec: { containers: [{ name: 'app', image: 'busybox', env: [{ name: 'TOKEN', value: 'lab-secret-replicas' }] }] } }
+  return {
+    deployment: {
+      metadata: { ...metadataOf('Deployment', at, deployment), generation: 1, annotations: { [revisionKey]: String(revisions) } },
+      spec: { replicas: 2, revisionHistoryLimit: limit, template },
+      status: counts,
+    },
+    replicaSets: Array.from({ length: revisions }, (_, index) => {
+      const replicas = index === revisions - 1 ? 2 : 0
+      const createdHoursAgo = 500 - index
+      return {
+        metadata: {
+          ...metadataOf('ReplicaSet', at, { namespace, name: `${name}-${String(index).padStart(3, '0')}`, owner, createdHoursAgo }),
+          generation: 1,
+          annotations: { [revisionKey]: String(index + 1) },
+        },
+        spec: { replicas, template },
+        status: { replicas, observedGeneration: 1 },
+      }
+    }),
+  }
+}
+
+interface StatefulSetProfile extends Named {
+  revisions: number
+}
+
+/** And all of its ControllerRevisions, of which the last is the current one. */
+export function statefulSetObjects(at: string, set: StatefulSetProfile): { statefulSet: RawObject; revisions: RawObject[] } {
+  const { namespace, name, revisions } = set
+  const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name }
+  const revisionName = (index: number) => `${name}-r${String(index).padStart(3, '0')}`
+  const current = revisionName(revisions - 1)
+  return {
+    statefulSet: {
+      metadata: { ...metadataOf('StatefulSet', at, set), generation: 1 },
+      spec: { replicas: 2, revisionHistoryLimit: 10 },
+      status: { observedGeneration: 1, currentRevision: current, updateRevision: current },
+    },
+    revisions: Array.from({ length: revisions }, (_, index) => ({
+      metadata: metadataOf('ControllerRevision', at, { namespace, name: revisionName(index), owner, createdHoursAgo: 500 - index }),
+      revision: index + 1,
+      data: { spec: { template: { spec: { containers: [{ env: [{ name: 'TOKEN', value: 'lab-secret-revision' }] }] } } } },
+    })),
   }
 }

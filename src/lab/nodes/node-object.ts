@@ -39,7 +39,7 @@ export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
     },
     spec: {
       ...(profile.providerId && { providerID: profile.providerId }),
-      ...(taintsOf(profile).length > 0 && { taints: taintsOf(profile) }),
+      ...(taintsOf(profile, at).length > 0 && { taints: taintsOf(profile, at) }),
     },
     status: {
       capacity: capacityOf(profile),
@@ -106,23 +106,35 @@ function isReady({ started }: NodeProfile): boolean {
   return !started || started.start.downSinceMs !== null || started.nowMs - started.start.atMs >= restartTimes.readyMs
 }
 
+const silentSinceMs = ({ silentHours }: NodeProfile): number => (silentHours === undefined ? silentMs : silentHours * 3_600_000)
+
 /** What the kubelet itself has told, and so by its clock. */
-function heartbeatOf({ silent, started, changeFault }: NodeProfile, at: string): string {
+function heartbeatOf(profile: NodeProfile, at: string): string {
+  const { silent, started, changeFault } = profile
   if (started) return time(started.start.downSinceMs ?? started.nowMs)
-  return before(at, (silent ? silentMs + 40_000 : 12_000) - (changeFault?.kind === 'clock-skew' ? changeFault.byMs : 0))
+  return before(at, (silent ? silentSinceMs(profile) + 40_000 : 12_000) - (changeFault?.kind === 'clock-skew' ? changeFault.byMs : 0))
 }
 
 function transitionOf(profile: NodeProfile, type: string, on: boolean, at: string): string {
   const { silent, started } = profile
-  if (silent) return started?.start.downSinceMs ? time(started.start.downSinceMs + restartTimes.unheardMs) : before(at, silentMs)
+  if (silent)
+    return started?.start.downSinceMs ? time(started.start.downSinceMs + restartTimes.unheardMs) : before(at, silentSinceMs(profile))
   if (started && type === 'Ready' && started.start.downSinceMs === null) return time(started.start.atMs + (on ? restartTimes.readyMs : 0))
   return before(at, type === 'DiskPressure' && on ? transitionMs : ageMs)
 }
 
-function taintsOf({ silent, diskPressure, family }: NodeProfile): { key: string; value?: string; effect: string }[] {
+function taintsOf(
+  { silent, diskPressure, family, taints = [] }: NodeProfile,
+  at: string,
+): NonNullable<NonNullable<KubernetesNode['spec']>['taints']> {
   return [
     ...(silent ? ['NoSchedule', 'NoExecute'].map(effect => ({ key: 'node.kubernetes.io/unreachable', effect })) : []),
     ...(diskPressure ? [{ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }] : []),
+    ...taints.map(({ key, effect, addedHoursAgo }) => ({
+      key,
+      effect,
+      ...(addedHoursAgo !== undefined && { timeAdded: before(at, addedHoursAgo * 3_600_000) }),
+    })),
     ...(family === 'Fargate' ? [{ key: 'eks.amazonaws.com/compute-type', value: 'fargate', effect: 'NoSchedule' }] : []),
   ]
 }

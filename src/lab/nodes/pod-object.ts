@@ -90,7 +90,14 @@ function statusOf(node: NodeProfile, pod: PodProfile, startedAt: string, endedAt
         name: container.name,
         state: running
           ? { running: { startedAt } }
-          : { terminated: { exitCode: 0, reason: 'Completed', startedAt, finishedAt: endedAt, containerID } },
+          : {
+              terminated: {
+                ...(pod.phase === 'Failed' ? { exitCode: 1, reason: 'Error' } : { exitCode: 0, reason: 'Completed' }),
+                startedAt,
+                finishedAt: endedAt,
+                containerID,
+              },
+            },
         lastState: {},
         ready: running && isContainerReady,
         restartCount: 0,

@@ -46,6 +46,10 @@ export interface NodeProfile {
   diskPressure?: boolean
   /** The kubelet stopped posting its status. */
   silent?: boolean
+  /** Since when. Default: a while. */
+  silentHours?: number
+  /** Beside those that its state brings. */
+  taints?: readonly { key: string; effect: string; addedHoursAgo?: number }[]
   fault?: NodeFault
   /** Its SSM agent; absent: SSM does not know the instance. */
   agent?: AgentScenario

@@ -1,47 +1,49 @@
 /** Everything that a control plane should have collected, each case beside its healthy twin. Names of twins say so: `kept-…`. */
-import { jobObject, leaseObject } from '#lab/nodes/garbage-objects.ts'
-import { inNodegroup, nodeNameOf } from '#lab/nodes/placement.ts'
-import { evictedPod, ordinaryPods, type PodProfile } from '#lab/nodes/pod-profile.ts'
+import { inNodegroup } from '#lab/nodes/placement.ts'
+import { evictedPod, finishedPod, ordinaryPods, type PodProfile } from '#lab/nodes/pod-profile.ts'
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
-import { uidOf } from '#lab/nodes/random.ts'
-import { fixedNodes, fixedObjects, type Scenario } from './scenario.ts'
+import { garbageEvents, garbageObjects } from './garbage-objects.ts'
+import { type ExpectedRule, fixedNodes, type Scenario } from './scenario.ts'
 
 const cluster = 'garbage'
 const place = { family: 'AL2023', version: '1.34.1', instanceType: 'm6i.large' } as const
 const low = 'The node was low on resource: ephemeral-storage. Threshold quantity: 6442451200, available: 5662310Ki. '
 
-const evictions = (node: string): PodProfile[] => [
+const failures = (node: string): PodProfile[] => [
   ...Array.from({ length: 3 }, (_, index) => ({ ...evictedPod(`${node}/${index}`, low), namespace: 'media', endedHoursAgo: 60 + index })),
   // Evicted a while ago, and somebody may still look at it.
   { ...evictedPod(`${node}/kept`, low), namespace: 'kept-media', endedHoursAgo: 3 },
+  { ...finishedPod(`${node}/failed`), namespace: 'mail', phase: 'Failed', endedHoursAgo: 70 },
+  { ...finishedPod(`${node}/kept`), namespace: 'kept-mail', phase: 'Failed', endedHoursAgo: 4 },
 ]
 
-const profiles: NodeProfile[] = ['10.0.7.11', '10.0.7.12'].map((ip, index) => ({
+const profile = (ip: string, more: Partial<NodeProfile> = {}): NodeProfile => ({
   ...inNodegroup('workers', { ...place, ip }),
   nodefs: { capacityBytes: 20 * GiB, usedPercent: 44 },
   configuration: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 },
-  pods: [...ordinaryPods(ip), ...(index === 0 ? evictions(ip) : [])],
-}))
-const [first, second] = profiles.map(({ name }) => name) as [string, string]
+  pods: ordinaryPods(ip),
+  ...more,
+})
 
-const cronJob = { apiVersion: 'batch/v1', kind: 'CronJob', name: 'kept-nightly' }
-
-const jobs = (at: string) => [
-  jobObject(at, { namespace: 'batch', name: 'catalog-import-29384701', finishedHoursAgo: 400 }),
-  jobObject(at, { namespace: 'batch', name: 'catalog-import-29384702', finishedHoursAgo: 300, outcome: 'Failed' }),
-  jobObject(at, { namespace: 'batch', name: 'kept-by-time', finishedHoursAgo: 30, ttlSeconds: 7 * 86_400 }),
-  jobObject(at, { namespace: 'batch', name: 'kept-nightly-29384710', finishedHoursAgo: 30, owner: cronJob }),
-  jobObject(at, { namespace: 'batch', name: 'kept-of-today', finishedHoursAgo: 2 }),
-  jobObject(at, { namespace: 'batch', name: 'kept-running', finishedHoursAgo: null }),
+const outOfService = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }
+/** What they run with was written on them by hand: no template says it. */
+const nodes: { profile: NodeProfile; rules: ExpectedRule[] }[] = [
+  { profile: profile('10.0.7.11', { pods: [...ordinaryPods('10.0.7.11'), ...failures('10.0.7.11')] }), rules: ['baseline-drift'] },
+  { profile: profile('10.0.7.12'), rules: ['baseline-drift'] },
+  // Back since days, and nobody took away what was set by hand; its neighbour came back just now.
+  { profile: profile('10.0.7.13', { taints: [{ ...outOfService, addedHoursAgo: 90 }] }), rules: ['baseline-drift', 'leftover-taint'] },
+  { profile: profile('10.0.7.14', { taints: [{ ...outOfService, addedHoursAgo: 0.2 }] }), rules: ['baseline-drift'] },
+  {
+    profile: profile('10.0.7.21', { silent: true, silentHours: 72, fault: { kind: 'down' } }),
+    rules: ['node-not-ready-long', 'unread-node', 'unrenewed-lease'],
+  },
+  { profile: profile('10.0.7.22', { silent: true, silentHours: 0.1, fault: { kind: 'down' } }), rules: ['unread-node'] },
 ]
+const silent = nodes.flatMap(({ profile: { name, silentHours } }) => (silentHours === 72 ? [name] : []))[0] ?? ''
+const others = nodes.map(({ profile: { name } }) => name).filter(name => name !== silent)
 
-const leases = (at: string) => [
-  leaseObject(at, { node: first, renewedHoursAgo: 0.001, nodeUid: uidOf(`node/${first}`) }),
-  leaseObject(at, { node: second, renewedHoursAgo: 0.001 }),
-  leaseObject(at, { node: nodeNameOf('10.0.7.99'), renewedHoursAgo: 1100 }),
-  leaseObject(at, { node: 'kept-until-collected', renewedHoursAgo: 0.01, nodeUid: uidOf('node/gone') }),
-]
+const finding = (rule: string, subject: string) => ({ cluster, rule, subject })
 
 export const garbage: Scenario = {
   name: 'garbage',
@@ -50,6 +52,7 @@ export const garbage: Scenario = {
     {
       name: cluster,
       version: '1.34',
+      terminatedPodThreshold: 14,
       nodegroups: [
         {
           name: 'workers',
@@ -57,21 +60,35 @@ export const garbage: Scenario = {
           version: '1.34',
           releaseVersion: '1.34.1-20261103',
           instanceTypes: [place.instanceType],
-          desiredSize: profiles.length,
+          desiredSize: nodes.length,
           diskSize: 20,
         },
       ],
-      nodes: fixedNodes(Object.fromEntries(profiles.map(profile => [profile.name, profiledNode(profile)]))),
-      objects: { 'jobs.batch': fixedObjects(jobs), 'leases.coordination.k8s.io': fixedObjects(leases) },
+      nodes: fixedNodes(Object.fromEntries(nodes.map(each => [each.profile.name, profiledNode(each.profile)]))),
+      objects: garbageObjects(others, silent),
+      events: garbageEvents,
     },
   ],
   expect: () => ({
-    nodes: profiles.map(({ name }) => ({ cluster, node: name, rules: [] })),
+    nodes: nodes.map(each => ({ cluster, node: each.profile.name, rules: each.rules })),
     notAudited: [],
     garbage: [
-      { cluster, rule: 'failed-pods', subject: 'Namespace media' },
-      { cluster, rule: 'job-without-ttl', subject: 'Namespace batch' },
-      { cluster, rule: 'leftover-lease', subject: `Cluster ${cluster}` },
+      finding('evicted-pods', 'Namespace media'),
+      finding('expired-identity-lease', `Cluster ${cluster}`),
+      finding('failed-pods', 'Namespace mail'),
+      finding('garbage-collection-failing', 'Namespace shared'),
+      finding('job-history-beyond-limit', 'Namespace reports'),
+      finding('job-without-ttl', 'Namespace batch'),
+      finding('leftover-lease', `Cluster ${cluster}`),
+      finding('leftover-taint', `Cluster ${cluster}`),
+      finding('node-not-ready-long', `Cluster ${cluster}`),
+      finding('overdue-job-ttl', 'Namespace etl'),
+      finding('pod-stuck-terminating', 'Namespace queue'),
+      finding('revision-history-beyond-limit', 'Namespace data'),
+      finding('revision-history-beyond-limit', 'Namespace shop'),
+      finding('suspended-leftover', 'Namespace old'),
+      finding('terminated-pods-near-threshold', `Cluster ${cluster}`),
+      finding('unrenewed-lease', `Cluster ${cluster}`),
     ],
   }),
 }

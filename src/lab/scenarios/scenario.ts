@@ -112,10 +112,12 @@ export type ExpectedRule =
   | 'eviction-loop'
   | 'image-gc-dead'
   | 'image-gc-due'
+  | 'leftover-taint'
   | 'log-rotation-drift'
   | 'lost-default-threshold'
   | 'lost-on-the-way'
   | 'memory-cgroup-leak'
+  | 'node-not-ready-long'
   | 'peer-drift'
   | 'pull-failing-now'
   | 'rate-limited-registry'
@@ -126,6 +128,7 @@ export type ExpectedRule =
   | 'unpinned-sandbox-image'
   | 'unreachable-gc-low-threshold'
   | 'unread-node'
+  | 'unrenewed-lease'
   | 'unwatched-imagefs'
   | 'version-skew-drift'
   | 'zero-min-reclaim-thrash'
@@ -152,6 +155,8 @@ export interface ClusterScenario {
   /** EKS status; a cluster that is CREATING has no endpoint. Default ACTIVE. */
   status?: 'ACTIVE' | 'CREATING' | 'UPDATING'
   autoMode?: boolean
+  /** What DescribeCluster tells of pod GC's threshold. Default: nothing, as of older clusters. */
+  terminatedPodThreshold?: number
   tags?: Record<string, string>
   nodegroups: readonly NodegroupScenario[]
   nodes: NodeSource

@@ -48,22 +48,20 @@ export const jobHistoryBeyondLimit = clusterRule({
           ...found.slice(0, 10).map(each => ({ what: 'CronJob', value: words(each) })),
           { what: "upstream's limits", value: `${jobHistoryLimits.successful} successful, ${jobHistoryLimits.failed} failed` },
         ],
-        commands: found
-          .slice(0, 1)
-          .map(({ name }) =>
-            kubectl(
-              'patch',
-              'cronjob',
-              name,
-              '-n',
-              subject.name,
-              '--type=merge',
-              '-p',
-              JSON.stringify({
-                spec: { successfulJobsHistoryLimit: jobHistoryLimits.successful, failedJobsHistoryLimit: jobHistoryLimits.failed },
-              }),
-            ),
+        commands: found.slice(0, 1).map(({ name }) =>
+          kubectl(
+            'patch',
+            'cronjob',
+            name,
+            '-n',
+            subject.name,
+            '--type=merge',
+            '-p',
+            JSON.stringify({
+              spec: { successfulJobsHistoryLimit: jobHistoryLimits.successful, failedJobsHistoryLimit: jobHistoryLimits.failed },
+            }),
           ),
+        ),
       }
     }
   },

@@ -37,14 +37,19 @@ function tell({ nodes: all, features }: SectionContext): NodeGarbage {
   }
 }
 
-const passingTaints = (node: RawObject): NodeGarbage['leftTaints'][number][] =>
-  listAt(objectAt(node, 'spec'), 'taints')
+function passingTaints(node: RawObject): NodeGarbage['leftTaints'][number][] {
+  const readySinceMs = timeAt(conditionOf(node, 'Ready'), 'lastTransitionTime')
+  return listAt(objectAt(node, 'spec'), 'taints')
     .filter(isRawObject)
     .flatMap(taint => {
       const key = textAt(taint, 'key') ?? ''
       if (!passing.has(key)) return []
-      return [{ node: nameOf(node), key, effect: textAt(taint, 'effect') ?? '', sinceMs: timeAt(taint, 'timeAdded') ?? valueTime(taint) }]
+      // Its reason is over since the node is Ready, and it cannot be left for longer than it is there.
+      const times = [readySinceMs, timeAt(taint, 'timeAdded') ?? valueTime(taint)].filter(time => time !== null)
+      const sinceMs = times.length === 0 ? null : Math.max(...times)
+      return [{ node: nameOf(node), key, effect: textAt(taint, 'effect') ?? '', sinceMs }]
     })
+}
 
 /** The autoscaler writes into the value when it began, in seconds. */
 function valueTime(taint: RawObject): number | null {

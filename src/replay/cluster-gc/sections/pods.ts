@@ -87,6 +87,7 @@ function terminatedPod(pod: RawObject | undefined): TerminatedPod | null {
     node: textAt(objectAt(pod, 'spec'), 'nodeName') || null,
     createdMs: metadata.createdMs,
     finishedMs: integerAt(status, 'finishedMs'),
+    isBeingDeleted: metadata.deletedMs !== null,
   }
 }
 

@@ -1,0 +1,109 @@
+/** The objects of the scenario `garbage`, each case beside its healthy twin. */
+import {
+  cronJobObject,
+  deploymentObjects,
+  identityLeaseObject,
+  jobObject,
+  leaseObject,
+  podElsewhere,
+  statefulSetObjects,
+} from '#lab/nodes/garbage-objects.ts'
+import { nodeNameOf } from '#lab/nodes/placement.ts'
+import { uidOf } from '#lab/nodes/random.ts'
+import type { RawObject } from '#model/record.ts'
+import { fixedObjects, type ObjectSource } from './scenario.ts'
+
+const ofCronJob = (name: string) => ({ apiVersion: 'batch/v1', kind: 'CronJob', name })
+const days = (count: number) => count * 24
+
+const jobs = (at: string): RawObject[] => [
+  jobObject(at, { namespace: 'batch', name: 'catalog-import-29384701', finishedHoursAgo: 400 }),
+  jobObject(at, { namespace: 'batch', name: 'catalog-import-29384702', finishedHoursAgo: 300, outcome: 'Failed' }),
+  jobObject(at, { namespace: 'batch', name: 'kept-by-time', finishedHoursAgo: 30, ttlSeconds: 7 * 86_400 }),
+  jobObject(at, { namespace: 'batch', name: 'kept-nightly-29384710', finishedHoursAgo: 30, owner: ofCronJob('kept-nightly') }),
+  jobObject(at, { namespace: 'batch', name: 'kept-of-today', finishedHoursAgo: 2 }),
+  jobObject(at, { namespace: 'batch', name: 'kept-running', finishedHoursAgo: null }),
+  // Its time is over since two days, and a finalizer holds it.
+  jobObject(at, {
+    ...{ namespace: 'etl', name: 'load-7', finishedHoursAgo: 49, ttlSeconds: 3600 },
+    ...{ deletedHoursAgo: 48, finalizers: ['example.com/audit', 'foregroundDeletion'] },
+  }),
+  jobObject(at, { namespace: 'etl', name: 'kept-due-soon', finishedHoursAgo: 0.9, ttlSeconds: 3600 }),
+  // Everything that it ever made.
+  ...Array.from({ length: 45 }, (_, index) =>
+    jobObject(at, {
+      namespace: 'reports',
+      name: `daily-${29_384_000 + index}`,
+      finishedHoursAgo: days(45 - index),
+      owner: ofCronJob('daily'),
+    }),
+  ),
+]
+
+const cronJobs = (at: string): RawObject[] => [
+  cronJobObject(at, { namespace: 'batch', name: 'kept-nightly', lastScheduledHoursAgo: 5 }),
+  cronJobObject(at, { namespace: 'reports', name: 'daily', limits: { successful: 100, failed: 10 }, lastScheduledHoursAgo: 5 }),
+  cronJobObject(at, { namespace: 'old', name: 'migrate', suspended: true, lastScheduledHoursAgo: days(200) }),
+  cronJobObject(at, { namespace: 'old', name: 'kept-for-the-freeze', suspended: true, lastScheduledHoursAgo: days(10) }),
+]
+
+/** @param ready names of nodes that renew their leases @param silent one that does not */
+function leases(at: string, ready: readonly string[], silent: string): RawObject[] {
+  const nodeUid = (name: string) => uidOf(`node/${name}`)
+  const current = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
+  return [
+    ...ready.map(node => leaseObject(at, { node, renewedHoursAgo: 0.001, nodeUid: nodeUid(node) })),
+    leaseObject(at, { node: silent, renewedHoursAgo: days(3), nodeUid: nodeUid(silent) }),
+    leaseObject(at, { node: nodeNameOf('10.0.7.99'), renewedHoursAgo: 1100 }),
+    leaseObject(at, { node: 'kept-until-collected', renewedHoursAgo: 0.01, nodeUid: nodeUid('gone') }),
+    // Of 1.26, whose label nobody looks for any more.
+    identityLeaseObject(at, 'kube-apiserver-old', days(300), { 'k8s.io/component': 'kube-apiserver' }),
+    identityLeaseObject(at, 'kept-apiserver-restarted', 1.5, current),
+    identityLeaseObject(at, 'kept-apiserver-alive', 0.001, current),
+  ]
+}
+
+/** Of no node, or of one that is gone. */
+const pods = (at: string): RawObject[] => [
+  podElsewhere(at, {
+    ...{ namespace: 'queue', name: 'worker-9', node: nodeNameOf('10.0.7.99'), phase: 'Failed' },
+    ...{ createdHoursAgo: 90, deletedHoursAgo: 80, finalizers: ['example.com/flush'] },
+  }),
+  podElsewhere(at, { namespace: 'queue', name: 'kept-going', phase: 'Pending', createdHoursAgo: 1, deletedHoursAgo: 0.001 }),
+]
+
+const deployments = (at: string) => [
+  deploymentObjects(at, { namespace: 'shop', name: 'checkout', revisions: 24, isComplete: false }),
+  deploymentObjects(at, { namespace: 'shop', name: 'kept-cart', revisions: 11, isComplete: true }),
+]
+
+const statefulSets = (at: string) => [
+  statefulSetObjects(at, { namespace: 'data', name: 'ledger', revisions: 19 }),
+  statefulSetObjects(at, { namespace: 'data', name: 'kept-index', revisions: 11 }),
+]
+
+export const garbageObjects = (ready: readonly string[], silent: string): Record<string, ObjectSource> => ({
+  pods: fixedObjects(pods),
+  'jobs.batch': fixedObjects(jobs),
+  'cronjobs.batch': fixedObjects(cronJobs),
+  'leases.coordination.k8s.io': fixedObjects(at => leases(at, ready, silent)),
+  'deployments.apps': fixedObjects(at => deployments(at).map(({ deployment }) => deployment)),
+  'replicasets.apps': fixedObjects(at => deployments(at).flatMap(({ replicaSets }) => replicaSets)),
+  'statefulsets.apps': fixedObjects(at => statefulSets(at).map(({ statefulSet }) => statefulSet)),
+  'controllerrevisions.apps': fixedObjects(at => statefulSets(at).flatMap(({ revisions }) => revisions)),
+})
+
+/** The garbage collector names an owner that is not where it is said to be. Upstream: graph_builder.go reportInvalidNamespaceOwnerRef. */
+export const garbageEvents = (at: string): RawObject[] => [
+  {
+    metadata: { name: 'settings.17a', namespace: 'shared', uid: uidOf('event/settings.17a'), creationTimestamp: at },
+    involvedObject: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'shared', name: 'settings', uid: uidOf('ConfigMap/shared/settings') },
+    reason: 'OwnerRefInvalidNamespace',
+    message: `ownerRef [apps/v1/Deployment, namespace: shared, name: cart, uid: ${uidOf('Deployment/shop/cart')}] does not exist in namespace "shared"`,
+    type: 'Warning',
+    count: 2,
+    firstTimestamp: at,
+    lastTimestamp: at,
+    source: { component: 'garbage-collector-controller' },
+  },
+]

@@ -6,16 +6,17 @@
 import { arch, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Row } from './measure.ts'
+import { clusterGcPart } from './parts/cluster-gc.ts'
 import { replayPart } from './parts/replay.ts'
 
-/** What of the replay etc. is measured; `say` is for what a table cannot tell. */
+/** What is measured; `nodes`: how many of what it counts, unless told. `say` is for what a table cannot tell. */
 export interface Part {
   name: string
   nodes: number
   run(nodes: number, say: (line: string) => void): Promise<Row[]>
 }
 
-const parts: readonly Part[] = [replayPart]
+const parts: readonly Part[] = [clusterGcPart, replayPart]
 
 /** @returns the exit code */
 async function main(args: string[]): Promise<number> {

@@ -1,0 +1,276 @@
+/** The boundaries of the rules on a cluster's own objects. */
+import { describe, expect, it } from 'vitest'
+import { judgeCluster } from '#judge/cluster-rules.ts'
+import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
+import type { ClusterFailing, ClusterRule } from '#judge/rule.ts'
+import { rules } from '#judge/rules/index.ts'
+import type { CronJobGarbage, FinishedJob, NodeLeaseGarbage, TerminatedPod, TerminatingPod } from '#model/cluster-garbage.ts'
+import { defaultPolicy } from '#model/policy.ts'
+
+function failings(id: string, example: ClusterExample, minAgeHours = 24): ClusterFailing[] {
+  const rule = rules.find((each): each is ClusterRule => each.kind === 'cluster' && each.id === id)
+  if (!rule) throw new Error(`no rule ${id}`)
+  return judgeCluster(rule, exampleCluster(example), { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, minAgeHours } })
+    .failings
+}
+const subjects = (...of: Parameters<typeof failings>) =>
+  failings(...of).map(({ subject, count }) => `${subject.kind} ${subject.name}: ${count}`)
+const hour = 3_600_000
+const hours = (count: number) => hoursBefore(count)
+
+const job = (more: Partial<FinishedJob>): FinishedJob => ({
+  ...{ namespace: 'batch', name: 'j', controller: null, outcome: 'Complete', finishedMs: hours(100), expiresMs: null, ttlSeconds: null },
+  ...{ isBeingDeleted: false, finalizers: [] },
+  ...more,
+})
+const jobs = (...finished: FinishedJob[]) => ({ jobs: { finished, cronJobs: [], suspended: [] } })
+
+describe('job-without-ttl', () => {
+  it.each([
+    ['that finished exactly so long ago', job({ finishedMs: hours(24) }), true],
+    ['that finished a moment later', job({ finishedMs: hours(24) + 1 }), false],
+    ['of which nobody knows when it finished', job({ finishedMs: null }), true],
+    ['of a CronJob', job({ controller: { kind: 'CronJob', name: 'c' } }), false],
+    ['of another controller', job({ controller: { kind: 'Workflow', name: 'w' } }), true],
+    ['with a time to live of nothing', job({ ttlSeconds: 0 }), false],
+    ['that is going', job({ isBeingDeleted: true }), false],
+  ])('a Job %s', (_, given, fails) => {
+    expect(failings('job-without-ttl', jobs(given))).toHaveLength(fails ? 1 : 0)
+  })
+
+  it('is one failing a namespace, by name, with what ends it for no more than 20', () => {
+    const many = Array.from({ length: 25 }, (_, index) => job({ name: `j-${String(index).padStart(2, '0')}` }))
+    const [a, b] = failings('job-without-ttl', jobs(job({ namespace: 'z' }), ...many.toReversed()))
+    expect([a, b].map(each => [each?.subject.name, each?.count])).toEqual([
+      ['batch', 25],
+      ['z', 1],
+    ])
+    expect(a?.commands[0]).toMatch(/'\{"spec":\{"ttlSecondsAfterFinished":86400\}\}' j-00 .* j-19$/)
+    expect(a?.evidence.at(-1)?.value).toBe('j-00, j-01, j-02, j-03, j-04 and 20 more')
+  })
+})
+
+describe('overdue-job-ttl', () => {
+  it.each([
+    [hours(1), false],
+    [hours(1) - 1, true],
+    [null, false],
+  ])('a Job that was due at %s', (expiresMs, fails) => {
+    expect(failings('overdue-job-ttl', jobs(job({ expiresMs })))).toHaveLength(fails ? 1 : 0)
+  })
+
+  it('says what holds one that is going', () => {
+    const [found] = failings('overdue-job-ttl', jobs(job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['b/x', 'a/y'] })))
+    expect(found?.consequence).toContain('1 in deletion, held by a/y, b/x')
+  })
+})
+
+describe('job-history-beyond-limit', () => {
+  const none = { limit: 1, count: 0, excess: 0 }
+  const cronJob = (successful: CronJobGarbage['successful'], failed = none): CronJobGarbage => ({
+    ...{ namespace: 'batch', name: 'c', isSuspended: false, createdMs: 0, lastScheduledMs: 0 },
+    ...{ successful, failed },
+  })
+  it.each([
+    ['one more than the limit, which has just finished', cronJob({ limit: 3, count: 4, excess: 1 }), false],
+    ['two more', cronJob({ limit: 3, count: 5, excess: 2 }), true],
+    ['two more that failed', cronJob(none, { limit: 1, count: 3, excess: 2 }), true],
+    ['29 of many', cronJob({ limit: 100, count: 29, excess: 0 }), false],
+    ['30 of many', cronJob({ limit: 100, count: 30, excess: 0 }), true],
+    ['10 that failed', cronJob(none, { limit: 50, count: 10, excess: 0 }), true],
+  ])('%s', (_, given, fails) => {
+    expect(failings('job-history-beyond-limit', { jobs: { finished: [], suspended: [], cronJobs: [given] } })).toHaveLength(fails ? 1 : 0)
+  })
+})
+
+describe('suspended-leftover', () => {
+  const cronJob = (more: Partial<CronJobGarbage>): CronJobGarbage => ({
+    ...{ namespace: 'old', name: 'c', isSuspended: true, createdMs: hours(9000), lastScheduledMs: null },
+    ...{ successful: { limit: 3, count: 0, excess: 0 }, failed: { limit: 1, count: 0, excess: 0 } },
+    ...more,
+  })
+  it('counts CronJobs by when they last ran, and Jobs of nobody', () => {
+    const given = {
+      finished: [],
+      cronJobs: [cronJob({}), cronJob({ name: 'ran', lastScheduledMs: hours(90 * 24 - 1) }), cronJob({ name: 'runs', isSuspended: false })],
+      suspended: [
+        { namespace: 'old', name: 'j', controller: null, createdMs: hours(9000) },
+        { namespace: 'queue', name: 'kueue', controller: { kind: 'Workload', name: 'w' }, createdMs: hours(9000) },
+      ],
+    }
+    expect(subjects('suspended-leftover', { jobs: given })).toEqual(['Namespace old: 2'])
+  })
+})
+
+const pod = (more: Partial<TerminatedPod>): TerminatedPod => ({
+  ...{
+    namespace: 'shop',
+    name: 'p',
+    phase: 'Failed',
+    reason: null,
+    controller: null,
+    node: 'n',
+    createdMs: hours(90),
+    finishedMs: hours(80),
+  },
+  isBeingDeleted: false,
+  ...more,
+})
+const pods = (...terminated: TerminatedPod[]) => ({
+  pods: { terminated, threshold: { pods: 12_500, isAssumed: true }, excess: 0, terminating: [] },
+})
+
+describe('failed-pods and evicted-pods', () => {
+  it.each([
+    ['that failed', pod({}), [1, 0]],
+    ['that was evicted', pod({ reason: 'Evicted' }), [0, 1]],
+    ['that its node’s shutdown ended', pod({ reason: 'Terminated' }), [0, 1]],
+    ['that succeeded', pod({ phase: 'Succeeded' }), [0, 0]],
+    ['that is going', pod({ isBeingDeleted: true }), [0, 0]],
+    ['that failed a moment too late', pod({ finishedMs: hours(24) + 1 }), [0, 0]],
+    ['that never ran and was made long ago', pod({ finishedMs: null }), [1, 0]],
+  ])('of a pod %s', (_, given, [failed, evicted]) => {
+    expect(failings('failed-pods', pods(given))).toHaveLength(failed ?? 0)
+    expect(failings('evicted-pods', pods(given))).toHaveLength(evicted ?? 0)
+  })
+
+  it('say whose they are, and that a threshold of 0 never takes them', () => {
+    const of = (name: string) => ({ kind: 'ReplicaSet', name })
+    const example = pods(pod({ name: 'a', controller: of('x') }), pod({ name: 'b', controller: of('x') }), pod({ name: 'c' }))
+    const [found] = failings('failed-pods', { pods: { ...example.pods, threshold: { pods: 0, isAssumed: false } } })
+    expect(found?.evidence).toContainEqual({ what: 'controlled by', value: 'ReplicaSet x: 2, nobody: 1' })
+    expect(found?.consequence).toContain('pod GC deletes never')
+  })
+})
+
+describe('terminated-pods-near-threshold', () => {
+  const given = (count: number, limit: number, isAssumed = false) => ({
+    pods: {
+      terminated: Array.from({ length: count }, (_, index) => pod({ name: `p-${index}` })),
+      ...{ threshold: { pods: limit, isAssumed }, excess: Math.max(0, count - limit), terminating: [] },
+    },
+  })
+  it.each([
+    [7, 10, 0],
+    [8, 10, 1],
+    [11, 10, 1],
+    [50, 0, 0],
+    [50, -1, 0],
+  ])('%i of %i', (count, limit, fails) => {
+    expect(failings('terminated-pods-near-threshold', given(count, limit))).toHaveLength(fails)
+  })
+
+  it('says what goes first, and how soon; of an assumed threshold nothing is certain', () => {
+    expect(failings('terminated-pods-near-threshold', given(12, 10))[0]?.consequence).toBe(
+      'Pod GC deletes 2 finished pods in its next round, within 20 s: shop/p-0 goes first.',
+    )
+    const [assumed] = failings('terminated-pods-near-threshold', given(10, 10, true))
+    expect(assumed).toMatchObject({ confidence: 'likely', consequence: expect.stringMatching(/^After 1 more finished pod pod GC begins/) })
+    expect(failings('terminated-pods-near-threshold', given(10, 10))[0]?.confidence).toBeUndefined()
+  })
+})
+
+describe('pod-stuck-terminating', () => {
+  const hanging = (more: Partial<TerminatingPod>): TerminatingPod => ({
+    ...{ namespace: 'shop', name: 'p', node: 'n', sinceMs: hours(30), finalizers: [], nodeState: 'ready', isTakenByPodGc: false },
+    ...more,
+  })
+  it.each([
+    ['on a node that is ready', {}, 'the kubelet of n has not ended it'],
+    ['on a node that is not', { nodeState: 'not-ready' }, 'its node n is not Ready, so nobody ends it'],
+    ['on a node that is gone', { nodeState: 'gone' }, 'its node n is gone, and pod GC has not taken it'],
+    ['with a finalizer, on no node', { nodeState: 'none', node: null, finalizers: ['a/b'] }, 'nobody takes away the finalizer a/b'],
+    ['with a finalizer, on a ready node', { finalizers: ['a/b'] }, 'its kubelet, or the finalizer a/b, holds it'],
+    ['on a node of which nothing is known', { nodeState: 'not-read' }, 'whether its node n is there is not known'],
+  ] as const)('%s', (_, more, reason) => {
+    const [found] = failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating: [hanging(more)] } })
+    expect(found?.consequence).toBe(`1 pod of shop does not go: ${reason}.`)
+  })
+
+  it('leaves a pod alone that has not hung for long', () => {
+    expect(failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating: [hanging({ sinceMs: hours(23) })] } })).toEqual([])
+  })
+})
+
+describe('leases', () => {
+  const lease = (more: Partial<NodeLeaseGarbage>): NodeLeaseGarbage => ({
+    node: 'n',
+    state: 'held',
+    renewedMs: hours(30),
+    isExpired: true,
+    ...more,
+  })
+  const leases = (...nodes: NodeLeaseGarbage[]) => ({ leases: { nodes, identities: [] } })
+  it.each([
+    ['held', [0, 1]],
+    ['ownerless', [0, 1]],
+    ['stale-owner', [0, 1]],
+    ['collectable', [0, 0]],
+    ['leftover', [1, 0]],
+    ['unknown', [0, 0]],
+  ] as const)('of a node that is %s', (state, [leftover, unrenewed]) => {
+    expect(failings('leftover-lease', leases(lease({ state })))).toHaveLength(leftover)
+    expect(failings('unrenewed-lease', leases(lease({ state })))).toHaveLength(unrenewed)
+  })
+
+  it('that were renewed lately are nobody’s garbage', () => {
+    for (const state of ['held', 'leftover'] as const) {
+      expect(failings('leftover-lease', leases(lease({ state, renewedMs: hours(24) + 1 })))).toEqual([])
+      expect(failings('unrenewed-lease', leases(lease({ state, renewedMs: hours(24) + 1 })))).toEqual([])
+    }
+  })
+
+  it('name their nodes', () => {
+    const [found] = failings('unrenewed-lease', leases(lease({ node: 'b' }), lease({ node: 'a' })))
+    expect(found?.nodes).toEqual(['a', 'b'])
+  })
+})
+
+describe('nodes', () => {
+  const notReady = (sinceMs: number | null) => ({
+    nodes: { notReady: [{ node: 'n', ready: 'False' as const, sinceMs, reason: null }], leftTaints: [] },
+  })
+  const tainted = (sinceMs: number | null) => ({
+    nodes: { notReady: [], leftTaints: [{ node: 'n', key: 'k', effect: 'NoSchedule', sinceMs }] },
+  })
+  it('are not Ready for long from the age on that the policy sets', () => {
+    expect(failings('node-not-ready-long', notReady(hours(24)))).toHaveLength(1)
+    expect(failings('node-not-ready-long', notReady(hours(24) + 1))).toEqual([])
+    expect(failings('node-not-ready-long', notReady(hours(2)), 2)).toHaveLength(1)
+  })
+
+  it('have a taint left after an hour', () => {
+    expect(failings('leftover-taint', tainted(hours(1)))).toHaveLength(1)
+    expect(failings('leftover-taint', tainted(hours(1) + hour / 60))).toEqual([])
+    expect(failings('leftover-taint', tainted(hours(5)))[0]?.commands).toEqual(['kubectl taint node n k:NoSchedule-'])
+  })
+})
+
+describe('revision-history-beyond-limit', () => {
+  it('is certain of ReplicaSets, and only possible where pods may still use a revision', () => {
+    const deployment = { namespace: 'shop', name: 'd', limit: null, oldReplicaSets: 12, waitsFor: 'nothing' as const, kept: 0 }
+    const revision = { namespace: 'data', name: 's', kind: 'StatefulSet' as const, limit: 10, excess: 3 }
+    const found = failings('revision-history-beyond-limit', { history: { deployments: [deployment], revisions: [revision] } })
+    expect(found.map(({ subject, count, confidence }) => [subject.name, count, confidence])).toEqual([
+      ['data', 3, 'possible'],
+      ['shop', 2, undefined],
+    ])
+    expect(found[1]?.evidence[0]?.value).toBe('Deployment d: 12 old ReplicaSets, limit none: there is no limit')
+  })
+})
+
+describe('garbage-collection-failing', () => {
+  it('tells objects of a namespace from those of none', () => {
+    const failure = { object: 'PersistentVolume pv', reason: 'VolumeFailedDelete', message: 'in use', count: 4, lastMs: null }
+    const found = failings('garbage-collection-failing', {
+      events: {
+        failures: [
+          { ...failure, namespace: '' },
+          { ...failure, namespace: 'a' },
+        ],
+      },
+    })
+    expect(found.map(({ subject }) => subject.name)).toEqual(['objects of no namespace', 'a'])
+    expect(found[0]?.commands[0]).toBe('kubectl get events -A --field-selector=reason=VolumeFailedDelete')
+  })
+})

@@ -244,6 +244,7 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
 describe('what to paste', () => {
   const patient = {
     mode: 'both' as const,
+    policy: defaultPolicy,
     cluster: 'prod',
     account: { partition: 'aws', account: '111122223333', clusters: null },
     region: 'eu-west-1',
@@ -267,7 +268,11 @@ describe('what to paste', () => {
   })
 
   it('is the whole role: applied, it replaces the one that is there', () => {
+    const narrow = { ...patient, policy: { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, enabled: false } } }
+    const [less] = fixesOf(narrow, { reader: [missing('list pods')], kubelet: [] })
+    expect(less?.text).not.toContain('cronjobs')
     const [fix] = fixesOf(patient, { reader: [missing('list pods')], kubelet: [] })
+    expect(fix?.text).toContain('cronjobs')
     for (const resource of ['nodes', 'pods', 'events', 'nodes/proxy', 'nodepools']) expect(fix?.text).toContain(resource)
   })
 

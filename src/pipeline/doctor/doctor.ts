@@ -66,6 +66,7 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
   const fixes = fixesOf(
     {
       mode,
+      policy,
       cluster: isRawObject(record.eks) && typeof record.eks.name === 'string' ? record.eks.name : record.cluster,
       region: place?.region ?? null,
       isByConfigMap: isRawObject(record.eks?.accessConfig) && record.eks.accessConfig.authenticationMode === 'CONFIG_MAP',

@@ -10,6 +10,8 @@ import { accessEntryCommand, roleManifests } from '#pipeline/permissions-documen
 
 export interface Patient {
   mode: ReadMode
+  /** What it asks to be read decides what a role needs. */
+  policy: Policy
   /** The name by which EKS knows it. */
   cluster: string
   account: Account
@@ -26,7 +28,7 @@ export interface Patient {
 
 /** @param checks by whom they were about */
 export function fixesOf(
-  { mode, cluster, account, region, isByConfigMap, principals, deletions, output }: Patient,
+  { mode, policy, cluster, account, region, isByConfigMap, principals, deletions, output }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
 ): Fix[] {
   const fixes: Fix[] = []
@@ -34,7 +36,7 @@ export function fixesOf(
     .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what))
     .map(({ what }) => what)
   if (actions.length > 0) {
-    const policy = {
+    const statements = {
       Version: '2012-10-17',
       Statement: iamStatements([...new Set(actions)], {
         ...fleetGrants(account),
@@ -42,7 +44,7 @@ export function fixesOf(
         ...(principals.kubelet !== null && { role: { Resource: principals.kubelet } }),
       }),
     }
-    fixes.push({ target: `an IAM policy of ${principals.reader ?? 'the identity that reads'}`, text: JSON.stringify(policy, null, 2) })
+    fixes.push({ target: `an IAM policy of ${principals.reader ?? 'the identity that reads'}`, text: JSON.stringify(statements, null, 2) })
   }
   if (region !== null && checks.reader.some(({ what, state }) => what.startsWith('document ') && state !== 'ok'))
     fixes.push({
@@ -61,7 +63,7 @@ export function fixesOf(
             }
           : { target: `an access entry of cluster ${cluster}`, text: accessEntryCommand(identity, principal, cluster) },
       )
-    const needed = kubernetesRights(mode, identity).map(({ right }) => right)
+    const needed = kubernetesRights(mode, identity, policy).map(({ right }) => right)
     // The whole role, not what it lacks: applied, it replaces the one that is there.
     if (needed.some(right => missing.includes(right)))
       fixes.push({

@@ -15,6 +15,7 @@ import { permissionsCommand } from './permissions.ts'
 import { planCommand } from './plan.ts'
 import { predictCommand } from './predict.ts'
 import { rollbackCommand } from './rollback.ts'
+import { scriptCommand } from './script.ts'
 import { verifyCommand } from './verify.ts'
 import { version } from './version.ts'
 
@@ -31,6 +32,7 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(applyCommand())
     .addCommand(rollbackCommand())
     .addCommand(verifyCommand())
+    .addCommand(scriptCommand())
     .addCommand(diffCommand())
     .addCommand(historyCommand())
     .addCommand(explainCommand())

@@ -247,18 +247,23 @@ exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" 
   }
 
   send(parameters: Record<string, string>, environment: Record<string, string> = {}): Promise<Sent> {
+    const handed = Object.fromEntries(Object.entries(parameters).map(([name, value]) => [`SSM_${name}`, value]))
+    return this.#run([this.#script], { AWS_SSM_INSTANCE_ID: 'i-0123456789abcdef0', ...handed, ...environment })
+  }
+
+  /** A script for one's own means, as a file or handed to a shell that reads it from its input. */
+  byHand(script: string, args: readonly string[], isPiped = false): Promise<Sent> {
+    const file = join(this.#folder, 'by-hand.sh')
+    writeFileSync(file, script)
+    return isPiped ? this.#run(['-s', ...args], {}, file) : this.#run([file, ...args], {})
+  }
+
+  #run(words: readonly string[], environment: Record<string, string>, input: string | null = null): Promise<Sent> {
     const [shell = 'sh', ...options] = this.#platform.shell
+    const from = input === null ? '' : ` <${input}`
     // Its own id, so that whoever ends it ends this one.
-    const child = spawn(which('sh') ?? 'sh', ['-c', `echo $$ >${this.world('pid')}; exec "$@"`, 'sh', shell, ...options, this.#script], {
-      env: {
-        PATH: this.#path,
-        HIGHWATER_ROOT: this.root,
-        HIGHWATER_PACE: '0.001',
-        AWS_SSM_INSTANCE_ID: 'i-0123456789abcdef0',
-        TMPDIR: this.#folder,
-        ...Object.fromEntries(Object.entries(parameters).map(([name, value]) => [`SSM_${name}`, value])),
-        ...environment,
-      },
+    const child = spawn(which('sh') ?? 'sh', ['-c', `echo $$ >${this.world('pid')}; exec "$@"${from}`, 'sh', shell, ...options, ...words], {
+      env: { PATH: this.#path, HIGHWATER_ROOT: this.root, HIGHWATER_PACE: '0.001', TMPDIR: this.#folder, ...environment },
       cwd: this.#folder,
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -156,6 +156,10 @@ export const documentMaxBytes = 64 * 1024
 export const scriptOf = ({ files }: Document, readFile: (file: string) => string): string =>
   `#!/bin/sh\n${files.map(file => withoutComments(readFile(file))).join('')}`
 
+/** The same with its comments, for whoever reads it. ShellCheck's own stand for files. */
+export const readableScriptOf = ({ files }: Document, readFile: (file: string) => string): string =>
+  `#!/bin/sh\n${files.map(file => readFile(file).replace(/^# shellcheck (shell|disable)=.*\n/gm, '')).join('')}`
+
 /** Lines that are nothing but a comment stay in the repository: a document has its limit. */
 const withoutComments = (script: string) => script.replace(/^[ \t]*#.*\n/gm, '')
 

@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { parse } from 'yaml'
 
 const [root, world, ...words] = process.argv.slice(2)
 const write = (path, text) => {
@@ -23,7 +24,7 @@ const pieces = sources.flatMap(source => {
   return readdirSync(folder)
     .toSorted()
     .filter(name => /\.(ya?ml|json)$/.test(name))
-    .map(name => JSON.parse(readFileSync(join(folder, name), 'utf8')))
+    .map(name => parse(readFileSync(join(folder, name), 'utf8')))
 })
 const config = Object.assign({}, ...pieces.map(({ spec }) => spec.kubelet?.config ?? {}))
 const header = { kind: 'KubeletConfiguration', apiVersion: 'kubelet.config.k8s.io/v1beta1' }

@@ -14,6 +14,7 @@ import {
   mostRecipients,
   type Policy,
   regionPattern,
+  remediationModes,
   weekdays,
 } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
@@ -53,11 +54,13 @@ function isTimeZone(name: string): boolean {
 /** What a policy may speak of: a slip would otherwise do nothing, without a word. */
 interface PolicyTerms {
   ruleIds: readonly string[]
+  /** KubeletConfiguration fields that a plan may change. */
+  plannableFields: readonly string[]
   /** What is wrong with a KubeletConfiguration field's value, by the place from the field down. */
   valueMistakes(field: string, value: unknown): Iterable<{ path: string[]; wanted: string }>
 }
 
-const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
+const policySchema = ({ ruleIds, plannableFields, valueMistakes }: PolicyTerms) =>
   z
     .strictObject({
       accounts: z
@@ -331,6 +334,23 @@ const policySchema = ({ ruleIds, valueMistakes }: PolicyTerms) =>
             .max(3_600_000)
             .default(defaultPolicy.remediation.leaseTtlMs)
             .describe('who applies to a cluster and is not heard for longer has lost it to the next'),
+          mode: z
+            .enum(remediationModes)
+            .default(defaultPolicy.remediation.mode)
+            .describe('plan: each audit of the service makes a plan of what it found, beside the report; nothing is changed by that'),
+          auto: z
+            .strictObject({
+              fields: z
+                .array(z.enum(plannableFields))
+                .min(1)
+                .describe('KubeletConfiguration fields; a plan that changes another one waits for a person'),
+              clusters: z.array(z.string().min(1)).min(1).describe('names, * stands for any run of characters'),
+              nodesPerDay: z.int().min(1).max(100_000).describe('how many nodes may be approved on one day (UTC)'),
+              windows: z.array(changeWindow).max(50).default([]).describe('when plans are approved so; by default at any time'),
+            })
+            .nullable()
+            .default(defaultPolicy.remediation.auto)
+            .describe('plans that are approved without a person; by default none. Never one that makes a kubelet evict at once'),
         })
         .default(defaultPolicy.remediation)
         .describe('how plans are made and applied, and when nodes may be changed'),

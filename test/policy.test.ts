@@ -71,6 +71,14 @@ logRotation:
   })
 
   it.each([
+    ['maxPods', 1, 'auto.fields.0: Invalid option'],
+    ['evictionHard', 0, 'auto.nodesPerDay: Too small'],
+  ])('takes for what is approved without a person only what a plan may change, and a limit: %s, %i', (field, nodes, reason) => {
+    const text = `remediation: { auto: { fields: [${field}], clusters: ['*'], nodesPerDay: ${nodes} } }`
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(new RegExp(`^team\\.yaml:1:\\d+: remediation\\.${reason}`))
+  })
+
+  it.each([
     ['logRotation: { app: {} }', 'app: Invalid key'],
     ['logRotation: { /etc/logrotate.d/app: { sha256: A1 } }', 'a SHA-256 in lower-case hexadecimal'],
     ['logRotation: { /etc/logrotate.d/app: { directives: { Rotate 5: true } } }', 'Rotate 5: Invalid key'],

@@ -4,7 +4,9 @@ import { Command } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import { parseMoment } from '#model/what-if.ts'
 import { approvalText, approve, parsePlan } from '#pipeline/plan.ts'
+import { keepApproved } from '#pipeline/plan-store.ts'
 import { parseText, textOf } from './options.ts'
+import { storeAt } from './store.ts'
 
 interface ApproveOptions {
   digest: string
@@ -12,6 +14,7 @@ interface ApproveOptions {
   until?: string
   allowActAtOnce?: boolean
   out?: string
+  store?: string
 }
 
 const dayMs = 24 * 3_600_000
@@ -28,15 +31,18 @@ export function approveCommand(): Command {
     .option('--until <time>', 'when the approval ends, RFC 3339, at most 7 days ahead (default: in 24 h)', parseMoment)
     .option('--allow-act-at-once', 'also that kubelets evict at once')
     .option('--out <file>', 'where the approval is written (default: beside the plan, PLAN.approval.json)', parseText)
+    .option('--store <place>', 'keep plan and approval there, too: s3://bucket/prefix or a folder', parseText)
     .addHelpText(
       'after',
       `
 Example:
   highwater approve plan.json --digest 5f2c… --by "Ada Lovelace" --until 2026-11-22T18:00:00Z
+  highwater approve plan.json --digest 5f2c… --by "Ada Lovelace" --store s3://reports/eks
 
-Exit codes: 0 it is approved; 2 the digest is another plan's, the time has passed, or bad usage.`,
+Exit codes: 0 it is approved; 2 the digest is another plan's, the time has passed, or bad usage; 4 it could not
+be written.`,
     )
-    .action((file: string, options: ApproveOptions) => {
+    .action(async (file: string, options: ApproveOptions) => {
       const plan = parsePlan(textOf(file, 'plan'), file)
       const now = new Date()
       const approval = approve(plan, {
@@ -55,5 +61,7 @@ Exit codes: 0 it is approved; 2 the digest is another plan's, the time has passe
         })
       }
       process.stdout.write(`Plan ${plan.id} is approved by ${approval.by} until ${approval.until}: ${out}\n`)
+      if (options.store !== undefined)
+        process.stdout.write(`Kept with its plan: ${await keepApproved(await storeAt(options.store), plan, approval)}\n`)
     })
 }

@@ -101,6 +101,10 @@ export interface RemediationPolicy {
   verifyTimeoutMs: number
   /** Who applies to a cluster and is not heard for longer has lost it to the next. */
   leaseTtlMs: number
+  /** Whether each audit of the service makes a plan of what it found and publishes it beside the report; nothing is changed by that. */
+  mode: RemediationMode
+  /** What the policy approves by itself; null: nothing. */
+  auto: AutoApproval | null
 }
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const
@@ -115,6 +119,20 @@ export interface ChangeWindow {
   to: string
   /** IANA, `Europe/Berlin`. */
   timezone: string
+}
+
+export const remediationModes = ['off', 'plan'] as const
+export type RemediationMode = (typeof remediationModes)[number]
+
+export interface AutoApproval {
+  /** KubeletConfiguration fields, of those that a plan may change. */
+  fields: string[]
+  /** Names; `*` stands for any run of characters. */
+  clusters: string[]
+  /** A day is one of UTC. */
+  nodesPerDay: number
+  /** When it approves; empty: at any time. */
+  windows: ChangeWindow[]
 }
 
 export interface Policy {
@@ -215,6 +233,8 @@ export const defaultPolicy: Policy = {
     answerTimeoutMs: 360_000,
     verifyTimeoutMs: 600_000,
     leaseTtlMs: 120_000,
+    mode: 'off',
+    auto: null,
   },
   // The kubelet measures images and volumes on demand: on a busy node its summary takes seconds.
   timeoutsMs: { list: 30_000, configz: 5_000, summary: 15_000, inspect: 120_000 },

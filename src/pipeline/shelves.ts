@@ -1,5 +1,6 @@
 /** The shelves that the doors (CLI, handlers) hand to the runners: no runner imports its own. */
 import { valueMistakes } from '#facts/kubelet/configuration-values.ts'
+import { plannableFields } from '#facts/kubelet/plannable-fields.ts'
 import { explanationOf, type RuleExplanation } from '#judge/explanation.ts'
 import { rules } from '#judge/rules/index.ts'
 import { embeddedMetrics } from '#report/formats/embedded-metrics.ts'
@@ -16,7 +17,7 @@ const ruleIds: readonly string[] = rules.map(({ id }) => id)
 export const embeddedMetricsName = embeddedMetrics.name
 
 /** What a policy may speak of. */
-export const policyTerms = { ruleIds, valueMistakes }
+export const policyTerms = { ruleIds, plannableFields: Object.keys(plannableFields), valueMistakes }
 
 /** Every rule in full, for people who ask what a finding means. */
 export const explainedRules = (): RuleExplanation[] => rules.map(explanationOf)

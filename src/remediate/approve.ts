@@ -1,6 +1,7 @@
 /** A person's word for one plan: it names the digest, so what was read is what runs. */
 import { OperatorError } from '#model/operator-error.ts'
 import { type Approval, type ApprovalOptions, actsAtOnce, approvalSchema, type LeftAlone, type Plan } from '#model/plan.ts'
+import { byPolicy } from './auto-approve.ts'
 
 export interface ApprovalRequest {
   digest: string
@@ -19,6 +20,7 @@ const skewMs = 5 * 60_000
 /** @throws OperatorError when the plan is not the one that is meant, or may not be approved like this */
 export function approve(plan: Plan, { digest, by, at, until, options }: ApprovalRequest): Approval {
   if (by.trim() === '') throw new OperatorError('An approval needs the name of the person who gives it')
+  if (by.trim().toLowerCase() === byPolicy) throw new OperatorError('Only the policy approves as "policy": give the name of the person')
   if (Date.parse(until) - Date.parse(at) > longestMs)
     throw new OperatorError(`An approval holds for 7 days at most, and ${until} is later: nodes change meanwhile`)
   const approval: Approval = { schema: approvalSchema, plan: digest, by: by.trim().slice(0, 200), at, until, options }

@@ -198,7 +198,29 @@ describe('highwater approve', () => {
     expect(stdout).toContain(file)
   })
 
+  it.each(['a folder', 'a bucket'])('keeps plan and approval in %s, too, where it is asked to', async kind => {
+    const storeFolder = temporaryFolder()
+    if (kind === 'a bucket') await labOf([recorded], { storeFolder })
+    const { out, read } = await plan([{}], ...gc)
+    const { digest } = read()
+    const place = kind === 'a bucket' ? 's3://highwater-lab/eks' : storeFolder
+    const { code, stdout, stderr } = await approve(out, '--digest', digest, '--by', 'Ada Lovelace', '--store', place)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(`Kept with its plan: ${place}/remediation/approvals/${digest}.json`)
+    const folder = join(kind === 'a bucket' ? join(storeFolder, 'highwater-lab', 'eks') : storeFolder, 'remediation')
+    expect(readFileSync(join(folder, 'approvals', `${digest}.json`), 'utf8')).toBe(
+      readFileSync(out.replace('.json', '.approval.json'), 'utf8'),
+    )
+    expect(readFileSync(join(folder, 'plans', `${digest}.json`), 'utf8')).toBe(readFileSync(out, 'utf8'))
+  })
+
   it.each<[string, (digest: string) => string[], RegExp]>([
+    ['a person who calls himself policy', digest => ['--digest', digest, '--by', ' Policy '], /Only the policy approves/],
+    [
+      'a store that is none',
+      digest => ['--digest', digest, '--by', 'Ada', '--out', '/dev/null', '--store', 'ftp://x'],
+      /A store is a folder, or s3:/,
+    ],
     ['a foreign digest', () => ['--digest', 'f'.repeat(64), '--by', 'Ada'], /for another plan/],
     ['an end in the past', digest => ['--digest', digest, '--by', 'Ada', '--until', '2020-01-01T00:00:00Z'], /expired at 2020/],
     ['no time', digest => ['--digest', digest, '--by', 'Ada', '--until', 'tomorrow'], /is no time/],

@@ -1,0 +1,69 @@
+/** What the policy approves by itself: named fields, in named clusters, so many nodes a day, and never what acts at once. */
+import { isPlannable } from '#facts/kubelet/plannable-fields.ts'
+import { matchesGlob } from '#model/glob.ts'
+import { type Approval, actsAtOnce, approvalSchema, type Plan, type PlanMethod } from '#model/plan.ts'
+import type { AutoApproval } from '#model/policy.ts'
+import { isOpen, windowText } from './window.ts'
+
+/** Who approves where the policy does; no person may call themselves so. */
+export const byPolicy = 'policy'
+
+export type AutoApproved = { approval: Approval } | { why: string }
+
+const holdsMs = 24 * 3_600_000
+/** Methods whose whole content is what its cohort's fields say. */
+const kubeletMethods: readonly PlanMethod[] = ['kubelet-file', 'nodeadm', 'drop-in', 'bottlerocket']
+
+/**
+ * All of the plan or nothing of it.
+ * @param auto null: it approves nothing
+ * @param nodesToday how many nodes of other plans it has approved on this day already
+ */
+export function autoApprove(plan: Plan, auto: AutoApproval | null, nodesToday: number, now: Date): AutoApproved {
+  const why = auto === null ? 'the policy approves nothing by itself (remediation.auto)' : whyNot(plan, auto, nodesToday, now)
+  if (why !== null) return { why }
+  return {
+    approval: {
+      schema: approvalSchema,
+      plan: plan.digest,
+      by: byPolicy,
+      at: now.toISOString(),
+      until: new Date(now.getTime() + holdsMs).toISOString(),
+      options: { allowActAtOnce: false },
+    },
+  }
+}
+
+function whyNot(
+  { steps, cohorts }: Plan,
+  { fields, clusters, nodesPerDay, windows }: AutoApproval,
+  nodesToday: number,
+  now: Date,
+): string | null {
+  if (steps.length === 0) return 'it changes no node'
+  if (!isOpen(windows, now)) return `the policy approves only ${windows.slice(0, 3).map(windowText).join('; or ')}`
+  const foreign = steps.find(({ cluster }) => !clusters.some(pattern => matchesGlob(pattern, cluster)))
+  if (foreign !== undefined) return `cluster ${foreign.cluster} is none of those that the policy names`
+  const strange = steps.find(({ method }) => !kubeletMethods.includes(method))
+  if (strange !== undefined)
+    return `${strange.cluster}/${strange.node} is changed by ${strange.method}, and the policy names fields of the kubelet only`
+  const other = [...fieldsOf({ steps, cohorts })].find(field => !fields.includes(field) || !isPlannable(field))
+  if (other !== undefined) return `it changes ${other}, which is none of the fields that the policy names`
+  const acting = steps.find(step => actsAtOnce(step) || step.after.evictsNow === null)
+  if (acting !== undefined)
+    return `${acting.cluster}/${acting.node} ${acting.after.evictsNow === null ? 'may evict at once, as far as is known' : 'would evict at once'}`
+  if (nodesToday + steps.length > nodesPerDay)
+    return `it changes ${steps.length} nodes, ${nodesToday} were approved today, and the policy allows ${nodesPerDay} a day`
+  return null
+}
+
+/** What its cohorts say and what its steps promise: neither alone could hide a field. */
+function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): Set<string> {
+  const used = new Set(steps.map(({ cohort }) => cohort))
+  const said = cohorts.filter(({ id }) => used.has(id)).map(({ fields }) => Object.keys(fields))
+  const known = new Set(cohorts.map(({ id }) => id))
+  const orphans = [...used].filter(id => !known.has(id)).map(id => `something that cohort ${id} would have to name`)
+  const empty = said.some(fields => fields.length === 0) ? ['something that no cohort names'] : []
+  const promised = steps.flatMap(({ expect }) => expect.map(({ field }) => field.split('.')[0] ?? field))
+  return new Set([...said.flat(), ...promised, ...orphans, ...empty])
+}

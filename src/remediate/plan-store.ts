@@ -1,0 +1,43 @@
+/** Plans and approvals in a store, by digest: what a person approved on one machine is what another one applies. */
+import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Approval, Plan } from '#model/plan.ts'
+import { approvalText, parseApproval, parsePlan, planText } from './plan-file.ts'
+
+const planKey = (digest: string): string => `remediation/plans/${digest}.json`
+const approvalKey = (digest: string): string => `remediation/approvals/${digest}.json`
+
+/** The same plan twice is one file. @returns where it lies, for people */
+export async function keepPlan(store: Store, plan: Plan): Promise<string> {
+  const key = planKey(plan.digest)
+  await store.create(key, planText(plan), 'application/json')
+  return `${store.location}/${key}`
+}
+
+/** @throws OperatorError when it is not there, or not as it was made */
+export async function keptPlan(store: Store, digest: string): Promise<Plan> {
+  const key = planKey(digest)
+  const found = await store.read(key)
+  const place = `${store.location}/${key}`
+  if (found === null) throw new OperatorError(`There is no plan ${digest.slice(0, 16)}: ${place} is not there. Make the plan anew`)
+  const plan = parsePlan(found.body.toString('utf8'), place)
+  if (plan.digest !== digest) throw new OperatorError(`${place} holds another plan: its digest is ${plan.digest}. Make the plan anew`)
+  return plan
+}
+
+/** A later approval of the same plan stands in place of an earlier one. @returns where it lies, for people */
+export async function keepApproval(store: Store, approval: Approval): Promise<string> {
+  const key = approvalKey(approval.plan)
+  await store.write(key, approvalText(approval), 'application/json')
+  return `${store.location}/${key}`
+}
+
+/** Null: nobody has approved it. @throws OperatorError when what lies there is no approval of this plan */
+export async function keptApproval(store: Store, digest: string): Promise<Approval | null> {
+  const key = approvalKey(digest)
+  const found = await store.read(key)
+  if (found === null) return null
+  const approval = parseApproval(found.body.toString('utf8'), `${store.location}/${key}`)
+  if (approval.plan !== digest) throw new OperatorError(`${store.location}/${key} is the approval of another plan: ${approval.plan}`)
+  return approval
+}

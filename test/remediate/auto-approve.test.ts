@@ -1,0 +1,164 @@
+/** What the policy approves without a person. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { folderStore } from '#clients/folder-store.ts'
+import type { Plan } from '#model/plan.ts'
+import { type AutoApproval, defaultPolicy } from '#model/policy.ts'
+import { everything } from '#model/selection.ts'
+import { makePlan, parseChange } from '#pipeline/plan.ts'
+import { checkApproval } from '#remediate/approve.ts'
+import { approveToday } from '#remediate/approved-today.ts'
+import { autoApprove } from '#remediate/auto-approve.ts'
+import { keepApproval, keepPlan, keptApproval, keptPlan } from '#remediate/plan-store.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+
+const now = new Date('2026-11-21T23:00:00Z')
+const auto: AutoApproval = {
+  fields: ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'],
+  clusters: ['pr*'],
+  nodesPerDay: 5,
+  windows: [],
+}
+
+async function planOf(nodes: FleetNode[], ...set: string[]): Promise<Plan> {
+  const request = { rules: [], findings: [], changes: set.map(parseChange), allowActAtOnce: true, policy: defaultPolicy, version: '0' }
+  return (await makePlan(snapshotOf(nodes.map(fleetNode)), { ...request, selection: everything })).plan
+}
+const gc = ['imageGCHighThresholdPercent=75', 'imageGCLowThresholdPercent=60']
+const named = (count: number, prefix = 'n'): FleetNode[] => Array.from({ length: count }, (_, index) => ({ name: `${prefix}${index}` }))
+
+let plan: Plan
+beforeEach(async () => {
+  plan = await planOf(named(3), ...gc)
+})
+const whyNot = (of: Plan, changed: Partial<AutoApproval> = {}, today = 0) => {
+  const answer = autoApprove(of, { ...auto, ...changed }, today, now)
+  return 'why' in answer ? answer.why : 'approved'
+}
+
+describe('autoApprove', () => {
+  it('approves for a day, as the policy, never that anything acts at once; and the approval holds', () => {
+    const answer = autoApprove(plan, auto, 2, now)
+    expect(answer).toEqual({
+      approval: {
+        schema: 'highwater.approval/1',
+        plan: plan.digest,
+        by: 'policy',
+        at: '2026-11-21T23:00:00.000Z',
+        until: '2026-11-22T23:00:00.000Z',
+        options: { allowActAtOnce: false },
+      },
+    })
+    if ('approval' in answer) expect(() => checkApproval(plan, answer.approval, '2026-11-22T22:59:59Z')).not.toThrow()
+  })
+
+  it('approves nothing where the policy says nothing', () => {
+    expect(defaultPolicy.remediation.auto).toBeNull()
+    expect(autoApprove(plan, defaultPolicy.remediation.auto, 0, now)).toEqual({
+      why: expect.stringContaining('approves nothing by itself'),
+    })
+  })
+
+  it.each<[string, Partial<AutoApproval>, number, RegExp]>([
+    ['at the limit of the day', {}, 2, /^approved$/],
+    ['one node above it', {}, 3, /changes 3 nodes, 3 were approved today, and the policy allows 5 a day/],
+    ['inside its window', { windows: [{ days: ['sun'], from: '00:00', to: '06:00', timezone: 'Europe/Berlin' }] }, 0, /^approved$/],
+    [
+      'outside of it',
+      { windows: [{ days: ['sun'], from: '00:00', to: '06:00', timezone: 'Etc/UTC' }] },
+      0,
+      /the policy approves only .*00:00/,
+    ],
+    ['another cluster', { clusters: ['stage', 'p'] }, 0, /cluster prod is none of those/],
+    [
+      'one field more',
+      { fields: ['imageGCHighThresholdPercent'] },
+      0,
+      /it changes imageGCLowThresholdPercent, which is none of the fields/,
+    ],
+  ])('%s', (_, changed, today, why) => {
+    expect(whyNot(plan, changed, today)).toMatch(why)
+  })
+
+  it('leaves to a person what would evict at once, and what may', async () => {
+    const evicting = await planOf([{ name: 'a', available: 20 }, { name: 'b' }], 'evictionHard.nodefs.available=30%')
+    expect(whyNot(evicting, { fields: ['evictionHard'] })).toMatch(/prod\/a would evict at once/)
+    const unknown = structuredClone(plan)
+    for (const { after } of unknown.steps) after.evictsNow = null
+    expect(whyNot(unknown)).toMatch(/may evict at once, as far as is known/)
+  })
+
+  it.each<[string, (copy: Plan) => void, RegExp]>([
+    ['a field that only a step promises', ({ steps }) => steps[1]?.expect.push({ field: 'maxPods', value: 1 }), /it changes maxPods/],
+    ['a field that only a cohort names', ({ cohorts }) => Object.assign(cohorts[0]?.fields ?? {}, { maxPods: 1 }), /it changes maxPods/],
+    ['a cohort without fields', ({ cohorts }) => Object.assign(cohorts[0] ?? {}, { fields: {} }), /something that no cohort names/],
+    ['a step of no cohort', ({ steps }) => Object.assign(steps[0] ?? {}, { cohort: 'other' }), /cohort other would have to name/],
+    [
+      'a file that is none of the kubelet',
+      ({ steps }) => Object.assign(steps[0] ?? {}, { method: 'sync-file' }),
+      /is changed by sync-file/,
+    ],
+    ['no step', ({ steps }) => steps.splice(0), /changes no node/],
+  ])('does not pass over %s', (_, change, why) => {
+    const copy = structuredClone(plan)
+    change(copy)
+    expect(whyNot(copy)).toMatch(why)
+  })
+
+  it('does not take the word of a policy for a field that no plan may change', () => {
+    const copy = structuredClone(plan)
+    Object.assign(copy.cohorts[0]?.fields ?? {}, { maxPods: 1 })
+    expect(whyNot(copy, { fields: [...auto.fields, 'maxPods'] })).toMatch(/it changes maxPods/)
+  })
+})
+
+describe('the nodes of a day', () => {
+  it('are counted in the store, each plan once, by the day of UTC', async () => {
+    const store = folderStore(temporaryFolder())
+    const others = await planOf(named(3, 'm'), ...gc)
+    const approved = async (of: Plan, at = now) => 'approval' in (await approveToday(store, of, auto, at))
+    expect([await approved(plan), await approved(plan), await approved(others)]).toEqual([true, true, false])
+    expect(await approved(others, new Date('2026-11-22T00:00:00Z'))).toBe(true)
+  })
+
+  it('are not exceeded by two that ask at once', async () => {
+    const store = folderStore(temporaryFolder())
+    const plans = await Promise.all(['a', 'b', 'c'].map(prefix => planOf(named(3, prefix), ...gc)))
+    const answers = await Promise.all(plans.map(each => approveToday(store, each, auto, now)))
+    expect(answers.filter(answer => 'approval' in answer)).toHaveLength(1)
+  })
+
+  it('that cannot be read are said, and nothing is approved', async () => {
+    const folder = temporaryFolder()
+    mkdirSync(join(folder, 'remediation', 'approved'), { recursive: true })
+    for (const text of ['x', '{}', '{"schema":"highwater.approved/1","plans":{"a":-1}}']) {
+      writeFileSync(join(folder, 'remediation', 'approved', '2026-11-21.json'), text)
+      await expect(approveToday(folderStore(folder), plan, auto, now)).rejects.toThrow(/2026-11-21\.json does not say how many nodes/)
+    }
+  })
+})
+
+describe('plans and approvals in a store', () => {
+  it('are found by the digest, as they were', async () => {
+    const store = folderStore(temporaryFolder())
+    expect(await keepPlan(store, plan)).toBe(`${store.location}/remediation/plans/${plan.digest}.json`)
+    await keepPlan(store, plan)
+    expect(await keptPlan(store, plan.digest)).toEqual(plan)
+    expect(await keptApproval(store, plan.digest)).toBeNull()
+    const answer = autoApprove(plan, auto, 0, now)
+    if ('approval' in answer) await keepApproval(store, answer.approval)
+    expect(await keptApproval(store, plan.digest)).toMatchObject({ plan: plan.digest, by: 'policy' })
+  })
+
+  it('under another digest are refused', async () => {
+    const folder = temporaryFolder()
+    const store = folderStore(folder)
+    await expect(keptPlan(store, 'f'.repeat(64))).rejects.toThrow(/There is no plan f{16}/)
+    await keepPlan(store, plan)
+    const other = join(folder, 'remediation', 'plans', `${'e'.repeat(64)}.json`)
+    writeFileSync(other, JSON.stringify(plan))
+    await expect(keptPlan(store, 'e'.repeat(64))).rejects.toThrow(/holds another plan/)
+  })
+})

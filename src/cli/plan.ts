@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
+import { keepFleet } from '#pipeline/keep-fleet.ts'
 import { makeDeletionPlan, makePlan, type PlanResult, type PruneWish, parseChange, planText } from '#pipeline/plan.ts'
-import { prune } from '#snapshot/prune.ts'
-import { openSnapshot } from '#snapshot/write.ts'
 import { exitCode } from './exit-code.ts'
 import { addFleetOptions, type FleetOptions, parseText, policyOf, runSignal, selectionOf } from './options.ts'
 import { planTextFor } from './plan-text.ts'
@@ -118,13 +117,10 @@ async function withSnapshot(options: PlanOptions, then: (file: string) => Promis
   const { signal, end } = runSignal(options.deadline)
   const progress = openProgress(process.stderr)
   try {
-    const snapshot = openSnapshot(join(folder, 'snapshot.ndjson.gz'))
-    for await (const record of liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })) {
-      await snapshot.write(prune(record))
-      if (record.kind === 'Node') progress.nodeRead()
-    }
-    await snapshot.close()
-    return await then(snapshot.path)
+    const file = join(folder, 'snapshot.ndjson.gz')
+    const records = liveRecords(options, { signal, onNodes: ({ cluster, nodes }) => progress.expect(cluster, nodes) })
+    await keepFleet(records, file, () => progress.nodeRead())
+    return await then(file)
   } finally {
     progress.end()
     end()

@@ -1,11 +1,13 @@
 /** One structured line for how a run went, and the metric whose absence raises the alarm. Powertools writes both as JSON that CloudWatch understands. */
 import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
+import type { RemediationAnswer } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
 
 export interface RunLog {
   /** @param isScheduled  only a tick keeps the alarm quiet: somebody's own run is no daily report */
   ended(answer: RunAnswer, isScheduled: boolean): void
+  remediated(answer: RemediationAnswer): void
   failed(error: unknown): void
   /** Lines in CloudWatch's embedded metric format: what stands in the function's log becomes metrics. */
   metrics(lines: string): void
@@ -35,6 +37,10 @@ export function openRunLog(requestId: string): RunLog {
     },
     metrics(lines) {
       if (process.env.POWERTOOLS_METRICS_DISABLED !== 'true') process.stdout.write(lines)
+    },
+    remediated(answer) {
+      logger.info('remediation answered', { ...answer, ...figures() })
+      isColdStart = false
     },
     failed(error) {
       // Messages are made for people; a stack would only show the bundle's one line.

@@ -2,11 +2,8 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sdkRegion } from '#clients/eks.ts'
-import { s3Store } from '#clients/s3.ts'
 import type { Store } from '#clients/store.ts'
-import { givingUp } from '#clients/store-giving-up.ts'
 import type { Severity } from '#model/finding.ts'
-import { notReached } from '#model/not-reached.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
@@ -19,18 +16,10 @@ import { type AuditResult, audit } from './audit.ts'
 import { liveFleet } from './fleet.ts'
 import { openHistory } from './history/history.ts'
 import { rejectUnknownNames } from './selection-check.ts'
+import { policyKey, remainingOf, type ServiceRuntime, storeOf, timeLimit } from './service-runtime.ts'
 import { embeddedMetricsName, formatsWith, rules } from './shelves.ts'
 
-export interface ServiceRuntime {
-  version: string
-  /** Tells this run from others that were asked for in the same second. */
-  requestId: string
-  /** How long the run may take in all, before it is killed. */
-  remainingMs: number
-  /** A folder of its own, for the snapshot on its way. */
-  folder: string
-  now: () => Date
-  parsePolicy: (text: string, file: string) => Policy
+export interface AuditRuntime extends ServiceRuntime {
   /** Where metrics go that the policy asks for (`report.formats`: emf). */
   logMetrics: (lines: string) => void
 }
@@ -39,12 +28,6 @@ export interface ServiceRuntime {
 const publishingShare = 0.2
 /** The very last moment at which something may still be under way. */
 const endShare = 0.95
-/** How long S3 may stay silent: a small part of the run, because it is asked before and after reading. */
-const silenceShare = 0.02
-const silenceMs = { least: 1_000, most: 20_000 }
-// setTimeout takes no more than 2^31 − 1 ms.
-const longestRunMs = 2 ** 31 - 1
-const policyKey = 'highwater.yaml'
 
 /** Everything was done that could be, but a channel failed or a rule broke: the run ends red. */
 class IncompleteRun extends Error {}
@@ -53,8 +36,8 @@ class IncompleteRun extends Error {}
  * @throws OperatorError when nothing could be audited as asked
  * @throws IncompleteRun when the report exists and something of it could not be delivered
  */
-export async function runService(request: AuditRequest, settings: Settings, runtime: ServiceRuntime): Promise<RunAnswer> {
-  const remainingMs = runtime.remainingMs > 0 ? Math.min(runtime.remainingMs, longestRunMs) : 0
+export async function runService(request: AuditRequest, settings: Settings, runtime: AuditRuntime): Promise<RunAnswer> {
+  const remainingMs = remainingOf(runtime)
   const reading = timeLimit(remainingMs * (1 - publishingShare))
   const end = timeLimit(remainingMs * endShare)
   try {
@@ -69,7 +52,7 @@ export async function runService(request: AuditRequest, settings: Settings, runt
 async function runUntil(
   request: AuditRequest,
   settings: Settings,
-  runtime: ServiceRuntime,
+  runtime: AuditRuntime,
   readUntil: AbortSignal,
   endAt: AbortSignal,
 ): Promise<RunAnswer> {
@@ -107,12 +90,6 @@ async function runUntil(
   return answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
 }
 
-function storeOf({ bucket, prefix, kmsKeyId }: Settings, region: string, remainingMs: number, signal: AbortSignal): Store | null {
-  if (bucket === null) return null
-  const idleTimeoutMs = Math.min(silenceMs.most, Math.max(silenceMs.least, remainingMs * silenceShare))
-  return givingUp(s3Store({ bucket, prefix, kmsKeyId, region, signal, idleTimeoutMs }))
-}
-
 /** Whom the policy names, else whom the stack names. */
 function mailOf({ isMailed, isDryRun }: AuditRequest, settings: Settings, { report }: Policy): { from: string; to: string[] } | null {
   const from = report.sender ?? settings.sender
@@ -131,10 +108,7 @@ async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null
   }
 }
 
-/**
- * The policy lies beside the reports, so that it changes without a deployment. One that is broken or cannot be read costs the waivers, not the report:
- * an audit by the defaults that says so is better than silence.
- */
+/** One that is broken or cannot be read costs the waivers, not the report: an audit by the defaults that says so is better than silence. */
 async function policyOf(store: Store | null, { parsePolicy }: ServiceRuntime): Promise<{ policy: Policy; mistakes: string[] }> {
   if (store === null) return { policy: defaultPolicy, mistakes: [] }
   try {
@@ -145,15 +119,6 @@ async function policyOf(store: Store | null, { parsePolicy }: ServiceRuntime): P
     const reason = error instanceof Error ? error.message : String(error)
     return { policy: defaultPolicy, mistakes: [`the policy ${store.location}/${policyKey} is not in force, the defaults are: ${reason}`] }
   }
-}
-
-function timeLimit(durationMs: number): { signal: AbortSignal; end: () => void } {
-  const controller = new AbortController()
-  const timer = setTimeout(
-    () => controller.abort(new Error(notReached(`run's deadline of ${Math.round(durationMs / 1000)} s`))),
-    durationMs,
-  )
-  return { signal: controller.signal, end: () => clearTimeout(timer) }
 }
 
 async function markedDone(store: Store, runId: string, at: Date, { deliveries }: AuditResult): Promise<string[]> {

@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseAuditEvent } from '#handlers/event.ts'
 
 describe('an event', () => {
-  it.each(readdirSync('events'))('like events/%s is taken', file => {
+  it.each(['scheduled.json', 'on-demand.json'])('like events/%s is taken', file => {
     const { selection } = parseAuditEvent(JSON.parse(readFileSync(`events/${file}`, 'utf8')))
     expect(selection.clusters).toEqual(file === 'on-demand.json' ? ['incidents'] : [])
   })

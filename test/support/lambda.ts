@@ -1,6 +1,9 @@
 /** The function's handler, invoked as Lambda does, with the lab's endpoints. */
 import { randomUUID } from 'node:crypto'
-import { handler, type LambdaContext } from '#handlers/audit.ts'
+import { handler } from '#handlers/audit.ts'
+import type { LambdaContext } from '#handlers/lambda.ts'
+import { handler as remediateHandler } from '#handlers/remediate.ts'
+import type { RemediationAnswer } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
 
 export const serviceEnvironment = {
@@ -16,14 +19,21 @@ const lambdaContext = (remainingMs = 120_000): LambdaContext => ({
   getRemainingTimeInMillis: () => remainingMs,
 })
 
+type Invoke<Answer> = (event: unknown, environment?: Record<string, string>, remainingMs?: number) => Promise<Answer>
+
 /** Settings go by the environment, as they do in Lambda: set for this call only. */
-export async function invoke(event: unknown, environment: Record<string, string> = {}, remainingMs?: number): Promise<RunAnswer> {
-  const before = { ...process.env }
-  Object.assign(process.env, serviceEnvironment, environment)
-  try {
-    return await handler(event, lambdaContext(remainingMs))
-  } finally {
-    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
-    Object.assign(process.env, before)
+const invoking =
+  <Answer>(handle: (event: unknown, context: LambdaContext) => Promise<Answer>): Invoke<Answer> =>
+  async (event, environment = {}, remainingMs) => {
+    const before = { ...process.env }
+    Object.assign(process.env, serviceEnvironment, environment)
+    try {
+      return await handle(event, lambdaContext(remainingMs))
+    } finally {
+      for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+      Object.assign(process.env, before)
+    }
   }
-}
+
+export const invoke: Invoke<RunAnswer> = invoking(handler)
+export const invokeRemediate: Invoke<RemediationAnswer> = invoking(remediateHandler)

@@ -1,0 +1,47 @@
+/** What invokes the function `remediate`: a person, or the schedule that takes up what was left. All mistakes of an event are named at once. */
+import * as z from 'zod'
+import { OperatorError } from '#model/operator-error.ts'
+import type { RemediationRequest } from '#model/remediation-request.ts'
+import { parseChange } from '#pipeline/plan.ts'
+import { mistakesIn, names, selected } from './event-parts.ts'
+
+const ruleId = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,99}$/, 'the id of a rule'))
+const findingId = z.string().check(z.regex(/^[a-f0-9]{16}$/, 'the id of a finding, 16 hexadecimal digits'))
+const change = z.string().check(z.minLength(3), z.maxLength(500))
+
+const plan = z.strictObject({
+  action: z.literal('plan'),
+  ...selected,
+  rules: names(ruleId),
+  findings: names(findingId),
+  set: names(change),
+  allowActAtOnce: z._default(z.boolean(), false),
+  source: z._default(z.enum(['live', 'latest']), 'live'),
+})
+
+/** @throws OperatorError naming every mistake and what would be right */
+export function parseRemediationEvent(event: unknown): RemediationRequest {
+  const parsed = plan.safeParse(event ?? {})
+  if (!parsed.success) throw refusal(mistakesIn(parsed.error.issues))
+  const { action, clusters, nodegroups, nodes, rules, findings, set, allowActAtOnce, source } = parsed.data
+  return { action, selection: { clusters, nodegroups, nodes }, rules, findings, changes: changesOf(set), allowActAtOnce, source }
+}
+
+function changesOf(set: readonly string[]) {
+  const mistakes: string[] = []
+  const changes = set.flatMap((text, index) => {
+    try {
+      return [parseChange(text)]
+    } catch (error) {
+      mistakes.push(`set.${index}: ${error instanceof Error ? error.message : error}`)
+      return []
+    }
+  })
+  if (mistakes.length > 0) throw refusal(mistakes.join('; '))
+  return changes
+}
+
+const refusal = (mistakes: string): OperatorError =>
+  new OperatorError(
+    `This event is not one of remediation's. ${mistakes}. Send {"action":"plan","clusters":[…],"nodegroups":[…],"nodes":[…],"rules":[…],"findings":[…],"set":["FIELD=VALUE"]}, as in events/plan.json`,
+  )

@@ -1,0 +1,19 @@
+/** A live fleet into a file, for whoever reads it more than once. */
+import type { SnapshotRecord } from '#model/record.ts'
+import { prune } from '#snapshot/prune.ts'
+import { openSnapshot } from '#snapshot/write.ts'
+
+/** @param onNode called for each node that was read @throws what the source throws, and the file system's errors; then nothing is left */
+export async function keepFleet(records: AsyncIterable<SnapshotRecord>, path: string, onNode: () => void = () => undefined): Promise<void> {
+  const snapshot = openSnapshot(path)
+  try {
+    for await (const record of records) {
+      await snapshot.write(prune(record))
+      if (record.kind === 'Node') onNode()
+    }
+    await snapshot.close()
+  } catch (error) {
+    await snapshot.discard()
+    throw error
+  }
+}

@@ -104,7 +104,9 @@ describe('the doors to the outside', () => {
   })
 
   it('lead to a node that is changed through one file', () => {
-    expect(offenders(sources, ({ room, text }) => room !== 'facts' && /\bapplyDocumentHashes\b/.test(text))).toEqual([
+    expect(offenders(sources, ({ room, text }) => room !== 'facts' && /\bapplyDocumentHashes\b/.test(text)).toSorted()).toEqual([
+      // It looks whether they are there: below, only the other one sends.
+      'src/pipeline/doctor/apply.ts',
       'src/remediate/apply.ts',
     ])
     expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual(['src/pipeline/remediate.ts'])

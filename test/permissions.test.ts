@@ -7,11 +7,11 @@ import { stsPermissions } from '#clients/credentials.ts'
 import { s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
-import { type Account, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
+import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
-import { agentStatements, awsRights, kubernetesRights, readerStatements } from '#pipeline/permissions.ts'
+import { agentStatements, applyRights, awsRights, kubernetesRights, readerStatements, remediatorStatements } from '#pipeline/permissions.ts'
 import { exampleApplied, iamPolicy, permissionsDocument } from '#pipeline/permissions-document.ts'
 
 const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(...of).map(({ right }) => right)
@@ -60,6 +60,7 @@ describe('the rights of a mode', () => {
 
   it.each(readModes)('%s: each says what stays unknown without it', mode => {
     for (const { right, tells } of [
+      ...applyRights(),
       ...awsRights(mode, { bucket: 'b', prefix: '' }),
       ...kubernetesRights(mode, 'reader'),
       ...kubernetesRights(mode, 'kubelet'),
@@ -121,6 +122,16 @@ describe('IAM', () => {
     ])
   })
 
+  it('lets whoever reads send no document that changes a node, in no mode', () => {
+    const changing = everyDocument.filter(name => name.includes('Apply') || name.includes('Sync'))
+    expect(changing).toHaveLength(3)
+    for (const mode of readModes)
+      for (const name of changing) {
+        expect(JSON.stringify(iamPolicy(mode, exampleApplied))).not.toContain(name)
+        expect(JSON.stringify(iamPolicy(mode, exampleApplied, true))).toContain(`document/${name}"`)
+      }
+  })
+
   it('has * only where AWS knows nothing narrower', () => {
     const open = readerStatements('both', account).filter(({ Resource }) => Resource === '*')
     // Source: Service Authorization Reference: no resource type.
@@ -175,8 +186,9 @@ describe('serverless.yml', () => {
   const customTags = [
     { tag: '!Sub', resolve: (text: string) => text },
     { tag: '!Ref', resolve: (name: string) => sub(name) },
+    { tag: '!Condition', resolve: (name: string) => name },
     { tag: '!GetAtt', resolve: (path: string) => sub(path) },
-    ...['!Not', '!Equals', '!If'].map(tag => ({ tag, collection: 'seq' as const, resolve: () => null })),
+    ...['!Not', '!Equals', '!If', '!And'].map(tag => ({ tag, collection: 'seq' as const, resolve: () => null })),
   ]
   const { Resources } = parse(readFileSync('serverless.yml', 'utf8'), { customTags }).resources
   const statements = (document: { Statement: IamStatement[] }) => document.Statement.map(canonical).toSorted()
@@ -185,16 +197,36 @@ describe('serverless.yml', () => {
   const here = `${sub('AWS::Region')}:${sub('AWS::AccountId')}`
   const roles: Grants = { role: { Resource: arn('iam', `:*:role/${sub('param:memberRole')}`) } }
 
-  it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
+  const object = (...prefixes: string[]) => prefixes.map(prefix => `${sub('ReportBucket.Arn')}/${sub('param:prefix')}${prefix}*`)
+  const logging = ['logs:CreateLogStream', 'logs:PutLogEvents']
+  /** What a function needs of its bucket and its log. It reads all that lies there, and writes only its own. */
+  function ownStatements(name: string, written: string[], more: readonly string[] = []): IamStatement[] {
     const own: Grants = {
-      object: { Resource: `${sub('ReportBucket.Arn')}/${sub('param:prefix')}*` },
+      object: { Resource: object('') },
       bucket: { Resource: sub('ReportBucket.Arn') },
       identity: { Resource: arn('ses', `${here}:identity/*`) },
-      'log-stream': { Resource: arn('logs', `${here}:log-group:/aws/lambda/highwater-${sub('sls:stage')}-audit:*`) },
+      'log-stream': { Resource: arn('logs', `${here}:log-group:/aws/lambda/highwater-${sub('sls:stage')}-${name}:*`) },
     }
-    const service = [...s3Permissions, ...sesPermissions, 'logs:CreateLogStream', 'logs:PutLogEvents']
-    const expected = [...readerStatements('proxy', stack, roles), ...iamStatements(service, own)]
+    const reads = s3Permissions.filter(action => action !== 's3:PutObject')
+    return [
+      ...iamStatements([...reads, ...more, ...logging], own),
+      ...iamStatements(['s3:PutObject'], { object: { Resource: object(...written) } }),
+    ]
+  }
+
+  it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
+    const written = ['runs/', 'remediation/plans/']
+    const expected = [...readerStatements('proxy', stack, roles), ...ownStatements('audit', written, sesPermissions)]
     const [policy, ...others] = Resources.AuditRole.Properties.Policies
+    expect(others).toEqual([])
+    expect(statements(policy.PolicyDocument)).toEqual(expected.map(canonical).toSorted())
+  })
+
+  it('grants who applies plans a role of its own, only where remediation is on', () => {
+    const { Condition, Properties } = Resources.RemediateRole
+    expect(Condition).toBe('Remediates')
+    const expected = [...remediatorStatements('ssm', stack, roles), ...ownStatements('remediate', ['remediation/'])]
+    const [policy, ...others] = Properties.Policies
     expect(others).toEqual([])
     expect(statements(policy.PolicyDocument)).toEqual(expected.map(canonical).toSorted())
   })
@@ -205,17 +237,23 @@ describe('serverless.yml', () => {
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(ssmPermissions, fleetGrants(stack)).map(canonical).toSorted())
   })
 
-  it('lets the function read long answers only where there is a bucket for them', () => {
-    const { Condition, Properties } = Resources.AuditOutputPolicy
-    expect(Condition).toBe('HasInspectOutput')
+  it.each([
+    ['AuditOutputPolicy', 'HasInspectOutput'],
+    ['RemediateOutputPolicy', 'RemediatesWithInspectOutput'],
+  ])('lets a function read long answers only where there is a bucket for them: %s', (name, condition) => {
+    const { Condition, Properties } = Resources[name]
+    expect(Condition).toBe(condition)
     const bucket = `arn:${sub('AWS::Partition')}:s3:::${sub('InspectOutputBucket')}`
     const output: Grants = { bucket: { Resource: bucket }, object: { Resource: `${bucket}/${sub('param:inspectOutputPrefix')}*` } }
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(s3ReadPermissions, output).map(canonical).toSorted())
   })
 
-  it('lets the function become the role that kubelets see only where there is one', () => {
-    const { Condition, Properties } = Resources.AuditKubeletPolicy
-    expect(Condition).toBe('HasKubeletRole')
+  it.each([
+    ['AuditKubeletPolicy', 'HasKubeletRole'],
+    ['RemediateKubeletPolicy', 'RemediatesWithKubeletRole'],
+  ])('lets the function become the role that kubelets see only where there is one: %s', (name, condition) => {
+    const { Condition, Properties } = Resources[name]
+    expect(Condition).toBe(condition)
     const kubelet: Grants = { role: { Resource: arn('iam', `:*:role/${sub('KubeletRole')}`) } }
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(stsPermissions, kubelet).map(canonical))
   })

@@ -62,14 +62,18 @@ function trustOf(role: string): unknown[] {
 }
 
 describe('npx serverless package, without account or login', () => {
-  it('makes one function on the Node that the sources are written for', () => {
-    expect(ofType('AWS::Lambda::Function').map(({ Properties }) => Properties)).toMatchObject([
-      { Runtime: 'nodejs24.x', Architectures: ['arm64'], Timeout: 900, Handler: '.build/audit.handler' },
+  it('makes its functions on the Node that the sources are written for, the second only where remediation is on', () => {
+    const on = { Runtime: 'nodejs24.x', Architectures: ['arm64'], Timeout: 900 }
+    expect(ofType('AWS::Lambda::Function')).toMatchObject([
+      { Properties: { ...on, Handler: '.build/audit.handler' } },
+      { Properties: { ...on, Handler: '.build/remediate.handler' }, Condition: 'Remediates' },
     ])
+    expect(ofType('AWS::Lambda::Function')[0]?.Condition).toBeUndefined()
   })
 
   it('hands every stack parameter to it, under the names that the settings know', () => {
-    const [lambda] = ofType('AWS::Lambda::Function')
+    const [lambda, other] = ofType('AWS::Lambda::Function')
+    expect(other?.Properties.Environment).toEqual(lambda?.Properties.Environment)
     const environment = lambda?.Properties.Environment as { Variables: Record<string, unknown> } | undefined
     const Variables = environment?.Variables ?? {}
     expect(Variables).toEqual({
@@ -147,7 +151,7 @@ describe('npx serverless package, without account or login', () => {
     expect(trustOf('ScheduleRole')).toEqual([{ Service: 'scheduler.amazonaws.com' }])
     const target = ofType('AWS::Scheduler::Schedule')[0]?.Properties.Target
     expect(target).toMatchObject({ RoleArn: { 'Fn::GetAtt': ['ScheduleRole', 'Arn'] } })
-    expect(ofType('AWS::IAM::Role')).toHaveLength(2)
+    expect(ofType('AWS::IAM::Role').filter(({ Condition }) => Condition === undefined)).toHaveLength(2)
   })
 
   it('makes the documents that run on nodes, with the content whose hash the sender pins', () => {
@@ -183,13 +187,25 @@ describe('npx serverless package, without account or login', () => {
   })
 
   it('does not try a red run again by itself: it could not know that its mail went', () => {
-    expect(ofType('AWS::Lambda::EventInvokeConfig').map(({ Properties }) => Properties)).toMatchObject([{ MaximumRetryAttempts: 0 }])
+    const once = { MaximumRetryAttempts: 0 }
+    expect(ofType('AWS::Lambda::EventInvokeConfig').map(({ Properties }) => Properties)).toMatchObject([once, once])
   })
 
-  it('puts into the archive what runs and nothing else', () => {
-    const files = unzip(readFileSync(join(packaged, 'highwater.zip')))
-    expect([...files.keys()]).toEqual(['.build/audit.cjs'])
-    const bundle = files.get('.build/audit.cjs')?.toString() ?? ''
+  it('refers from nothing that is always there to what is there only with remediation', () => {
+    const conditional = Object.entries(template.Resources).flatMap(([name, { Condition }]) =>
+      Condition?.startsWith('Remediates') ? [name] : [],
+    )
+    expect(conditional).toEqual(
+      expect.arrayContaining(['RemediateLambdaFunction', 'RemediateLogGroup', 'RemediateRole', 'RemediateLambdaEvConf']),
+    )
+    const others = JSON.stringify(Object.entries(template.Resources).filter(([name]) => !conditional.includes(name)))
+    for (const name of conditional) expect(others).not.toContain(`"${name}"`)
+  })
+
+  it.each(['audit', 'remediate'])('puts into the archive of %s what runs and nothing else', name => {
+    const files = unzip(readFileSync(join(packaged, `${name}.zip`)))
+    expect([...files.keys()]).toEqual([`.build/${name}.cjs`])
+    const bundle = files.get(`.build/${name}.cjs`)?.toString() ?? ''
     expect(bundle.length).toBeLessThan(2_500_000)
     expect(['isomorphic-ws', 'openid-client', 'fast-check', 'osls'].filter(stranger => bundle.includes(stranger))).toEqual([])
   })
@@ -198,7 +214,7 @@ describe('npx serverless package, without account or login', () => {
 describe('the packaged bundle, run by plain Node', () => {
   it('makes report and mail', { timeout: 30_000 }, async () => {
     const folder = temporaryFolder()
-    for (const [name, content] of unzip(readFileSync(join(packaged, 'highwater.zip')))) {
+    for (const [name, content] of unzip(readFileSync(join(packaged, 'audit.zip')))) {
       mkdirSync(dirname(join(folder, name)), { recursive: true })
       writeFileSync(join(folder, name), content)
     }

@@ -9,12 +9,14 @@ import { screenOf } from './terminal.ts'
 
 interface DoctorOptions extends FleetOptions {
   format: 'text' | 'json'
+  remediate?: boolean
 }
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .description('try what an audit needs, as harmlessly as can be, and say what is missing for which reading')
     .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
+    .option('--remediate', 'also what applying plans needs')
   return addFleetOptions(command)
     .addHelpText(
       'after',
@@ -25,6 +27,7 @@ audit. No command is sent to a node.
 Examples:
   highwater doctor                               every EKS cluster of this account and region
   highwater doctor --cluster prod --mode ssm
+  highwater doctor --cluster prod --remediate    whether plans could be applied there
   highwater doctor --kubeconfig ~/.kube/config --context staging
 
 Exit codes: 0 all is well; 2 bad usage or bad input; 3 something is missing or in the
@@ -40,7 +43,7 @@ async function runDoctor(options: DoctorOptions): Promise<number> {
   const screen = screenOf(process.stdout)
   const clusters: ClusterCheckup[] = []
   try {
-    for await (const checkup of liveCheckups(options, { signal })) {
+    for await (const checkup of liveCheckups(options, { signal, isRemediating: options.remediate === true })) {
       clusters.push(checkup)
       if (options.format === 'text') process.stdout.write(checkupText(checkup, screen))
     }

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
 import { deletionRole } from '#pipeline/deletion-permissions.ts'
-import { exampleApplied, iamPolicy, manifests, modeSection } from '#pipeline/permissions-document.ts'
+import { exampleApplied, iamPolicy, manifests, modeSection, remediationSection } from '#pipeline/permissions-document.ts'
 import { addPolicyOption, policyFile } from './options.ts'
 
 interface PermissionsOptions {
@@ -14,6 +14,7 @@ interface PermissionsOptions {
   cluster: string[]
   policy?: string
   inspectOutput: Policy['inspectOutput']
+  remediate?: boolean
 }
 
 export function permissionsCommand(): Command {
@@ -37,12 +38,14 @@ export function permissionsCommand(): Command {
         .argParser(parseOutput)
         .default(null, 'nowhere'),
     )
+    .option('--remediate', 'also what applying plans needs: the documents that change a node')
   return addPolicyOption(command).action((options: PermissionsOptions) => {
     process.stdout.write(`${printed(options).trimEnd()}\n`)
   })
 }
 
-function printed({ mode, format, account, partition, cluster, inspectOutput, policy }: PermissionsOptions): string {
+function printed(options: PermissionsOptions): string {
+  const { mode, format, account, partition, cluster, inspectOutput, policy, remediate = false } = options
   const deletions = deletionRole(policyFile(policy))?.text ?? null
   const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`
   const applied = {
@@ -51,9 +54,10 @@ function printed({ mode, format, account, partition, cluster, inspectOutput, pol
     output: inspectOutput,
   }
   if (format === 'yaml') return [manifests(mode), deletions ?? []].flat().join('---\n')
-  if (format === 'json') return JSON.stringify(iamPolicy(mode, applied), null, 2)
+  if (format === 'json') return JSON.stringify(iamPolicy(mode, applied, remediate), null, 2)
   const section = ['## Deleting what the policy lets go', '', '```yaml', deletions?.trimEnd() ?? '', '```', '']
-  return [...modeSection(mode, applied), ...(deletions === null ? [] : section)].join('\n')
+  const more = [...(remediate ? remediationSection(mode, applied) : []), ...(deletions === null ? [] : section)]
+  return [...modeSection(mode, applied), ...more].join('\n')
 }
 
 function parseAccount(text: string): string {

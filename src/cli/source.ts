@@ -30,7 +30,7 @@ export async function* liveRecords(options: FleetOptions, run: Run): AsyncGenera
 }
 
 /** The same clusters, checked instead of read. @throws OperatorError likewise. */
-export async function* liveCheckups(options: FleetOptions, run: Run): AsyncGenerator<ClusterCheckup> {
+export async function* liveCheckups(options: FleetOptions, run: Run & { isRemediating: boolean }): AsyncGenerator<ClusterCheckup> {
   const live = { policy: policyOf(options), selection: selectionOf(options), ...run }
   const endpoints = await namedEndpoints(options, live.policy)
   yield* checkUp(endpoints === null ? eksTargets(live) : await kubeconfigTargets(endpoints, live.policy), live)

@@ -1,5 +1,4 @@
-/** The CloudWatch API: how alarms stand. Loaded only where the policy names one. */
-import { CloudWatchClient, paginateDescribeAlarms } from '@aws-sdk/client-cloudwatch'
+/** The CloudWatch API: how alarms stand. */
 import { awsFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 
@@ -19,6 +18,8 @@ export async function alarmStates(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<Map<string, string>> {
+  // Loaded only here: most runs need none of it.
+  const { CloudWatchClient, paginateDescribeAlarms } = await import('@aws-sdk/client-cloudwatch')
   const client = new CloudWatchClient({ region, credentials, maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts })
   const states = new Map<string, string>()
   try {

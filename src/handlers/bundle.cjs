@@ -7,7 +7,7 @@ const { execFileSync } = require('node:child_process')
 const { join } = require('node:path')
 
 const root = join(__dirname, '..', '..')
-const functions = ['audit']
+const functions = ['audit', 'remediate']
 /** Of package.json the bundle needs the version, not what the development takes. */
 const onlyVersion = {
   name: 'only-version',

@@ -1,4 +1,5 @@
 /** What the team's own alarms say against a change. */
+import { alarmStates } from '#clients/cloudwatch.ts'
 import { credentialSource } from '#clients/credentials.ts'
 import { sdkRegion } from '#clients/eks.ts'
 import type { Policy } from '#model/policy.ts'
@@ -10,8 +11,6 @@ import type { Policy } from '#model/policy.ts'
 export async function alarmsAgainst({ accounts, remediation }: Policy, signal: AbortSignal): Promise<string[]> {
   const names = [...new Set(remediation.alarms)]
   if (names.length === 0) return []
-  // Loaded only here: most runs need none of it.
-  const { alarmStates } = await import('#clients/cloudwatch.ts')
   const found = new Set<string>()
   const against = new Set<string>()
   const unread: string[] = []

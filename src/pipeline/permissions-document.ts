@@ -7,6 +7,7 @@ import { clusterRole } from '#facts/kubernetes/rbac.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import {
   agentStatements,
+  applyRights,
   awsRights,
   hasOutput,
   type IdentityName,
@@ -14,6 +15,7 @@ import {
   kubernetesRights,
   type NeededRight,
   readerStatements,
+  remediatorStatements,
 } from './permissions.ts'
 
 /** Who is let into a cluster, and whose clusters they are. */
@@ -64,9 +66,11 @@ function yamlOf(object: object): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: false })
 }
 
-/** What the reader may do in AWS. */
-export const iamPolicy = (mode: ReadMode, applied: Applied): IamPolicy =>
-  policyOf(readerStatements(mode, applied, mode === 'kubelet' ? { role: { Resource: applied.roles.kubelet } } : {}, applied.output))
+/** What the reader may do in AWS. @param isRemediating whoever applies plans: it may send the documents that change a node, too */
+export const iamPolicy = (mode: ReadMode, applied: Applied, isRemediating = false): IamPolicy => {
+  const statements = isRemediating ? remediatorStatements : readerStatements
+  return policyOf(statements(mode, applied, mode === 'kubelet' ? { role: { Resource: applied.roles.kubelet } } : {}, applied.output))
+}
 
 const policyOf = (Statement: readonly IamStatement[]): IamPolicy => ({ Version: '2012-10-17', Statement })
 
@@ -97,10 +101,11 @@ export const permissionsDocument = (): string =>
     '',
     'Written by a test from the permissions that stand beside the calls (`src/clients/`, `src/collect/`): `vitest run test/permissions.test.ts -u` writes it anew. `highwater permissions --mode MODE` prints a mode’s part ready to apply, for your account and clusters; `highwater doctor --mode MODE` tries what is granted, and says what is missing for which reading.',
     '',
-    'None of it changes anything in a cluster or on a node. Where a right is missing, the audit still runs, and the report says what it could therefore not read.',
+    'None of it but [what applies plans](#remediation) changes anything in a cluster or on a node. Where a right is missing, the audit still runs, and the report says what it could therefore not read.',
     '',
     ...readModes.flatMap(mode => modeSection(mode, exampleApplied)),
     ...outputSection(),
+    ...remediationSection('ssm', exampleApplied),
     ...everywhere,
   ].join('\n')
 
@@ -175,6 +180,21 @@ const outputSection = (): string[] => [
   ...agentPolicy(exampleApplied.partition, exampleOutput),
 ]
 
+/** What applying plans needs beside a mode, in Markdown. */
+export const remediationSection = (mode: ReadMode, applied: Applied): string[] => [
+  '## Remediation',
+  '',
+  `Whoever applies plans by SSM reads nodes as its mode says, to check what it has done, and sends the documents that change a node. They are in the account only where the stack is deployed with \`--param='remediation=on'\`, which also makes the function that sends them; \`highwater permissions --remediate\` prints this part, \`highwater doctor --remediate\` looks whether the documents are there. In Kubernetes it needs nothing but what its mode reads. Plans, approvals and the journal lie in a bucket: \`s3:GetObject\`, \`s3:PutObject\` below \`remediation/\` there, and \`s3:ListBucket\`. Who may write \`remediation/approvals/\` can approve.`,
+  '',
+  '| where | right | what for |',
+  '| --- | --- | --- |',
+  ...rows('AWS', applyRights()),
+  '',
+  `AWS, the policy of the role, with mode ${mode}:`,
+  '',
+  ...fenced('json', JSON.stringify(iamPolicy(mode, applied, true), null, 2)),
+]
+
 const rows = (where: string, rights: readonly NeededRight[]) => rights.map(({ right, tells }) => `| ${where} | \`${right}\` | ${tells} |`)
 
 const fenced = (language: string, text: string) => [`\`\`\`${language}`, text.trimEnd(), '```', '']
@@ -187,13 +207,13 @@ const everywhere = [
   '- **Other accounts**: a role there with this policy and an access entry, which trusts the role that runs highwater; that one needs `sts:AssumeRole` on it. The policy file names it under `accounts`.',
   '- **The role that kubelets see** (mode `kubelet`) has no IAM policy at all. It trusts the role that runs highwater, which needs `sts:AssumeRole` on it.',
   '- **Karpenter and Auto Mode**: the lists of `nodepools`, `ec2nodeclasses` and `nodeclasses` matter only where they are installed.',
-  '- **SSM**: `ssm:SendCommand` is limited to highwater’s two documents and to instances that carry the tag `aws:eks:cluster-name`, which EKS sets and nobody else can, or, for hybrid nodes, `EKSClusterARN`. The documents have to be in every account and region that is read this way: deploy the stack there. SSM takes only `*` for the other three calls.',
+  '- **SSM**: `ssm:SendCommand` is limited to highwater’s two documents that read and to instances that carry the tag `aws:eks:cluster-name`, which EKS sets and nobody else can, or, for hybrid nodes, `EKSClusterARN`. The documents have to be in every account and region that is read this way: deploy the stack there. SSM takes only `*` for the other three calls.',
   '- **Deleting** (`remediation.deletions` in the policy) takes a role of its own, `highwater-deletions`: `highwater permissions --policy FILE` prints it with `get` and `delete` of just the kinds that the policy names. By default it names none, and nothing here deletes.',
   '- **Answers in S3** (`inspectOutput` in the policy): `s3:GetObject` on that bucket and prefix for highwater, `s3:PutObject` for the instances’ roles.',
-  '- **Alarms** (`remediation.alarms` in the policy): `cloudwatch:DescribeAlarms` on them, in the accounts and regions that are audited, for whoever changes nodes.',
+  '- **Alarms** (`remediation.alarms` in the policy): `cloudwatch:DescribeAlarms` on them, or on `*` where one is a composite alarm, in the accounts and regions that are audited, for whoever changes nodes.',
   '',
   '## The service',
   '',
-  "The stack’s own role has the policy above in the stack’s account, and for its reports `s3:GetObject` and `s3:PutObject` under the bucket’s prefix, `s3:ListBucket` on the bucket, `ses:SendEmail` on the account’s identities, `logs:CreateLogStream` and `logs:PutLogEvents` on its own log group, and with `kmsKeyArn` also `kms:Decrypt` and `kms:GenerateDataKey` on that key. `--param='readsBySsm=yes'` adds what modes `ssm` and `both` need, `--param='inspectOutputBucket=BUCKET' --param='inspectOutputPrefix=PREFIX/'` the reading of long answers, `--param='kubeletRole=highwater-kubelet'` the role that kubelets see. The schedule’s role may only invoke the function. An SES identity with a default configuration set needs `ses:SendEmail` on that set, too: add it.",
+  "The stack’s own role has the policy above in the stack’s account, and for its reports `s3:GetObject` under the bucket’s prefix, `s3:PutObject` under `runs/` and `remediation/plans/` there, `s3:ListBucket` on the bucket, `ses:SendEmail` on the account’s identities, `logs:CreateLogStream` and `logs:PutLogEvents` on its own log group, and with `kmsKeyArn` also `kms:Decrypt` and `kms:GenerateDataKey` on that key. `--param='readsBySsm=yes'` adds what modes `ssm` and `both` need, `--param='inspectOutputBucket=BUCKET' --param='inspectOutputPrefix=PREFIX/'` the reading of long answers, `--param='kubeletRole=highwater-kubelet'` the role that kubelets see. `--param='remediation=on'` makes a second function with a role of its own, which has the policy of [Remediation](#remediation), writes `remediation/` in the bucket and mails nobody; the audit’s role can neither send those documents nor write an approval. The schedule’s role may only invoke the audit. An SES identity with a default configuration set needs `ses:SendEmail` on that set, too: add it.",
   '',
 ]

@@ -1,12 +1,14 @@
 /** What each mode of reading needs to be allowed, from what stands beside the calls: for AWS, for Kubernetes, and for the second identity that mode `kubelet` has. */
+import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
 import { s3ReadPermissions } from '#clients/s3.ts'
+import { ssmPermissions } from '#clients/ssm.ts'
 import { listNodesPermission, listNodesTells } from '#collect/collect.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
-import { type Account, fleetGrants, type Grants, type IamStatement, iamStatements, outputGrants } from '#facts/aws/iam.ts'
+import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements, outputGrants } from '#facts/aws/iam.ts'
 import { agentOutputPermissions, type InspectOutput } from '#facts/aws/inspect-output.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
@@ -73,3 +75,29 @@ export function readerStatements(mode: ReadMode, account: Account, more: Grants 
 /** The policy of the instances' own roles, whose agents write what is longer than SSM keeps. */
 export const agentStatements = (partition: string, output: InspectOutput): IamStatement[] =>
   iamStatements(agentOutputPermissions, outputGrants(partition, output))
+
+const applyTells: Readonly<Record<string, string>> = {
+  'ssm:DescribeDocument': 'whether the documents in the account are those of this version: without it nothing is sent',
+  'ssm:DescribeInstanceInformation': 'whether SSM reaches a node, and its agent is new enough: without it nothing is sent',
+  'ssm:SendCommand': 'sends an approved step, to instances of the clusters and with our own documents only: without it nothing is changed',
+  'ssm:ListCommandInvocations': 'when a node has done its step: without it every node counts as not known to be well',
+  'ssm:GetCommandInvocation': 'what a node has done: likewise',
+  'cloudwatch:DescribeAlarms':
+    'whether one of the alarms of `remediation.alarms` rings: where the policy names some, nothing is changed without it',
+}
+
+/** What applying a plan needs in AWS beside the reading that it checks by. */
+export const applyRights = (): NeededRight[] =>
+  [...ssmPermissions, ...cloudwatchPermissions].map(right => ({ right, tells: applyTells[right] ?? '' }))
+
+/** The policy of whoever applies plans: it reads as the mode says, and may send every document. */
+export function remediatorStatements(
+  mode: ReadMode,
+  account: Account,
+  more: Grants = {},
+  output: InspectOutput | null = null,
+): IamStatement[] {
+  const actions = [...awsRights(mode, output), ...applyRights()].map(({ right }) => right)
+  const grants = { ...fleetGrants(account, everyDocument), ...(output !== null && outputGrants(account.partition, output)), ...more }
+  return iamStatements([...new Set([...actions, ...stsPermissions])], grants)
+}

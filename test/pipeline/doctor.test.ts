@@ -13,6 +13,8 @@ import { everything } from '#model/selection.ts'
 import { checkUp } from '#pipeline/doctor/doctor.ts'
 import { fixesOf } from '#pipeline/doctor/fixes.ts'
 import { eksTargets, kubeconfigTargets } from '#pipeline/fleet.ts'
+import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
+import { readScript } from '#remediate/scripts/read-script.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inspectDocuments, inspected } from '#test/inspected.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -200,6 +202,26 @@ describe('mode ssm', () => {
   ] as const)('knows the document: %s', async (_, documents, state, said) => {
     await labOf([cluster({ nodes: agents(node => inspected(node)) })], { documents })
     expect(ofState(await checkedUp(mode('ssm')), state)['document Highwater-Inspect']).toMatch(said)
+  })
+
+  const applied = applyDocuments.map(document => ({ name: document.name, content: contentOf(document, readScript) }))
+  const kubeletConfig = 'document Highwater-ApplyKubeletConfig'
+  it.each<[string, { name: string; content: string }[], CheckState, RegExp]>([
+    ['are those of this highwater', applied, 'ok', /version 1 is the one/],
+    ['are not there', [], 'missing', /there is none in us-east-1: deploy the stack there with remediation on/],
+    ['are others', applied.map(({ name }) => ({ name, content: '{}' })), 'failed', /is not the one of this highwater/],
+  ])('knows, where plans are to be applied, whether the documents %s', async (_, documents, state, said) => {
+    await labOf([cluster({ nodes: agents(node => inspected(node)) })], { documents: [...inspectDocuments, ...documents] })
+    const options = { ...optionsOf(), isRemediating: true }
+    const [checkup] = await Array.fromAsync(checkUp(eksTargets(options), options))
+    if (checkup === undefined) throw new Error('no cluster was checked')
+    expect(ofState(checkup, state)[kubeletConfig]).toMatch(said)
+    // Also in mode proxy SSM has to be there for it.
+    expect(checkup.checks.map(({ what }) => what)).toEqual(expect.arrayContaining(['ssm:SendCommand', 'document Highwater-Inspect']))
+    expect((await checkedUp()).checks.map(({ what }) => what)).not.toContain(kubeletConfig)
+    const pasted = checkup.fixes.map(({ text }) => text)
+    if (state === 'ok') expect(checkup.state).toBe('ok')
+    else expect(pasted).toContain("npx serverless deploy --region us-east-1 --param='remediation=on'")
   })
 })
 

@@ -2,6 +2,7 @@
  * IAM policies as narrow as AWS allows: to which types of resources each action can be limited, and the statements that do so.
  * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, CloudWatch, CloudWatch Logs, STS, KMS.
  */
+import { applyDocumentHashes } from './apply-documents.ts'
 import { inspectDocumentHashes } from './inspect-documents.ts'
 import { type InspectOutput, outputFolder } from './inspect-output.ts'
 
@@ -89,19 +90,26 @@ export interface Account {
   clusters: readonly string[] | null
 }
 
+/** The names of those that read a node. */
+export const readingDocuments: readonly string[] = Object.keys(inspectDocumentHashes)
+/** Those, and the ones that change it. */
+export const everyDocument: readonly string[] = [...readingDocuments, ...Object.keys(applyDocumentHashes)]
+
 /**
- * What reading a fleet touches. Regions stay open: the policy names them.
+ * What reading a fleet touches, or, with every document, changing it. Regions stay open: the policy names them.
  * EKS puts the tag `aws:eks:cluster-name` on every instance that joins a cluster, and nobody else can write it (source: EKS user guide, tagging for billing);
  * activations of hybrid nodes carry `EKSClusterARN` (source: EKS user guide, hybrid nodes credentials).
  */
-export function fleetGrants({ partition, account, clusters }: Account): Grants {
+export function fleetGrants({ partition, account, clusters }: Account, documents = readingDocuments): Grants {
   const arn = (service: string, resource: string) => `arn:${partition}:${service}:*:${account}:${resource}`
   const each = (named: (cluster: string) => string) => oneOrMore((clusters ?? ['*']).map(named))
   const test = clusters === null || clusters.some(name => name.includes('*')) ? 'StringLike' : 'StringEquals'
   return {
+    // Composite alarms are told only to whoever may ask for all (source: CloudWatch API, DescribeAlarms).
+    alarm: { Resource: '*' },
     cluster: { Resource: each(name => arn('eks', `cluster/${name}`)) },
     nodegroup: { Resource: each(name => arn('eks', name === '*' ? 'nodegroup/*' : `nodegroup/${name}/*`)) },
-    document: { Resource: Object.keys(inspectDocumentHashes).map(name => arn('ssm', `document/${name}`)) },
+    document: { Resource: documents.map(name => arn('ssm', `document/${name}`)) },
     instance: {
       Resource: arn('ec2', 'instance/*'),
       Condition: { [test]: { 'ssm:resourceTag/aws:eks:cluster-name': each(name => name) } },

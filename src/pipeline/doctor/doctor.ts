@@ -7,12 +7,13 @@ import type { Account } from '#facts/aws/iam.ts'
 import type { Check, ClusterCheckup } from '#model/checkup.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
-import { type ReadMode, readModeOf } from '#model/read-mode.ts'
+import { promisedSources, type ReadMode, readModeOf } from '#model/read-mode.ts'
 import { isRawObject } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { deletionRole, neededToDelete } from '#pipeline/deletion-permissions.ts'
 import { kubernetesRights } from '#pipeline/permissions.ts'
 import { rightChecks, wayToServer } from './api-server.ts'
+import { applyChecks } from './apply.ts'
 import { check, messageOf } from './checks.ts'
 import { eksChecks } from './eks.ts'
 import { fixesOf } from './fixes.ts'
@@ -24,6 +25,8 @@ export interface DoctorOptions {
   policy: Policy
   selection: Selection
   signal: AbortSignal
+  /** Whether plans are to be applied there, too. */
+  isRemediating?: boolean
 }
 
 /** One cluster after the other. @throws what the source of the clusters throws */
@@ -71,6 +74,7 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
       region: place?.region ?? null,
       isByConfigMap: isRawObject(record.eks?.accessConfig) && record.eks.accessConfig.authenticationMode === 'CONFIG_MAP',
       account: accountOf(record.eks?.arn, caller?.account ?? null),
+      isRemediating: options.isRemediating,
       principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
       deletions: deletionRole(policy),
       output: policy.inspectOutput,
@@ -118,7 +122,10 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
     if (lacked.length > 0)
       reader.push(check('a node', 'unchecked', `not asked: ${lacked.join(', ')} is missing`, 'whether kubelets answer'))
     else if (nodes !== null) reader.push(...(await sampleChecks(nodes, mode, context)))
-    reader.push(...(await ssmChecks(nodes, mode, place, policy.inspectOutput, signal)))
+    // Whoever sends by SSM needs all that asking by SSM needs.
+    const asksSsm = options.isRemediating && !promisedSources[mode].includes('host') ? 'ssm' : mode
+    reader.push(...(await ssmChecks(nodes, asksSsm, place, policy.inspectOutput, signal)))
+    if (options.isRemediating) reader.push(...(await applyChecks(place, signal)))
     return { reader, kubelet: shown, isReached: true }
   } finally {
     kubernetes.close()

@@ -1,6 +1,6 @@
 /** What to paste where something is missing. */
 import type { Account } from '#facts/aws/iam.ts'
-import { fleetGrants, iamStatements, outputGrants } from '#facts/aws/iam.ts'
+import { everyDocument, fleetGrants, iamStatements, outputGrants, readingDocuments } from '#facts/aws/iam.ts'
 import type { Check, Fix } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
@@ -19,6 +19,8 @@ export interface Patient {
   region: string | null
   /** Access entries are not looked at: identities are mapped by the ConfigMap aws-auth. */
   isByConfigMap: boolean
+  /** Whether plans are to be applied there, too. */
+  isRemediating?: boolean
   /** Who asked, as an access entry names it; null: not known, as behind a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
   deletions: DeletionRole | null
@@ -28,7 +30,7 @@ export interface Patient {
 
 /** @param checks by whom they were about */
 export function fixesOf(
-  { mode, policy, cluster, account, region, isByConfigMap, principals, deletions, output }: Patient,
+  { mode, policy, cluster, account, region, isByConfigMap, isRemediating, principals, deletions, output }: Patient,
   checks: Readonly<Record<IdentityName, readonly Check[]>>,
 ): Fix[] {
   const fixes: Fix[] = []
@@ -39,7 +41,7 @@ export function fixesOf(
     const statements = {
       Version: '2012-10-17',
       Statement: iamStatements([...new Set(actions)], {
-        ...fleetGrants(account),
+        ...fleetGrants(account, isRemediating ? everyDocument : readingDocuments),
         ...(output !== null && outputGrants(account.partition, output)),
         ...(principals.kubelet !== null && { role: { Resource: principals.kubelet } }),
       }),
@@ -49,7 +51,7 @@ export function fixesOf(
   if (region !== null && checks.reader.some(({ what, state }) => what.startsWith('document ') && state !== 'ok'))
     fixes.push({
       target: 'the stack with its documents, in the account of the instances',
-      text: `npx serverless deploy --region ${region}`,
+      text: `npx serverless deploy --region ${region}${isRemediating ? " --param='remediation=on'" : ''}`,
     })
   for (const identity of ['reader', 'kubelet'] as const) {
     const missing = checks[identity].filter(({ state }) => state === 'missing').map(({ what }) => what)

@@ -215,7 +215,7 @@ describe('serverless.yml', () => {
   }
 
   it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
-    const written = ['runs/', 'remediation/plans/']
+    const written = ['history/', 'runs/', 'remediation/plans/']
     const expected = [...readerStatements('proxy', stack, roles), ...ownStatements('audit', written, sesPermissions)]
     const [policy, ...others] = Resources.AuditRole.Properties.Policies
     expect(others).toEqual([])

@@ -9,6 +9,7 @@ import { alwaysFormats, type FormatId, type MoreFormat, moreFormats } from '#mod
 import { isWhole } from '#model/selection.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { type History, openHistory } from '#pipeline/history/history.ts'
+import { planBeside } from '#pipeline/plan-beside.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { folder, formats, formatsWith, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
@@ -28,6 +29,7 @@ export interface AuditOptions extends FleetOptions {
   outputs: MoreFormat[]
   failOn: Severity | 'none'
   allNodes?: boolean
+  plan?: boolean
 }
 
 const snapshotName = 'snapshot.ndjson.gz'
@@ -49,6 +51,7 @@ export function auditCommand(): Command {
     )
     .option('--store <place>', `remember this run there, and compare it with the one before: s3://bucket/prefix, or a folder`, parseText)
     .addOption(failOnOption())
+    .option('--plan', 'also make a plan of all that can be fixed, as plan.json; changes nothing')
     .option('--all-nodes', 'name every node of a finding, not only the first 20')
   return addFleetOptions(command)
     .addHelpText(
@@ -116,6 +119,9 @@ async function auditInto(options: AuditOptions): Promise<AuditResult> {
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
       options: { allNodes: options.allNodes },
+      plan: options.plan
+        ? snapshot => planBeside(snapshot ?? options.snapshot ?? null, { policy, selection: selectionOf(options), version, signal })
+        : undefined,
       verify: nodes => rejectUnknownNames(selectionOf(options), nodes),
       onNode: isSaved ? undefined : () => progress.nodeRead(),
     })

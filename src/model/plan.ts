@@ -230,6 +230,23 @@ export interface Approval {
   options: ApprovalOptions
 }
 
+/** What a report says of the plan that was made with it. */
+export type ReportedPlan =
+  | {
+      state: 'made'
+      id: string
+      digest: string
+      /** With a step. */
+      nodes: number
+      waves: number
+      never: number
+      refused: number
+      unchanged: number
+      /** The line that approves it. */
+      command: string
+    }
+  | { state: 'failed'; why: string }
+
 /** Whether the change, besides image GC, makes this kubelet evict at once. */
 export const actsAtOnce = ({ before, after }: Pick<PlanStep, 'before' | 'after'>): boolean =>
   (after.evictsNow ?? []).some(signal => !before.evictsNow?.includes(signal))

@@ -1,6 +1,7 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { FindingsDocument } from './finding.ts'
 import type { NodeIdentity } from './node-identity.ts'
+import type { ReportedPlan } from './plan.ts'
 import type { EvictionPrediction, Filesystems, ImageGcPrediction, ThresholdOrigin } from './prediction.ts'
 import type { ReadMode } from './read-mode.ts'
 import type { ReadError } from './record.ts'
@@ -69,6 +70,8 @@ export interface AuditReport {
   nodes: AuditedNode[]
   /** The disk-usage percent at which the team's alert fires (policy). */
   alertPercent: number
+  /** Absent: none was asked for. */
+  plan?: ReportedPlan
 }
 
 /** The forms that an audit is always written in, and those that are asked for beside them. */

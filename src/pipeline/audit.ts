@@ -16,6 +16,7 @@ import { renderReport } from '#report/report.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
 import type { History } from './history/history.ts'
+import type { PlanBeside } from './plan-beside.ts'
 import { publishReport } from './publication.ts'
 
 export interface AuditContext {
@@ -34,6 +35,8 @@ export interface AuditContext {
   /** What was before, and what the next run is to know; null: nothing is remembered. */
   history: History | null
   options?: JudgementOptions
+  /** Makes a plan of what was found, from the snapshot that was kept (null: none was); never throws. Absent: none is asked for. */
+  plan?: (snapshot: string | null) => Promise<PlanBeside>
   /** The last word before anything is written: what it throws stops the run. */
   verify?: (nodes: AuditedNode[]) => void
   onNode?: (node: AuditedNode) => void
@@ -116,8 +119,11 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
   const named = history === null || isEveryNodeNamed ? whole : { ...whole, ...withShownNames(whole) }
   const document = before ? withHistory(named, before) : named
-  const report = { document, nodes, alertPercent: policy.alertPercent }
-  const { files, unfit } = renderReport(report, formats)
+  const planned = await context.plan?.(snapshot.keptAt())
+  const report = { document, nodes, alertPercent: policy.alertPercent, plan: planned?.reported }
+  const rendered = renderReport(report, formats)
+  const { unfit } = rendered
+  const files = [...rendered.files, ...(planned?.file ? [planned.file] : [])]
   const { channels, mail } = context
   const isPublished = channels.length > 0 || mail !== null
   const deliveries = isPublished ? await publishReport(report, files, { channels, mail, snapshotPath: snapshot.keptAt() }) : []

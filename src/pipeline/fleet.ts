@@ -81,9 +81,14 @@ export async function kubeconfigTargets(endpoints: NamedEndpoint[], policy: Poli
   }))
 }
 
-/** A saved snapshot, cut to the selection. @throws OperatorError */
-export async function* savedFleet(path: string, selection: Selection): AsyncGenerator<SnapshotRecord | MalformedLine> {
+/** A saved snapshot, cut to the selection. @throws OperatorError, or the signal's reason */
+export async function* savedFleet(
+  path: string,
+  selection: Selection,
+  signal?: AbortSignal,
+): AsyncGenerator<SnapshotRecord | MalformedLine> {
   for await (const record of readSnapshot(path)) {
+    signal?.throwIfAborted()
     if (record.kind !== 'Snapshot' && record.kind !== 'Malformed' && !selectsCluster(selection, record.cluster)) continue
     if (record.kind === 'Node' && !isSelectedNode(record, selection)) continue
     // As live: what has no node can be told only of a whole cluster.

@@ -34,6 +34,7 @@ export interface PlanRequest extends PlanChoice {
   selection: Selection
   policy: Policy
   version: string
+  signal?: AbortSignal
 }
 
 export interface PlanResult {
@@ -57,7 +58,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   const identities: NodeIdentity[] = []
   const invalid: string[] = []
   let unread = 0
-  for await (const read of savedFleet(file, selection)) {
+  for await (const read of savedFleet(file, selection, request.signal)) {
     if (read.kind !== 'Node') continue
     // Where nobody asked the kubelet, what its files come to stands for what runs, as everywhere.
     const { record } = withConfigurationOnDisk(prune(read))
@@ -121,13 +122,13 @@ interface Fleet {
 }
 
 /** What one node alone does not tell: every pod of its cluster, whichever nodes were chosen. */
-async function readFleet(file: string, { selection: { clusters }, policy }: PlanRequest): Promise<Fleet> {
+async function readFleet(file: string, { selection: { clusters }, policy, signal }: PlanRequest): Promise<Fleet> {
   const pods = new FleetPods()
   const logFiles = new FleetLogFiles(policy)
   const inputErrors: string[] = []
   const releases = new Map<string, string>()
   let head: PlanHead | null = null
-  for await (const record of savedFleet(file, { clusters, nodegroups: [], nodes: [] })) {
+  for await (const record of savedFleet(file, { clusters, nodegroups: [], nodes: [] }, signal)) {
     if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
     if (record.kind === 'Snapshot') head = { takenAt: record.takenAt, account: record.account ?? null, region: record.region ?? null }
     if (record.kind === 'Objects') pods.takeObjects(prune(record))

@@ -6,8 +6,8 @@ import { savedFleet } from './fleet.ts'
 import { rules } from './shelves.ts'
 
 /** @throws OperatorError */
-export const savedAudit = (path: string, { policy, selection, version }: SavedAuditOptions): Promise<AuditResult> =>
-  audit(savedFleet(path, selection), {
+export const savedAudit = (path: string, { policy, selection, version, signal }: SavedAuditOptions): Promise<AuditResult> =>
+  audit(savedFleet(path, selection, signal), {
     source: 'snapshot',
     version,
     policy,
@@ -24,4 +24,5 @@ export interface SavedAuditOptions {
   policy: Policy
   selection: Selection
   version: string
+  signal?: AbortSignal
 }

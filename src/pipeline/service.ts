@@ -11,10 +11,12 @@ import { isWhole } from '#model/selection.ts'
 import { s3 } from '#publish/channels/s3.ts'
 import { ses } from '#publish/channels/ses.ts'
 import { markDone, readDone } from '#publish/run.ts'
+import { keepPlan } from '#remediate/plan-store.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { type AuditResult, audit } from './audit.ts'
 import { liveFleet } from './fleet.ts'
 import { openHistory } from './history/history.ts'
+import { type PlanBesideOptions, planBeside } from './plan-beside.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 import { policyKey, remainingOf, type ServiceRuntime, storeOf, timeLimit } from './service-runtime.ts'
 import { embeddedMetricsName, formatsWith, rules } from './shelves.ts'
@@ -26,6 +28,8 @@ export interface AuditRuntime extends ServiceRuntime {
 
 /** Kept free at the end for judging, rendering and publishing. */
 const publishingShare = 0.2
+/** A plan takes what reading has left, and no more than this of the time for publishing. */
+const planningShare = 0.9
 /** The very last moment at which something may still be under way. */
 const endShare = 0.95
 
@@ -39,11 +43,13 @@ class IncompleteRun extends Error {}
 export async function runService(request: AuditRequest, settings: Settings, runtime: AuditRuntime): Promise<RunAnswer> {
   const remainingMs = remainingOf(runtime)
   const reading = timeLimit(remainingMs * (1 - publishingShare))
+  const planning = timeLimit(remainingMs * planningShare)
   const end = timeLimit(remainingMs * endShare)
   try {
-    return await runUntil(request, settings, { ...runtime, remainingMs }, reading.signal, end.signal)
+    return await runUntil(request, settings, { ...runtime, remainingMs }, reading.signal, planning.signal, end.signal)
   } finally {
     reading.end()
+    planning.end()
     end.end()
     await rm(runtime.folder, { recursive: true, force: true })
   }
@@ -54,6 +60,7 @@ async function runUntil(
   settings: Settings,
   runtime: AuditRuntime,
   readUntil: AbortSignal,
+  planUntil: AbortSignal,
   endAt: AbortSignal,
 ): Promise<RunAnswer> {
   const region = await sdkRegion()
@@ -81,6 +88,10 @@ async function runUntil(
     snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
     history: store === null || isDryRun ? null : openHistory({ store, runId, isWhole: isWhole(selection), ...policy.history }),
     verify: nodes => rejectUnknownNames(selection, nodes),
+    plan:
+      isDryRun || policy.remediation.mode === 'off'
+        ? undefined
+        : planInto(store, { policy, selection, version: runtime.version, signal: planUntil }),
   })
   const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
   if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
@@ -89,6 +100,13 @@ async function runUntil(
   if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
   return answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
 }
+
+/** Kept by its digest, too, where whoever applies it looks. */
+const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot: string | null) =>
+  planBeside(
+    snapshot,
+    store === null ? options : { ...options, approveOptions: ` --store ${store.location}`, keep: plan => keepPlan(store, plan) },
+  )
 
 /** Whom the policy names, else whom the stack names. */
 function mailOf({ isMailed, isDryRun }: AuditRequest, settings: Settings, { report }: Policy): { from: string; to: string[] } | null {

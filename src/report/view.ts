@@ -2,6 +2,7 @@
 import type { AuditReport } from '#model/report.ts'
 import { type FindingsView, findingsView, type RuleView, rulesOf, type WaivedView, waivedView, worstFirst } from '#report/views/findings.ts'
 import { type FleetView, fleetView } from '#report/views/fleet.ts'
+import { type PlanView, planView } from '#report/views/plan.ts'
 import { type RemainderView, type Rows, remainderView } from '#report/views/remainder.ts'
 import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
@@ -13,6 +14,8 @@ export interface PageView {
   verdict: VerdictView
   findings: FindingsView
   findingsCount: string
+  /** Null: none was asked for. */
+  plan: PlanView | null
   thresholds: ThresholdsView
   fleet: FleetView
   nodesCount: string
@@ -36,6 +39,7 @@ export function pageView(report: AuditReport): PageView {
     verdict,
     findings: findingsView(document.findings),
     findingsCount: formatCount(document.findings.length),
+    plan: planView(report.plan ?? null),
     thresholds: thresholdsView(nodes),
     fleet: fleetView(report),
     nodesCount: formatCount(nodes.length),

@@ -179,6 +179,23 @@ describe('highwater plan of other remedies', () => {
   })
 })
 
+describe('highwater audit --plan', () => {
+  it('makes a plan of all that can be fixed, beside the report, of the chosen nodes', async () => {
+    const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '15%', 'nodefs.inodesFree': '5%' }
+    const sick = (name: string) => fleetNode({ name, file: { ...mainFile, evictionHard }, configz: { evictionHard } })
+    const folder = temporaryFolder()
+    const policy = join(folder, 'highwater.yaml')
+    writeFileSync(policy, '{}')
+    const args = ['audit', '--snapshot', snapshotOf([sick('a'), sick('b')]), '--policy', policy, '--out', folder, '--node', 'a']
+    expect((await inProcess(args)).code).toBe(0)
+    expect(existsSync(join(folder, 'plan.json'))).toBe(false)
+    expect((await inProcess([...args, '--plan'])).code).toBe(0)
+    const { steps, digest } = JSON.parse(readFileSync(join(folder, 'plan.json'), 'utf8')) as Plan
+    expect(steps.map(({ node }) => node)).toEqual(['a'])
+    for (const name of ['report.html', 'email.txt']) expect(readFileSync(join(folder, name), 'utf8')).toContain(digest)
+  })
+})
+
 describe('highwater approve', () => {
   const approve = (file: string, ...args: string[]) => inProcess(['approve', file, ...args])
 

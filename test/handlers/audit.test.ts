@@ -5,9 +5,11 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
+import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
+import { parsePlan } from '#pipeline/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invoke } from '#test/lambda.ts'
@@ -129,6 +131,46 @@ describe('more forms of the report', () => {
     expect(JSON.parse(file('findings.asff.json'))[0].Findings[0].ProductArn).toMatch(/^arn:aws:securityhub:/)
     expect(logged).toContain(file('metrics.emf.ndjson'))
     expect(logged.join('')).toContain('"Cluster":"recorded"')
+  })
+})
+
+describe('a plan beside the report', () => {
+  const policyOf = (storeFolder: string, policy: string) => {
+    mkdirSync(join(storeFolder, 'highwater-lab'), { recursive: true })
+    writeFileSync(join(storeFolder, 'highwater-lab', 'highwater.yaml'), policy)
+  }
+
+  it('is made where the policy asks for it: published, kept by its digest, and named in page and mail', async () => {
+    const { lab, storeFolder, run, file } = await world(probe)
+    policyOf(storeFolder, 'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\nremediation: { mode: plan }\n')
+    expect(await invoke(tick)).toMatchObject({ state: 'published' })
+    const plan = parsePlan(file('plan.json'), 'plan.json')
+    expect(plan.steps.length).toBeGreaterThan(0)
+    expect(readFileSync(join(storeFolder, 'highwater-lab', 'remediation', 'plans', `${plan.digest}.json`), 'utf8')).toBe(file('plan.json'))
+    expect(existsSync(join(storeFolder, 'highwater-lab', 'remediation', 'approvals'))).toBe(false)
+    const command = `highwater approve plan.json --digest ${plan.digest} --by`
+    expect(file('report.html')).toContain(command)
+    expect(lab.mails()[0]?.text?.replace(/\s+/g, ' ')).toContain(command)
+    expect(lab.mails()[0]?.text?.replace(/\s+/g, ' ')).toContain('--store s3://highwater-lab')
+    expect(existsSync(join(run, 'done.json'))).toBe(true)
+  })
+
+  it('is not made otherwise, nor for a dry run', async () => {
+    const { storeFolder, run, file } = await world()
+    await invoke(tick)
+    expect(existsSync(join(run, 'plan.json'))).toBe(false)
+    expect(file('report.html')).not.toContain('id="plan"')
+    policyOf(storeFolder, 'remediation: { mode: plan }\n')
+    await invoke({ dryRun: true })
+    expect(existsSync(join(storeFolder, 'highwater-lab', 'remediation'))).toBe(false)
+  })
+
+  it('that could not be kept is said, and costs the report nothing', async () => {
+    const { storeFolder, file } = await world(probe)
+    policyOf(storeFolder, 'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\nremediation: { mode: plan }\n')
+    writeFileSync(join(storeFolder, 'highwater-lab', 'remediation'), 'a file where a folder should be')
+    await invoke(tick)
+    expect(file('report.html')).toContain('A plan of what can be fixed could not be made')
   })
 })
 

@@ -8,6 +8,7 @@ import { severityWords, tally, worstFirst } from './findings.ts'
 import { type MailFindingsView, mailFindingsView } from './mail-findings.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 import { type MailDeliveriesView, type MailNotAudited, mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
+import { type PlanView, planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
 const subjectLimit = 120
@@ -35,6 +36,8 @@ export interface MailView {
   }
   /** Null without findings. */
   findings: MailFindingsView | null
+  /** Null: none was asked for. */
+  plan: PlanView | null
   /** Null where nothing was left out. */
   notAudited: (MailNotAudited & { title: string }) | null
   report: MailDeliveriesView
@@ -71,6 +74,7 @@ export function mailView(report: AuditReport, deliveries: Delivery[], share: num
           : null,
     },
     findings: findings.length > 0 ? mailFindingsView(findings, fold) : null,
+    plan: planView(report.plan ?? null, fold),
     notAudited: lost ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold) } : null,
     report: mailed,
     footer: `highwater ${fold(run.version, 40)}, account ${fold(run.account ?? 'unknown', 40)}, region ${fold(run.region ?? 'unknown', 40)}`,

@@ -1,0 +1,59 @@
+/** A plan beside an audit: of all that it found and a plan may fix. It costs three more readings of the snapshot, and never the audit itself. */
+import { actsAtOnce, type Plan, type ReportedPlan } from '#model/plan.ts'
+import type { Policy } from '#model/policy.ts'
+import type { RenderedFile } from '#model/report.ts'
+import type { Selection } from '#model/selection.ts'
+import { makePlan, planText } from './plan.ts'
+
+export interface PlanBeside {
+  reported: ReportedPlan
+  /** Null where it could not be made. */
+  file: RenderedFile | null
+}
+
+export interface PlanBesideOptions {
+  policy: Policy
+  selection: Selection
+  version: string
+  /** Ends the planning, while there is still time to publish. */
+  signal?: AbortSignal
+  /** What stands after `highwater approve plan.json --digest …`. */
+  approveOptions?: string
+  /** Keeps it elsewhere, too. */
+  keep?: (plan: Plan) => Promise<unknown>
+}
+
+/** What the file of a plan is called beside a report. */
+export const planName = 'plan.json'
+
+/** @param snapshot of the audit; null: none was kept. Never throws. */
+export async function planBeside(snapshot: string | null, options: PlanBesideOptions): Promise<PlanBeside> {
+  const { policy, selection, version, signal, approveOptions = '', keep } = options
+  if (snapshot === null) return failed('the snapshot that it would be made of was not kept')
+  try {
+    const asked = { rules: [], findings: [], changes: [], allowActAtOnce: false, selection }
+    const { plan } = await makePlan(snapshot, { ...asked, policy, version, signal })
+    if (plan.steps.length > 0) await keep?.(plan)
+    return { reported: reportedOf(plan, approveOptions), file: { name: planName, contentType: 'application/json', body: planText(plan) } }
+  } catch (error) {
+    return failed(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const failed = (why: string): PlanBeside => ({ reported: { state: 'failed', why }, file: null })
+
+function reportedOf(plan: Plan, approveOptions: string): ReportedPlan {
+  const { id, digest, steps, waves, never, refused, unchanged } = plan
+  const acting = steps.some(actsAtOnce) ? ' --allow-act-at-once' : ''
+  return {
+    state: 'made',
+    id,
+    digest,
+    nodes: steps.length,
+    waves: waves.length,
+    never: never.length,
+    refused: refused.length,
+    unchanged,
+    command: `highwater approve ${planName} --digest ${digest}${acting} --by "YOUR NAME"${approveOptions}`,
+  }
+}

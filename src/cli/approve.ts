@@ -52,6 +52,7 @@ be written.`,
         until: options.until ?? new Date(now.getTime() + dayMs).toISOString(),
         options: { allowActAtOnce: options.allowActAtOnce === true },
       })
+      const store = options.store === undefined ? null : await storeAt(options.store)
       const out = options.out ?? approvalFileOf(file)
       try {
         writeFileSync(out, approvalText(approval))
@@ -61,7 +62,6 @@ be written.`,
         })
       }
       process.stdout.write(`Plan ${plan.id} is approved by ${approval.by} until ${approval.until}: ${out}\n`)
-      if (options.store !== undefined)
-        process.stdout.write(`Kept with its plan: ${await keepApproved(await storeAt(options.store), plan, approval)}\n`)
+      if (store !== null) process.stdout.write(`Kept with its plan: ${await keepApproved(store, plan, approval)}\n`)
     })
 }

@@ -24,7 +24,7 @@ export interface PlanBesideOptions {
 }
 
 /** What the file of a plan is called beside a report. */
-export const planName = 'plan.json'
+const planName = 'plan.json'
 
 /** @param snapshot of the audit; null: none was kept. Never throws. */
 export async function planBeside(snapshot: string | null, options: PlanBesideOptions): Promise<PlanBeside> {

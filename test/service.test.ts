@@ -11,6 +11,7 @@ import { s3Permissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
 import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
+import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
@@ -146,6 +147,21 @@ describe('npx serverless package, without account or login', () => {
     expect(ofType('AWS::Lambda::Function')[0]?.Properties.Role).toEqual({ 'Fn::GetAtt': ['AuditRole', 'Arn'] })
   })
 
+  it('goes on with runs every quarter of an hour, by a schedule and a role that are there only with remediation', () => {
+    const { Condition, Properties } = template.Resources.RemediateSchedulerSchedule1 ?? {}
+    expect(Condition).toBe('Remediates')
+    expect(Properties).toMatchObject({ ScheduleExpression: 'rate(15 minutes)' })
+    const target = Properties?.Target as { Input: string; RoleArn: unknown; Arn: unknown } | undefined
+    expect(parseRemediationEvent(JSON.parse(target?.Input ?? ''))).toEqual({ action: 'resume', run: null })
+    expect(target).toMatchObject({
+      RoleArn: { 'Fn::GetAtt': ['RemediateScheduleRole', 'Arn'] },
+      Arn: { 'Fn::GetAtt': ['RemediateLambdaFunction', 'Arn'] },
+    })
+    expect(statementsOf('RemediateScheduleRole').flatMap(({ Action }) => Action)).toEqual(['lambda:InvokeFunction'])
+    expect(JSON.stringify(statementsOf('RemediateScheduleRole'))).toMatch(/function:highwater-prod-remediate"/)
+    expect(trustOf('RemediateScheduleRole')).toEqual([{ Service: 'scheduler.amazonaws.com' }])
+  })
+
   it('gives the schedule another role, which may only invoke the function', () => {
     expect(statementsOf('ScheduleRole').flatMap(({ Action }) => Action)).toEqual(['lambda:InvokeFunction'])
     expect(trustOf('ScheduleRole')).toEqual([{ Service: 'scheduler.amazonaws.com' }])
@@ -196,7 +212,13 @@ describe('npx serverless package, without account or login', () => {
       Condition?.startsWith('Remediates') ? [name] : [],
     )
     expect(conditional).toEqual(
-      expect.arrayContaining(['RemediateLambdaFunction', 'RemediateLogGroup', 'RemediateRole', 'RemediateLambdaEvConf']),
+      expect.arrayContaining([
+        'RemediateLambdaFunction',
+        'RemediateSchedulerSchedule1',
+        'RemediateLogGroup',
+        'RemediateRole',
+        'RemediateLambdaEvConf',
+      ]),
     )
     const others = JSON.stringify(Object.entries(template.Resources).filter(([name]) => !conditional.includes(name)))
     for (const name of conditional) expect(others).not.toContain(`"${name}"`)

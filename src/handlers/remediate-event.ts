@@ -9,20 +9,44 @@ const ruleId = z.string().check(z.regex(/^[a-z][a-z0-9-]{0,99}$/, 'the id of a r
 const findingId = z.string().check(z.regex(/^[a-f0-9]{16}$/, 'the id of a finding, 16 hexadecimal digits'))
 const change = z.string().check(z.minLength(3), z.maxLength(500))
 
-const plan = z.strictObject({
-  action: z.literal('plan'),
-  ...selected,
-  rules: names(ruleId),
-  findings: names(findingId),
-  set: names(change),
-  allowActAtOnce: z._default(z.boolean(), false),
-  source: z._default(z.enum(['live', 'latest']), 'live'),
-})
+const digest = z.string().check(z.regex(/^[a-f0-9]{64}$/, "a plan's digest, all 64 characters"))
+const run = z.string().check(z.regex(/^[a-f0-9]{16}$/, "a run's id, the first 16 characters of its plan's digest"))
+
+const forms = z.discriminatedUnion(
+  'action',
+  [
+    z.strictObject({
+      action: z.literal('plan'),
+      ...selected,
+      rules: names(ruleId),
+      findings: names(findingId),
+      set: names(change),
+      allowActAtOnce: z._default(z.boolean(), false),
+      source: z._default(z.enum(['live', 'latest']), 'live'),
+    }),
+    z.strictObject({
+      action: z.literal('apply'),
+      plan: digest,
+      by: z._default(z.nullable(z.string().check(z.minLength(1), z.maxLength(200))), null),
+      until: z._default(z.nullable(z.iso.datetime({ error: 'a time like 2026-11-21T05:00:00Z', offset: true })), null),
+      allowActAtOnce: z._default(z.boolean(), false),
+      skipChanged: z._default(z.boolean(), false),
+    }),
+    z.strictObject({ action: z.literal('resume'), run: z._default(z.nullable(run), null) }),
+    z.strictObject({ action: z.literal('rollback'), run }),
+  ],
+  { error: 'action is one of plan, apply, resume, rollback' },
+)
 
 /** @throws OperatorError naming every mistake and what would be right */
 export function parseRemediationEvent(event: unknown): RemediationRequest {
-  const parsed = plan.safeParse(event ?? {})
+  const parsed = forms.safeParse(event ?? {})
   if (!parsed.success) throw refusal(mistakesIn(parsed.error.issues))
+  if (parsed.data.action !== 'plan') {
+    if (parsed.data.action === 'apply' && parsed.data.by === null && (parsed.data.until !== null || parsed.data.allowActAtOnce))
+      throw refusal('by: until and allowActAtOnce are of an approval: say who gives it')
+    return parsed.data
+  }
   const { action, clusters, nodegroups, nodes, rules, findings, set, allowActAtOnce, source } = parsed.data
   return { action, selection: { clusters, nodegroups, nodes }, rules, findings, changes: changesOf(set), allowActAtOnce, source }
 }
@@ -43,5 +67,6 @@ function changesOf(set: readonly string[]) {
 
 const refusal = (mistakes: string): OperatorError =>
   new OperatorError(
-    `This event is not one of remediation's. ${mistakes}. Send {"action":"plan","clusters":[…],"nodegroups":[…],"nodes":[…],"rules":[…],"findings":[…],"set":["FIELD=VALUE"]}, as in events/plan.json`,
+    `This event is not one of remediation's. ${mistakes}. Send {"action":"plan","clusters":[…],"nodegroups":[…],"nodes":[…],"rules":[…],"findings":[…],"set":["FIELD=VALUE"]}, ` +
+      '{"action":"apply","plan":DIGEST,"by":NAME}, {"action":"resume"} or {"action":"rollback","run":RUN}, as in events/plan.json and events/apply.json',
   )

@@ -1,6 +1,6 @@
 /** Remediation as a Lambda function: there only where the stack has it on. The answer says what came of it and how to go on. */
 import type { RemediationAnswer } from '#model/remediation-request.ts'
-import { runRemediation } from '#pipeline/remediation-service.ts'
+import { runRemediation } from '#pipeline/remediation/service.ts'
 import { parseSettings } from '#settings.ts'
 import { type LambdaContext, runtimeOf } from './lambda.ts'
 import { parseRemediationEvent } from './remediate-event.ts'

@@ -1,4 +1,5 @@
 /** What is asked of the function `remediate`, and what it answers. */
+import type { RunState, StepState } from './remediation.ts'
 import type { Selection } from './selection.ts'
 import type { ConfigurationChange } from './what-if.ts'
 
@@ -15,7 +16,32 @@ export interface PlanAsked {
   source: 'live' | 'latest'
 }
 
-export type RemediationRequest = PlanAsked
+/** Apply a plan that lies in the bucket; where it has been begun before, go on with it. */
+export interface ApplyAsked {
+  action: 'apply'
+  /** Its digest. */
+  plan: string
+  /** Who approves it by this event; null: the approval that lies in the bucket counts. */
+  by: string | null
+  /** RFC 3339; null: for 24 h. */
+  until: string | null
+  allowActAtOnce: boolean
+  /** Nodes that have changed since the plan are passed over; else they refuse it. */
+  skipChanged: boolean
+}
+
+/** Go on with a run; null: with every one that is not at its end. */
+export interface ResumeAsked {
+  action: 'resume'
+  run: string | null
+}
+
+export interface RollbackAsked {
+  action: 'rollback'
+  run: string
+}
+
+export type RemediationRequest = PlanAsked | ApplyAsked | ResumeAsked | RollbackAsked
 
 /** How much of a plan there is. */
 export interface PlanCounts {
@@ -45,4 +71,26 @@ export interface PlanAnswer {
   next: string
 }
 
-export type RemediationAnswer = PlanAnswer
+/** What came of one run. `refused`: it did not go on now, and why says why. */
+export interface RanOne {
+  id: string
+  state: RunState | 'refused'
+  why: string | null
+  /** By where they stand. */
+  nodes: Partial<Record<StepState, number>>
+  next: string
+}
+
+export interface RunAnswered extends RanOne {
+  action: 'apply' | 'resume' | 'rollback'
+  digest: string
+  approvedBy: string
+}
+
+export interface ResumedAnswer {
+  action: 'resume'
+  /** Those that were not at their end, and what the policy has approved. */
+  runs: RanOne[]
+}
+
+export type RemediationAnswer = PlanAnswer | RunAnswered | ResumedAnswer

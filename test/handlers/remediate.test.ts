@@ -3,17 +3,25 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { folderStore } from '#clients/folder-store.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import { parsePlan } from '#pipeline/plan.ts'
+import { approvalSchema } from '#model/plan.ts'
+import type { PlanAnswer } from '#model/remediation-request.ts'
+import { parsePlan, planText } from '#pipeline/plan.ts'
+import { Journal } from '#remediate/journal.ts'
+import { digestOf } from '#remediate/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invokeRemediate } from '#test/lambda.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
+const planned = async (event: object): Promise<PlanAnswer> => (await invokeRemediate(event)) as PlanAnswer
 const gc = ['imageGCHighThresholdPercent=65', 'imageGCLowThresholdPercent=50']
+const auto = (limit: number) =>
+  `remediation: { auto: { fields: [imageGCHighThresholdPercent, imageGCLowThresholdPercent], clusters: [prod], nodesPerDay: ${limit} } }\n`
 const tick = '2026-11-20T05-00-00Z'
 
 async function world({
@@ -43,7 +51,7 @@ async function world({
 describe('asked for a plan', () => {
   it('reads the fleet anew, keeps the plan by its digest, and says how it is approved', async () => {
     const { kept, read } = await world({ scenario: probe, policy: 'modes: [{ mode: ssm }]\npace: { ssmRequestsPerSecond: 100 }\n' })
-    const answer = await invokeRemediate({ action: 'plan', set: gc })
+    const answer = await planned({ action: 'plan', set: gc })
     expect(answer).toMatchObject({ action: 'plan', approvedBy: null, inputErrors: [] })
     expect(answer.location).toBe(`s3://highwater-lab/remediation/plans/${answer.digest}.json`)
     expect(answer.next).toContain(`--digest ${answer.digest}`)
@@ -62,7 +70,7 @@ describe('asked for a plan', () => {
     keepSnapshot('2026-11-19T05-00-00Z', [{ name: 'old' }])
     keepSnapshot('2026-11-20T06-00-00Z-by-hand', [{ name: 'part' }])
     const event = { action: 'plan', source: 'latest', set: gc, nodes: ['a'] }
-    const answers = [await invokeRemediate(event), await invokeRemediate(event)]
+    const answers = [await planned(event), await planned(event)]
     expect(answers[0]).toEqual(answers[1])
     expect(kept('plans')).toHaveLength(1)
     expect(parsePlan(read('plans', answers[0]?.digest ?? ''), 'x').steps.map(({ node }) => node)).toEqual(['a'])
@@ -76,13 +84,10 @@ describe('asked for a plan', () => {
     expect(kept('plans')).toEqual([])
   })
 
-  const auto = (limit: number) =>
-    `remediation: { auto: { fields: [imageGCHighThresholdPercent, imageGCLowThresholdPercent], clusters: [prod], nodesPerDay: ${limit} } }\n`
-
   it('approves what the policy names, for a day, and once', async () => {
     const { read, kept } = await world({ nodes: [{ name: 'a' }, { name: 'b' }], policy: auto(2) })
     const event = { action: 'plan', source: 'latest', set: gc }
-    const answer = await invokeRemediate(event)
+    const answer = await planned(event)
     expect(answer).toMatchObject({ approvedBy: 'policy', next: expect.stringContaining('The policy approves it until') })
     const approval = read('approvals', answer.digest)
     expect(JSON.parse(approval)).toMatchObject({ plan: answer.digest, by: 'policy', options: { allowActAtOnce: false } })
@@ -97,12 +102,12 @@ describe('asked for a plan', () => {
 
   it('leaves to a person what the policy does not name, and what changes nothing', async () => {
     const { kept } = await world({ nodes: [{ name: 'a' }], policy: auto(1) })
-    const answer = await invokeRemediate({ action: 'plan', source: 'latest', set: ['containerLogMaxFiles=4'] })
+    const answer = await planned({ action: 'plan', source: 'latest', set: ['containerLogMaxFiles=4'] })
     expect(answer).toMatchObject({
       approvedBy: null,
       next: expect.stringContaining('it changes containerLogMaxFiles, which is none of the fields'),
     })
-    const nothing = await invokeRemediate({ action: 'plan', source: 'latest', set: ['containerLogMaxFiles=5'] })
+    const nothing = await planned({ action: 'plan', source: 'latest', set: ['containerLogMaxFiles=5'] })
     expect(nothing).toMatchObject({ counts: { nodes: 0, unchanged: 1 }, next: expect.stringContaining('nothing to approve') })
     expect(kept('approvals')).toEqual([])
   })
@@ -118,7 +123,111 @@ describe('asked for a plan', () => {
   })
 })
 
+/** A cluster of the plans' name, and none of their nodes. */
+const prod: Scenario = { ...recorded, clusters: recorded.clusters.map(cluster => ({ ...cluster, name: 'prod' })) }
+const event = { action: 'plan', source: 'latest', set: gc }
+
+describe('asked to apply a plan', () => {
+  it('that is not there, or that nobody approved, sends nothing', async () => {
+    const { kept } = await world({ scenario: prod, nodes: [{ name: 'a' }] })
+    await expect(invokeRemediate({ action: 'apply', plan: 'f'.repeat(64), by: 'Ada' })).rejects.toThrow(/There is no plan f{16}/)
+    const { digest } = await planned(event)
+    await expect(invokeRemediate({ action: 'apply', plan: digest })).rejects.toThrow(/Nobody has approved plan [a-f0-9]{16}: name who does/)
+    await expect(invokeRemediate({ action: 'apply', plan: digest, by: 'policy' })).rejects.toThrow(/Only the policy approves/)
+    await expect(invokeRemediate({ action: 'apply', plan: digest, by: 'Ada', until: '2020-01-01T00:00:00Z' })).rejects.toThrow(
+      /expired at 2020/,
+    )
+    expect([...kept('approvals'), ...kept('runs')]).toEqual([])
+  })
+
+  it('whose nodes are no longer those refuses it, and keeps who approved it', async () => {
+    const { kept, read } = await world({ scenario: prod, nodes: [{ name: 'a' }, { name: 'b' }] })
+    const { digest } = await planned(event)
+    await expect(invokeRemediate({ action: 'apply', plan: digest, by: 'Ada Lovelace' })).rejects.toThrow(
+      /no longer fits 2 of its 2 nodes: .*Nothing was sent/,
+    )
+    expect(JSON.parse(read('approvals', digest))).toMatchObject({ plan: digest, by: 'Ada Lovelace' })
+    expect(kept('runs')).toEqual([])
+  })
+
+  it('goes on with the one run of that plan however often it is asked, to its end and back', async () => {
+    const { bucket } = await world({ scenario: prod, nodes: [{ name: 'a' }, { name: 'b' }] })
+    const { digest, id } = await planned(event)
+    const apply = { action: 'apply', plan: digest, by: 'Ada Lovelace', skipChanged: true }
+    const ended = await invokeRemediate(apply)
+    expect(ended).toMatchObject({ action: 'apply', id, digest, approvedBy: 'Ada Lovelace', nodes: { skipped: 2 } })
+    expect(await invokeRemediate(apply)).toEqual(ended)
+    expect(readdirSync(join(bucket, 'remediation', 'runs'))).toEqual([id])
+    expect(await invokeRemediate({ action: 'resume' })).toEqual({ action: 'resume', runs: [] })
+    expect(await invokeRemediate({ action: 'rollback', run: id })).toMatchObject({ action: 'rollback', id, state: 'rolled-back' })
+    await expect(invokeRemediate({ action: 'rollback', run: 'f'.repeat(16) })).rejects.toThrow(/has no run f{16}/)
+  })
+})
+
+describe('asked to go on', () => {
+  async function begun(until: string) {
+    const made = await world({ scenario: prod, nodes: [{ name: 'a' }, { name: 'b' }] })
+    const { digest, id } = await planned(event)
+    const plan = parsePlan(made.read('plans', digest), 'x')
+    const approval = {
+      schema: approvalSchema,
+      plan: digest,
+      by: 'Ada',
+      at: '2020-01-01T00:00:00Z',
+      until,
+      options: { allowActAtOnce: false },
+    } as const
+    await new Journal(folderStore(made.bucket), id, 'one that died').begin(plan, approval, '2020-01-01T00:00:00Z')
+    return { ...made, id }
+  }
+
+  it('takes up every run that is not at its end, and then has nothing to do', async () => {
+    const { id } = await begun('2120-01-01T00:00:00Z')
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({ runs: [{ id, nodes: { skipped: 2 } }] })
+    expect(await invokeRemediate({ action: 'resume' })).toEqual({ action: 'resume', runs: [] })
+  })
+
+  it('says of a run that may not go on why, and costs no other', async () => {
+    const { id } = await begun('2020-01-02T00:00:00Z')
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
+      runs: [{ id, state: 'refused', why: expect.stringContaining('expired at 2020-01-02') }],
+    })
+    await expect(invokeRemediate({ action: 'resume', run: id })).rejects.toThrow(/expired at/)
+    await expect(invokeRemediate({ action: 'resume', run: 'f'.repeat(16) })).rejects.toThrow(/There is no run f{16}/)
+  })
+
+  it.each([
+    ['of today', 0, true],
+    ['of the day before', 25, false],
+  ])('begins, where the policy approves it, the plan of the last scheduled audit: one %s', async (_, hours, isBegun) => {
+    const { bucket, kept, read } = await world({ scenario: prod, policy: auto(2), nodes: [{ name: 'a' }] })
+    const { digest: known } = await planned({ ...event, set: ['containerLogMaxFiles=4'] })
+    expect(kept('approvals')).toEqual([])
+    const made = parsePlan(read('plans', (await planned(event)).digest), 'x')
+    const body = { ...made, createdAt: new Date(Date.now() - hours * 3_600_000).toISOString() }
+    const digest = digestOf(body)
+    writeFileSync(join(bucket, 'runs', tick, 'plan.json'), planText({ ...body, digest, id: digest.slice(0, 16) }))
+    const answer = await invokeRemediate({ action: 'resume' })
+    // Its node is not there any more, so it is refused; but it was approved and tried.
+    const refused = { id: digest.slice(0, 16), state: 'refused', why: expect.stringContaining('no longer fits 1 of its 1 nodes') }
+    expect(answer).toMatchObject({ runs: isBegun ? [refused] : [] })
+    expect(kept('approvals').includes(`${digest}.json`)).toBe(isBegun)
+    expect(kept('approvals')).not.toContain(`${known}.json`)
+  })
+})
+
 describe('an event of remediation', () => {
+  it('like events/apply.json is taken', () => {
+    expect(parseRemediationEvent(JSON.parse(readFileSync('events/apply.json', 'utf8')))).toEqual({
+      action: 'apply',
+      plan: '0'.repeat(64),
+      by: 'Ada Lovelace',
+      until: null,
+      allowActAtOnce: false,
+      skipChanged: false,
+    })
+  })
+
   it('like events/plan.json is taken', () => {
     expect(parseRemediationEvent(JSON.parse(readFileSync('events/plan.json', 'utf8')))).toEqual({
       action: 'plan',
@@ -132,9 +241,13 @@ describe('an event of remediation', () => {
   })
 
   it.each([
-    [{}, /the event|action/],
-    [null, /action/],
-    [{ action: 'reboot' }, /action/],
+    [{}, /action is one of plan, apply, resume, rollback/],
+    [null, /action is one of/],
+    [{ action: 'reboot' }, /action is one of/],
+    [{ action: 'apply', plan: 'abc', by: '', until: 'tomorrow' }, /plan: a plan's digest.*by: .*until: a time like/s],
+    [{ action: 'apply', plan: 'a'.repeat(64), allowActAtOnce: true }, /by: until and allowActAtOnce are of an approval/],
+    [{ action: 'resume', run: '../x' }, /run: a run's id/],
+    [{ action: 'rollback' }, /run: /],
     [
       { action: 'plan', nodes: ['a/b'], findings: ['x'], cluster: 'prod' },
       /nodes\.0: a node name.*findings\.0: the id of a finding.*cluster/s,

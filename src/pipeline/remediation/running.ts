@@ -1,0 +1,128 @@
+/** Runs that the function begins, goes on with, and takes back. A plan has one run, so the same event twice is one run. */
+import { randomUUID } from 'node:crypto'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Approval, Plan } from '#model/plan.ts'
+import type { RemediationRun, StepState } from '#model/remediation.ts'
+import type { ApplyAsked, RanOne, ResumedAnswer, RunAnswered } from '#model/remediation-request.ts'
+import { everything } from '#model/selection.ts'
+import { eksTargets } from '#pipeline/fleet.ts'
+import { eksNames } from '#pipeline/fresh.ts'
+import { approve } from '#pipeline/plan.ts'
+import { type RemediateOptions, remediate, takeBack } from '#pipeline/remediate.ts'
+import { approveToday } from '#remediate/approved-today.ts'
+import { isOfTheWorld, messageOf } from '#remediate/pausing.ts'
+import { keepApproval, keptApproval, keptPlan, keptRun, openRuns, parsePlanAt } from '#remediate/plan-store.ts'
+import { latestOfSchedule } from './planning.ts'
+import type { RemediationService } from './service.ts'
+
+const dayMs = 24 * 3_600_000
+
+/** By a person's word in the event, or by the approval that lies in the bucket. @throws OperatorError before anything is sent */
+export async function applyApproved(asked: ApplyAsked, service: RemediationService): Promise<RunAnswered> {
+  const { store } = service
+  const plan = await keptPlan(store, asked.plan)
+  const approval = asked.by === null ? await keptApproval(store, plan.digest) : await approvedBy(asked.by, asked, plan, service)
+  if (approval === null)
+    throw new OperatorError(
+      `Nobody has approved plan ${plan.id}: name who does ("by"), or keep an approval by highwater approve PLAN --digest ${plan.digest} --by NAME --store ${store.location}`,
+    )
+  return { action: 'apply', ...answerOf(await applied(plan, approval, service, asked.skipChanged)) }
+}
+
+async function approvedBy(
+  by: string,
+  { until, allowActAtOnce }: ApplyAsked,
+  plan: Plan,
+  { store, runtime }: RemediationService,
+): Promise<Approval> {
+  const now = runtime.now()
+  const approval = approve(plan, {
+    digest: plan.digest,
+    by,
+    at: now.toISOString(),
+    until: until ?? new Date(now.getTime() + dayMs).toISOString(),
+    options: { allowActAtOnce },
+  })
+  await keepApproval(store, approval)
+  return approval
+}
+
+/** A run that was begun before goes on where it stood. */
+const applied = (plan: Plan, approval: Approval, service: RemediationService, skipChanged = false): Promise<RemediationRun> =>
+  remediate(plan, approval, { ...optionsOf(service), resume: true, skipChanged })
+
+/** @throws OperatorError */
+export async function resumeOne(run: string, service: RemediationService): Promise<RunAnswered> {
+  const { plan, approval } = await keptRun(service.store, run)
+  return { action: 'resume', ...answerOf(await applied(plan, (await keptApproval(service.store, plan.digest)) ?? approval, service)) }
+}
+
+/** What the schedule asks for: every run that is not at its end, and then what the policy approves by itself. One that cannot go on costs no other. */
+export async function resumeAll(service: RemediationService): Promise<ResumedAnswer> {
+  const runs: RanOne[] = []
+  for (const run of await openRuns(service.store)) {
+    // What is not reached now is reached by the next one.
+    if (service.stop.aborted) return { action: 'resume', runs }
+    runs.push(await orWhy(run, () => resumeOne(run, service)))
+  }
+  const approved = service.policy.remediation.auto === null ? null : await policyPlan(service)
+  if (approved !== null) {
+    const { plan, approval } = approved
+    runs.push(await orWhy(plan.id, async () => answerOf(await applied(plan, approval, service))))
+  }
+  return { action: 'resume', runs }
+}
+
+/** The plan of the last scheduled audit, where the policy approves it and it has no run yet. */
+async function policyPlan({ store, policy, runtime }: RemediationService): Promise<{ plan: Plan; approval: Approval } | null> {
+  const key = await latestOfSchedule(store, 'plan.json')
+  const plan = key === null ? null : await parsePlanAt(store, key)
+  const now = runtime.now()
+  // What an audit saw longer ago is not what is there.
+  if (
+    plan === null ||
+    now.getTime() - Date.parse(plan.createdAt) > dayMs ||
+    (await store.read(`remediation/runs/${plan.id}/run.json`)) !== null
+  )
+    return null
+  const answer = await approveToday(store, plan, policy.remediation.auto, now)
+  if (!('approval' in answer)) return null
+  await keepApproval(store, answer.approval)
+  return { plan, approval: answer.approval }
+}
+
+/** @throws OperatorError */
+export async function rollBackRun(run: string, service: RemediationService): Promise<RunAnswered> {
+  return { action: 'rollback', ...answerOf(await takeBack(run, optionsOf(service))) }
+}
+
+function optionsOf({ store, policy, stop, end }: RemediationService): RemediateOptions {
+  return {
+    ...{ store, policy, stop, end, holder: randomUUID() },
+    targets: clusters => eksTargets({ policy, selection: { ...everything, clusters: eksNames(clusters) }, signal: end }),
+  }
+}
+
+async function orWhy(run: string, work: () => Promise<RanOne>): Promise<RanOne> {
+  try {
+    const { id, state, why, nodes, next } = await work()
+    return { id, state, why, nodes, next }
+  } catch (error) {
+    if (!isOfTheWorld(error)) throw error
+    const next = `It is tried again with the next {"action":"resume"}; {"action":"rollback","run":"${run}"} takes back what it has changed.`
+    return { id: run, state: 'refused', why: messageOf(error), nodes: {}, next }
+  }
+}
+
+function answerOf({ run, plan, approvedBy, state, why, steps }: RemediationRun): Omit<RunAnswered, 'action'> {
+  const nodes: Partial<Record<StepState, number>> = {}
+  for (const { state: each } of steps) nodes[each] = (nodes[each] ?? 0) + 1
+  return { id: run, digest: plan, approvedBy, state, why, nodes, next: nextOf(run, state) }
+}
+
+const nextOf = (run: string, state: RemediationRun['state']): string =>
+  state === 'paused' || state === 'running'
+    ? `It goes on with the next {"action":"resume"} of the schedule, or at once by {"action":"resume","run":"${run}"}; {"action":"rollback","run":"${run}"} takes it back.`
+    : state === 'rolled-back'
+      ? 'Nothing more is to be done.'
+      : `It is at its end; {"action":"rollback","run":"${run}"} takes back what it has changed.`

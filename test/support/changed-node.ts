@@ -136,7 +136,7 @@ esac
 exec ${real} "$@"`
 
 /** What such a node has beside the programs of one that is only read. */
-const changing = ['chmod', 'chown', 'df', 'env', 'id', 'ln', 'mv', 'sync']
+const changing = ['df', 'env', 'sync']
 
 /** Programs after which the node may lose its power. */
 const acting = ['mv', 'rm', 'mkdir', 'ln', 'sync', 'systemctl', 'nodeadm', 'apiclient', 'ctr', 'crictl']

@@ -49,6 +49,8 @@ function whyNot(
     return `${strange.cluster}/${strange.node} is changed by ${strange.method}, and the policy names fields of the kubelet only`
   const other = [...fieldsOf({ steps, cohorts })].find(field => !fields.includes(field) || !isPlannable(field))
   if (other !== undefined) return `it changes ${other}, which is none of the fields that the policy names`
+  const passing = steps.find(({ until }) => until !== undefined)
+  if (passing !== undefined) return `${passing.cluster}/${passing.node} is changed for a while only, and that takes a person`
   const acting = steps.find(step => actsAtOnce(step) || step.after.evictsNow === null)
   if (acting !== undefined)
     return `${acting.cluster}/${acting.node} ${acting.after.evictsNow === null ? 'may evict at once, as far as is known' : 'would evict at once'}`

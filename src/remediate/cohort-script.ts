@@ -39,12 +39,17 @@ const widest = 118
 /**
  * One script for each cohort that has a step; equal plans give equal bytes.
  * @param readFile a file of `scripts/` by its name
- * @throws OperatorError when a name of the plan is none that a node or a cohort can have
+ * @throws OperatorError when a name of the plan is none that a node or a cohort can have, or something has to be put back later
  */
 export function cohortScripts(plan: Plan, readFile: (file: string) => string): CohortScript[] {
   const strange = plan.steps.find(({ node }) => !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(node))?.node
   if (strange !== undefined)
     throw new OperatorError(`The plan names a node that no node can be called: ${JSON.stringify(strange.slice(0, 80))}`)
+  const passing = plan.steps.filter(({ until }) => until !== undefined).length
+  if (passing > 0)
+    throw new OperatorError(
+      `Plan ${plan.id} lowers thresholds of ${passing} kubelets for a while, and a script cannot put them back in time: it takes what applies plans`,
+    )
   const byCohort = Map.groupBy(inOrderOfWaves(plan), ({ cohort }) => cohort)
   const scripts = plan.cohorts.flatMap(cohort => {
     const steps = byCohort.get(cohort.id) ?? []

@@ -12,7 +12,7 @@ import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { type NodeRoot, type Platform, platforms, scriptNamed, which } from '#test/node-root.ts'
 import { al2, al2023, bottlerocket } from '#test/node-roots.ts'
-import { type Family, type FleetNode, fleetNode, indentOf, mainFile, pathOf, snapshotOf } from '#test/plan-fleet.ts'
+import { type Family, type FleetNode, fleetNode, idleImage, indentOf, mainFile, pathOf, snapshotOf } from '#test/plan-fleet.ts'
 
 const generous = { timeout: 60_000 }
 const here = platforms()
@@ -135,6 +135,21 @@ describe('a script of a plan', () => {
     const file = join(temporaryFolder(), 'plan.json')
     writeFileSync(file, text)
     expect(await inProcess(['script', file])).toMatchObject({ code: 2, stderr: expect.stringContaining(message) })
+  })
+
+  it('is not made of thresholds that somebody has to put back, nor where no node is changed', async () => {
+    const folder = temporaryFolder()
+    const [file, policy] = [join(folder, 'plan.json'), join(folder, 'highwater.yaml')]
+    writeFileSync(policy, '{}')
+    const images = [idleImage('docker.io/library/a:1', 4), { ...idleImage('eks/pause:3.10', 0), size: '300000', pinned: true }]
+    const host = { ...(fleetNode().host as object), containerd: { sandboxImage: 'eks/pause:3.10' } }
+    const node = fleetNode({ available: 28, images, record: { host } })
+    const args = ['plan', '--snapshot', snapshotOf([node]), '--policy', policy, '--out', file, '--prune-images', '--to']
+    await inProcess([...args, '65'])
+    const refused = expect.stringMatching(/lowers thresholds of 1 kubelets for a while, and a script cannot put them back in time/)
+    expect(await inProcess(['script', file])).toMatchObject({ code: 2, stderr: refused })
+    await inProcess([...args, '98'])
+    expect(await inProcess(['script', file])).toMatchObject({ code: 2, stderr: expect.stringContaining('changes no node') })
   })
 })
 

@@ -14,6 +14,9 @@ import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invoke } from '#test/lambda.ts'
 
+// They may share the machine with many others.
+vi.setConfig({ testTimeout: 60_000 })
+
 const tick = JSON.parse(readFileSync('events/scheduled.json', 'utf8'))
 const runId = '2026-11-21T05-00-00Z'
 const names = ['report.html', 'findings.json', 'snapshot.ndjson.gz', 'email.html', 'email.txt']

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { folderStore } from '#clients/folder-store.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { probe } from '#lab/scenarios/probe.ts'
@@ -17,6 +17,9 @@ import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invokeRemediate } from '#test/lambda.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+
+// They may share the machine with many others.
+vi.setConfig({ testTimeout: 60_000 })
 
 const planned = async (event: object): Promise<PlanAnswer> => (await invokeRemediate(event)) as PlanAnswer
 const gc = ['imageGCHighThresholdPercent=65', 'imageGCLowThresholdPercent=50']

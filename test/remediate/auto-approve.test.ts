@@ -100,6 +100,12 @@ describe('autoApprove', () => {
       ({ steps }) => Object.assign(steps[0] ?? {}, { method: 'sync-file' }),
       /is changed by sync-file/,
     ],
+    [
+      'thresholds that somebody has to put back',
+      ({ steps }) =>
+        Object.assign(steps[1] ?? {}, { until: { kind: 'image-gc', usedPercentAtMost: 60, atMostMs: 1, imagesAtMost: 1, bytesAtMost: 1 } }),
+      /prod\/n1 is changed for a while only, and that takes a person/,
+    ],
     ['no step', ({ steps }) => steps.splice(0), /changes no node/],
   ])('does not pass over %s', (_, change, why) => {
     const copy = structuredClone(plan)

@@ -1,12 +1,15 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { highwater, temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
+
+// They may share the machine with many others.
+vi.setConfig({ testTimeout: 60_000 })
 
 const world = (more: Partial<ClusterScenario>) => ({ ...recorded, clusters: recorded.clusters.map(cluster => ({ ...cluster, ...more })) })
 

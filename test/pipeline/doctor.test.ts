@@ -20,6 +20,9 @@ import { inspectDocuments, inspected } from '#test/inspected.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { nodes, scenario } from '../lab/support.ts'
 
+// They may share the machine with many others.
+vi.setConfig({ testTimeout: 60_000 })
+
 const optionsOf = (more: Partial<Policy> = {}, signal = new AbortController().signal) => ({
   policy: { ...defaultPolicy, timeoutsMs: { ...defaultPolicy.timeoutsMs, list: 1000, configz: 400, summary: 400 }, ...more },
   selection: everything,

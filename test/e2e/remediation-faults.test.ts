@@ -2,16 +2,14 @@
  * What may go wrong while nodes are changed. With each fault no node is left half-way: what was changed is verified or is as it was, byte for byte; the
  * report says which and why; and the next run works. The commands are processes of their own, so that one can be killed like a process.
  */
-import { spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type NodeTrouble, type RemediationOptions, remediationNodes, successorOf } from '#lab/scenarios/remediation.ts'
 import type { Plan } from '#model/plan.ts'
 import type { RemediationRun, StepEntry, StepState } from '#model/remediation.ts'
-import { highwater } from '#test/cli.ts'
+import { highwater, killedHighwater } from '#test/cli.ts'
 import { mainFileOf } from '#test/lab-changes.ts'
 import { type Disk, RemediationLab, runOf } from '#test/remediation-lab.ts'
 import { WatchedNode } from '#test/watched-node.ts'
@@ -69,6 +67,11 @@ async function isWhole(lab: RemediationLab, plan: Plan, run: RemediationRun, bef
     for (const [path] of others) expect({ node: entry.node, path, sha256: is[path] }).toEqual({ node: entry.node, path, sha256: was[path] })
     if (isVerified) expect({ node: entry.node, sha256: is[own] }).toEqual({ node: entry.node, sha256: step.newSha256 })
   }
+}
+
+function killedApply(lab: RemediationLab, afterMs: (told: string) => number | null): Promise<void> {
+  const files = ['apply', lab.at('plan.json'), '--approval', lab.at('plan.approval.json'), '--store', lab.at('store')]
+  return killedHighwater([...files, '--resume', '--policy', lab.at('highwater.yaml')], { env: lab.lab.environment, cwd: lab.at() }, afterMs)
 }
 
 /** By the key of its node. */
@@ -183,8 +186,8 @@ describe.concurrent('no node is left half-way', long, () => {
     inLab({ nodes: 6 }, {}, async lab => {
       const { plan, before } = await approved(lab)
       const killedAfterMs = randomInt(500, 25_000)
-      await killed(lab, told => (/ sent\n/.test(told) ? 0 : null))
-      await killed(lab, () => killedAfterMs)
+      await killedApply(lab, told => (/ sent\n/.test(told) ? 0 : null))
+      await killedApply(lab, () => killedAfterMs)
       const run = runOf(await lab.apply('plan', '--resume'))
       const states = run.steps.map(({ state }) => state)
       expect({ killedAfterMs, state: run.state, states }).toEqual({
@@ -214,29 +217,3 @@ describe.concurrent('no node is left half-way', long, () => {
       expect(plan.steps.map(step => lab.startsOf(step))).toEqual(plan.steps.map(() => 1))
     }))
 })
-
-/** An apply that is ended by SIGKILL. @param afterMs by what it has said so far: when; null: not yet */
-async function killed(lab: RemediationLab, afterMs: (told: string) => number | null): Promise<void> {
-  const files = ['apply', lab.at('plan.json'), '--approval', lab.at('plan.approval.json'), '--store', lab.at('store')]
-  const child = spawn(process.execPath, [resolve('src/cli/highwater.mjs'), ...files, '--resume', '--policy', lab.at('highwater.yaml')], {
-    cwd: lab.at(),
-    env: { PATH: process.env.PATH, HOME: lab.at(), ...lab.lab.environment },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const ended = new Promise<void>(done => child.once('close', () => done()))
-  let told = ''
-  const due = new Promise<void>(done => {
-    const look = () => {
-      const waits = afterMs(told)
-      if (waits !== null) void delay(waits).then(done)
-    }
-    child.stderr.on('data', chunk => {
-      told += chunk
-      look()
-    })
-    look()
-  })
-  await Promise.race([due, ended])
-  child.kill('SIGKILL')
-  await ended
-}

@@ -1,4 +1,6 @@
 /** Starts the lab: EKS, EC2, STS, S3, SES, SSM and one API server a cluster, on free ports of 127.0.0.1. */
+
+import type { RawObject } from '#model/record.ts'
 import { cloudwatchApi } from './apis/cloudwatch.ts'
 import { ec2Api } from './apis/ec2.ts'
 import { eksApi } from './apis/eks.ts'
@@ -30,6 +32,14 @@ export interface LabOptions {
   documents?: readonly LabDocument[]
 }
 
+/** What SSM was told to run. */
+export interface SentCommand {
+  document: string
+  instanceIds: string[]
+  /** As SSM was given them. */
+  parameters: RawObject
+}
+
 export interface LabMachine {
   /** Its root folder. */
   root: string
@@ -45,6 +55,8 @@ export interface Lab {
   requests(): Requests
   /** What SES took since the lab started, oldest first. */
   mails(): readonly Mail[]
+  /** Every command that SSM took, oldest first. */
+  commands(): SentCommand[]
   /** An instance's machine; null: nothing has run on it yet. */
   machineOf(instanceId: string): LabMachine | null
   /** Every continue token handed out by that cluster so far has expired. @throws Error when there is no such cluster. */
@@ -86,6 +98,12 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     kubeconfig: kubeconfig(world),
     requests: tally.requests,
     mails: world.ses.mailbox.mails,
+    commands: () =>
+      [...world.ssm.commands.values()].map(({ document, invocations, parameters }) => ({
+        document,
+        instanceIds: [...invocations.keys()],
+        parameters: structuredClone(parameters),
+      })),
     machineOf(instanceId) {
       const root = world.machines.rootOf(instanceId)
       return root === null ? null : { root, hasFaultStruck: world.machines.struckAtMs(instanceId) !== null }

@@ -100,7 +100,7 @@ export async function makePlan(file: string, request: PlanRequest): Promise<Plan
   builder.takeManual(manual.close())
   const plan = builder.close(fleet.head, policy.remediation.wavePercents)
   if (plan.steps.length === 0 && invalid.length > 0)
-    throw new OperatorError(`${invalid[0]}${invalid.length > 1 ? `; and so on ${invalid.length - 1} more nodes` : ''}. Nothing was planned`)
+    throw new OperatorError(`${invalid[0]}${invalid.length > 1 ? `; and so on ${invalid.length - 1} more` : ''}. Nothing was planned`)
   return { plan, inputErrors: fleet.inputErrors, unread }
 }
 

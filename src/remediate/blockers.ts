@@ -49,7 +49,7 @@ export function blockersOf(wave: readonly PlanStep[], fresh: FreshCluster, polic
     ...statusBlockers(fresh.cluster),
     ...nodegroupBlockers(records, fresh.cluster),
     ...unreadyBlockers(fresh.nodes, policy),
-    ...budgetBlockers(restarting, fresh.budgets),
+    ...budgetBlockers(restarting, fresh),
   ]
   return { cluster, nodes }
 }
@@ -119,10 +119,10 @@ function unreadyBlockers(nodes: readonly NodeRecord[], { maxUnreadyPercent }: Re
 }
 
 /** A kubelet's restart turns pods NotReady, which counts as much as an eviction would. */
-function budgetBlockers(restarting: readonly NodeRecord[], budgets: readonly RawObject[] | null): string[] {
+function budgetBlockers(restarting: readonly NodeRecord[], { cluster: read, budgets }: FreshCluster): string[] {
   const turning = restarting.filter(record => !isStatusKept(record))
   if (turning.length === 0) return []
-  if (budgets === null) return ['PodDisruptionBudgets were not read']
+  if (budgets === null) return [`PodDisruptionBudgets were not read${read === null ? '' : because(read, budgetResource)}`]
   const pods = new FleetPods()
   const [{ cluster = '' } = {}] = turning
   pods.takeObjects({ kind: 'Objects', cluster, resource: budgetResource, items: [...budgets] })

@@ -93,8 +93,8 @@ export interface ClusterAccess {
   ca: string
 }
 
-export async function describe(cluster: string): Promise<ClusterAccess> {
-  const answer = await new EKSClient({}).send(new DescribeClusterCommand({ name: cluster }))
+export async function describe(cluster: string, eks = new EKSClient({})): Promise<ClusterAccess> {
+  const answer = await eks.send(new DescribeClusterCommand({ name: cluster }))
   return {
     endpoint: answer.cluster?.endpoint ?? '',
     ca: Buffer.from(answer.cluster?.certificateAuthority?.data ?? '', 'base64').toString(),
@@ -146,7 +146,10 @@ export function get(
 
 /** Asks API servers of the lab as its own principal; `of` tells how to reach one. */
 export function askIn(lab: Lab) {
-  const of = async (cluster: string) => ({ ...(await describe(cluster)), bearer: await token(lab, cluster) })
+  const { AWS_ENDPOINT_URL_EKS: endpoint, AWS_REGION: region, AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = lab.environment
+  const credentials = { accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY }
+  const eks = new EKSClient({ endpoint, region, credentials })
+  const of = async (cluster: string) => ({ ...(await describe(cluster, eks)), bearer: await token(lab, cluster) })
   const ask = async (cluster: string, path: string) => {
     const { bearer, ...access } = await of(cluster)
     const { status, text } = await get(access, path, bearer)

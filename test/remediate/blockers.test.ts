@@ -4,6 +4,7 @@ import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
 import type { ClusterRecord, NodeRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan.ts'
+import { budgetResource } from '#remediate/blast.ts'
 import { blockersOf, type FreshCluster } from '#remediate/blockers.ts'
 import { type FleetNode, fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 
@@ -203,6 +204,8 @@ describe('a PodDisruptionBudget', () => {
   it('that was not read speaks against it', () => {
     fresh = { ...fresh, budgets: null }
     expect(blocked().cluster).toEqual(['PodDisruptionBudgets were not read'])
+    withCluster({ errors: [{ what: budgetResource, message: 'denied' }] })
+    expect(blocked().cluster).toEqual(['PodDisruptionBudgets were not read: denied'])
   })
 
   it('of pods that were not read cannot be told', () => {

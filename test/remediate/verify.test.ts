@@ -102,6 +102,12 @@ describe('a node that runs without it', () => {
     )
   })
 
+  it('is not held to what the plan promised of the change', () => {
+    expect(verified({ configz: old, sha256: step.oldSha256, replayed: { evictsBeforeImageGc: true } })).toEqual(
+      notYet(/^it still runs without the change: [^;]*$/),
+    )
+  })
+
   it('is not yet there while its kubelet has not started anew', () => {
     expect(verified({ configz: old, startedAt: '2026-11-01T00:00:00Z' })).toEqual(
       notYet(/as planned, but its kubelet has not started anew/),
@@ -316,7 +322,6 @@ it('says the worst alone, and no more of the rest than can be read', () => {
     wrong(/^[^;]*something takes its place[^;]*$/),
   )
   const all = verified({
-    configz: { imageGCHighThresholdPercent: 85 },
     sha256: step.oldSha256,
     ready: { status: 'False' },
     pods: null,

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 
 export interface Run {
@@ -11,18 +12,50 @@ export interface Run {
   stderr: string
 }
 
-/** Runs `highwater ARGS` in an empty folder, with no AWS settings but those given. */
-export function highwater(args: string[], { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {}): Promise<Run> {
+interface Place {
+  env?: Record<string, string>
+  /** Default: an empty folder. */
+  cwd?: string
+}
+
+/** Runs `highwater ARGS` with no AWS settings but those given. */
+export function highwater(args: string[], place: Place = {}): Promise<Run> {
+  const child = start(args, place)
+  const output = { stdout: '', stderr: '' }
+  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', chunk => (output[name] += chunk))
+  return new Promise(done => child.on('close', code => done({ code, ...output })))
+}
+
+/** The same, ended by SIGKILL. @param afterMs by what it has said on standard error so far: in how long; null: not yet */
+export async function killedHighwater(args: string[], place: Place, afterMs: (told: string) => number | null): Promise<void> {
+  const child = start(args, place)
+  child.stdout.resume()
+  const ended = new Promise<void>(done => child.once('close', () => done()))
+  let told = ''
+  const due = new Promise<void>(done => {
+    const look = () => {
+      const waits = afterMs(told)
+      if (waits !== null) void delay(waits).then(done)
+    }
+    child.stderr.on('data', chunk => {
+      told += chunk
+      look()
+    })
+    look()
+  })
+  await Promise.race([due, ended])
+  child.kill('SIGKILL')
+  await ended
+}
+
+function start(args: string[], { env = {}, cwd }: Place) {
   const bare = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(AWS_|KUBECONFIG$|HOME$|NODE_OPTIONS$)/.test(name)))
   const home = cwd ?? temporaryFolder()
-  const child = spawn(process.execPath, [resolve('src/cli/highwater.mjs'), ...args], {
+  return spawn(process.execPath, [resolve('src/cli/highwater.mjs'), ...args], {
     cwd: home,
     env: { ...bare, HOME: home, AWS_EC2_METADATA_DISABLED: 'true', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const output = { stdout: '', stderr: '' }
-  for (const name of ['stdout', 'stderr'] as const) child[name].on('data', chunk => (output[name] += chunk))
-  return new Promise(done => child.on('close', code => done({ code, ...output })))
 }
 
 /** An empty folder, gone after the test. */

@@ -140,12 +140,14 @@ function sendCommand(input: RawObject, world: World): RawObject {
   if (input.DocumentHash !== undefined && input.DocumentHash !== document.sha256)
     throw new Refusal(400, 'InvalidDocumentContent', 'The document hash does not match the content of the document.')
   if (ids.filter(ssm.isRefused).length > 0) throw new Refusal(400, 'InvalidInstanceId', 'Instances not in a valid state for account')
-  const step = stepOf(document.content, isRawObject(input.Parameters) ? input.Parameters : {})
+  const parameters = isRawObject(input.Parameters) ? input.Parameters : {}
+  const step = stepOf(document.content, parameters)
   const bucket = typeof input.OutputS3BucketName === 'string' ? input.OutputS3BucketName : null
   const command: Command = {
     id: randomUUID(),
     document: document.name,
     comment: String(input.Comment ?? ''),
+    parameters,
     requestedAtMs: Date.now(),
     stepName: step.name,
     output: bucket === null ? null : { bucket, prefix: String(input.OutputS3KeyPrefix ?? '') },

@@ -4,6 +4,7 @@ import { machineFrom } from '#lab/machines/machine.ts'
 import type { Machines } from '#lab/machines/machines.ts'
 import { managedIdOf } from '#lab/nodes/as-they-are.ts'
 import type { AgentScenario, LabNode, NodeSource, Scenario, SsmScenario } from '#lab/scenarios/scenario.ts'
+import type { RawObject } from '#model/record.ts'
 
 /** A document of the account; its content is JSON, schema 2.2. */
 export interface LabDocument {
@@ -29,6 +30,8 @@ export interface Command {
   id: string
   document: string
   comment: string
+  /** As they were given. */
+  parameters: RawObject
   requestedAtMs: number
   stepName: string
   output: { bucket: string; prefix: string } | null

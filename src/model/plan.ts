@@ -124,12 +124,16 @@ export interface PlanStep {
   /** Hex, or `absent`. */
   oldSha256: string
   newSha256: string
-  /** The whole new file. */
+  /** Of what a rollback leaves, where that cannot be `oldSha256`: on Bottlerocket what was not set before is set to what ran. */
+  backSha256?: string
+  /** The whole new file; of Bottlerocket `{"back":{…},"set":{…}}`: the settings that are set, and those that a rollback sets because nobody had. */
   content: string
   /** What ends the change on this node by itself. */
   lastsUntil: 'reboot' | 'replacement'
   /** What the running configuration must show afterwards. */
   expect: ExpectedSetting[]
+  /** What it must show again after a rollback. */
+  expectBack: ExpectedSetting[]
   kubeletStartedAt: string | null
   before: NodeState
   after: NodeState

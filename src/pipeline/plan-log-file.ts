@@ -38,6 +38,7 @@ export function planLogFile({ record, takenAt, identity, wanted }: LogFileToPlan
       change: file,
       instanceId,
       expect: [{ field: file.path, value: file.newSha256 }],
+      expectBack: [{ field: file.path, value: file.oldSha256 }],
       kubeletStartedAt: null,
       before: state,
       after: state,

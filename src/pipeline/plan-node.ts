@@ -9,7 +9,7 @@ import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import type { ConfigurationChange } from '#model/what-if.ts'
 import type { FleetPods } from '#remediate/blast.ts'
 import { kubeletStartedAt } from '#remediate/kubelet-start.ts'
-import { leavesOf, patchBetween } from '#remediate/merge.ts'
+import { leavesOf, patchBetween, valueAt } from '#remediate/merge.ts'
 import { instanceIdOf } from '#remediate/never.ts'
 import type { NodeOutcome } from '#remediate/plan.ts'
 import { setKubeletConfig } from '#remediate/remedies/set-kubelet-config.ts'
@@ -75,18 +75,23 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
     return refused(
       `it would act at once on what is there now: ${acting.map(signal => actWords(signal, prediction)).join('; ')} (kubernetes#83612). Make room first, or ask for it with --allow-act-at-once`,
     )
-  const { host: _host, ...file } = change
+  const { host: _host, staysSet = [], says, ...file } = change
+  const expect = expectedOf(start.changes, running)
   return {
     state: 'planned',
     planned: {
       change: file,
       instanceId,
-      expect: expectedOf(start.changes, running),
+      expect,
+      expectBack: expect
+        .filter(({ field }) => !staysSet.includes(field))
+        .map(({ field }) => ({ field, value: valueAt(running, field) ?? null })),
       kubeletStartedAt: kubeletStartedAt(record),
       before,
       after,
       blast: rules.fleet.blastOf(record, isStatusKept(running, features)),
       pulls: pullsOf(prediction),
+      ...(says !== undefined && { says }),
       ...healthOf(record, identity),
     },
   }

@@ -7,7 +7,7 @@ import { nodeSubject } from '#judge/subject.ts'
 import { span } from '#judge/text.ts'
 import { parseConfigz } from '#model/kubelet-configuration.ts'
 import type { NodePrediction } from '#model/prediction.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import { longestPruneMs, pruningFields, pruningMs } from '#remediate/prune.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from '#replay/image-gc/policy.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
@@ -38,8 +38,6 @@ export function planPrune(node: Omit<NodeToPlan, 'patch'>, { toPercent }: PruneW
   if (usedPercent === null) return no('its image filesystem was not read', 'unread')
   if (usedPercent <= to) return 'unchanged'
   if (!Array.isArray(record.runtime?.images)) return no('its images were not read in full (mode ssm or both)', 'unread')
-  if (identity.amiFamily === 'Bottlerocket' && !isSetBefore(record.host))
-    return no('Bottlerocket has no thresholds of image GC set, and what apiclient sets it cannot take back')
   const { minimumAgeMs, ...policy } = policyOf(record.configz, identity.kubeletVersion)
   const isTimed = featuresOf(identity.kubeletVersion).has('firstDetectionIsTimed')
   const atMostMs = pruningMs(isTimed ? minimumAgeMs : 0)
@@ -78,7 +76,7 @@ export function planPrune(node: Omit<NodeToPlan, 'patch'>, { toPercent }: PruneW
           bytesAtMost: deletions.reduce((sum, { sizeBytes }) => sum + Number(sizeBytes), 0),
         },
         pulls: pullsOf(most),
-        says: ageText(isTimed ? minimumAgeMs : 0, policy.maximumAgeMs),
+        says: [ageText(isTimed ? minimumAgeMs : 0, policy.maximumAgeMs), outcome.planned.says ?? []].flat().join(' '),
       },
     },
   }
@@ -91,11 +89,6 @@ const policyOf = (configz: unknown, kubeletVersion: string | null): ImageGcPolic
     minimumAgeMs: Number.POSITIVE_INFINITY,
     maximumAgeMs: 0,
   }
-
-function isSetBefore(host: unknown): boolean {
-  const told = isRawObject(host) && isRawObject(host.bottlerocket) ? host.bottlerocket.kubernetes : null
-  return isRawObject(told) && ['image-gc-high-threshold-percent', 'image-gc-low-threshold-percent'].every(key => Object.hasOwn(told, key))
-}
 
 /** Why not, for people; null: nothing that the node must have would go. */
 function riskOf({ record }: Pick<NodeToPlan, 'record'>, most: NodePrediction, { policy, allowActAtOnce }: PlanRules): string | null {

@@ -55,8 +55,7 @@ export function readApplyAnswer(stdout: string, step: PlanStep, run: string, act
   if (!outcomes[action].includes(rest.outcome)) return unknown(`the node says ${rest.outcome} to ${action}`)
   const isThere = action === 'apply' && ['applied', 'unchanged'].includes(rest.outcome)
   if (isThere && rest.presentSha256 !== step.newSha256) return unknown(contradiction(rest.outcome))
-  // What Bottlerocket cannot unset stays, and it says so.
-  if (rest.outcome === 'restored' && step.method !== 'bottlerocket' && rest.presentSha256 !== step.oldSha256)
+  if (rest.outcome === 'restored' && ![step.oldSha256, step.backSha256].includes(rest.presentSha256 ?? ''))
     return unknown(contradiction(rest.outcome))
   return { isKnown: true, answer: { run, action, ...rest } }
 }

@@ -57,11 +57,12 @@ function pullWords(pulls: readonly Pulls[]): string[] {
   return images > 0 ? [`At most ${images} image${images === 1 ? '' : 's'} would have to be pulled again: ${byRegistry.join(', ')}.`] : []
 }
 
+const saidOf = (planned: readonly Effective[]): string[] => [...new Set(planned.flatMap(({ says }) => says ?? []))].sort().slice(0, 5)
+
 function fileText(planned: readonly Effective[], { path }: CohortFile): string {
-  const said = [...new Set(planned.flatMap(({ says }) => says ?? []))].sort()
   return [
     `${path} of ${nodesOf(planned.length)} is replaced as a whole. Nothing restarts: logrotate reads it the next time that it runs.`,
-    ...said.slice(0, 5),
+    ...saidOf(planned),
   ].join(' ')
 }
 
@@ -69,11 +70,10 @@ function pruneText(planned: readonly Effective[], ends: readonly StepEnd[], pull
   const sum = (count: (end: StepEnd) => number) => ends.reduce((total, end) => total + count(end), 0)
   const [until] = ends
   const longestMs = Math.max(...ends.map(({ atMostMs }) => atMostMs))
-  const said = [...new Set(planned.flatMap(({ says }) => says ?? []))].sort()
   return [
-    `For as long as it takes, and ${longestMs / 60_000} min at most, the kubelets of ${nodesOf(planned.length)} run image GC down to ${until?.usedPercentAtMost} % of the image filesystem; then the old file is put back, byte for byte.`,
+    `For as long as it takes, and ${longestMs / 60_000} min at most, the kubelets of ${nodesOf(planned.length)} run image GC down to ${until?.usedPercentAtMost} % of the image filesystem; then what was there before is put back.`,
     `Unused and not pinned are ${sum(({ imagesAtMost }) => imagesAtMost)} images of ${gib(sum(({ bytesAtMost }) => bytesAtMost))} by the runtime's own sizes: no more than these are deleted, the longest unused first as far as the kubelet still knows.`,
-    ...said.slice(0, 5),
+    ...saidOf(planned),
     ...pullWords(pulls),
   ].join(' ')
 }
@@ -91,5 +91,6 @@ function effectText(planned: readonly Effective[], before: CohortCounts, after: 
     ...(after.evictNow > 0 ? [`Eviction is due on ${nodesOf(after.evictNow)} (today ${before.evictNow}).`] : []),
     ...(lostAtReboot > 0 ? [`${nodesOf(lostAtReboot)} lose it at the next reboot: nodeadm writes their file anew.`] : []),
     ...(after.unknown > 0 ? [`Of ${nodesOf(after.unknown)} not all of this is known.`] : []),
+    ...saidOf(planned),
   ].join(' ')
 }

@@ -32,3 +32,10 @@ export function leavesOf(patch: RawObject): [path: string, value: unknown][] {
   )
   return leaves.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
 }
+
+/** Of a path as `leavesOf` has it: the rest of a path is the key of a map. */
+export function valueAt(running: RawObject, path: string): unknown {
+  const at = path.indexOf('.')
+  const whole = running[at < 0 ? path : path.slice(0, at)]
+  return at < 0 ? whole : isRawObject(whole) ? whole[path.slice(at + 1)] : undefined
+}

@@ -72,6 +72,8 @@ const cohort = z.strictObject({
   }),
 })
 
+const settings = z.array(z.strictObject({ field: name, value: z.unknown() }))
+
 const step = z
   .strictObject({
     cluster: name,
@@ -82,9 +84,11 @@ const step = z
     path: name,
     oldSha256: z.union([hash, z.literal('absent')]),
     newSha256: hash,
+    backSha256: hash.optional(),
     content: text,
     lastsUntil: z.enum(['reboot', 'replacement']),
-    expect: z.array(z.strictObject({ field: name, value: z.unknown() })),
+    expect: settings,
+    expectBack: settings,
     kubeletStartedAt: time.nullable(),
     before: state,
     after: state,

@@ -45,9 +45,10 @@ export interface CohortFacts {
 }
 
 export interface PlannedNode {
-  change: Omit<FileChange, 'host'>
+  change: Omit<FileChange, 'host' | 'staysSet' | 'says'>
   instanceId: string
   expect: ExpectedSetting[]
+  expectBack: ExpectedSetting[]
   kubeletStartedAt: string | null
   before: NodeState
   after: NodeState
@@ -192,8 +193,8 @@ const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'clus
   byText(a.cluster, b.cluster) || byText(a.node, b.node)
 
 function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
-  const { change, instanceId, expect, kubeletStartedAt, before, after, until } = planned
-  const { method, path, oldSha256, newSha256, content, lastsUntil } = change
+  const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after, until } = planned
+  const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = change
   return {
     cluster,
     node,
@@ -203,9 +204,11 @@ function stepOf(cluster: string, node: string, cohort: string, planned: PlannedN
     path,
     oldSha256,
     newSha256,
+    ...(backSha256 !== undefined && { backSha256 }),
     content,
     lastsUntil,
     expect,
+    expectBack,
     kubeletStartedAt,
     before,
     after,

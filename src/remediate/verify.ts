@@ -5,6 +5,7 @@ import type { ExpectedSetting, NodeState, PlanStep } from '#model/plan.ts'
 import { isRawObject, type NodeRecord, type RawObject, type ReadError } from '#model/record.ts'
 import type { Verification } from '#model/remediation.ts'
 import { kubeletStartedAt } from './kubelet-start.ts'
+import { valueAt } from './merge.ts'
 import { instanceIdOf } from './never.ts'
 import { hashOnDisk } from './on-disk.ts'
 import { type Doubt, pressureDoubts, readyDoubts, unreadyPodDoubts } from './verify-health.ts'
@@ -132,13 +133,6 @@ function hasStartedSince(step: PlanStep, fresh: NodeRecord, appliedAtMs: number)
 function changedAtMs(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): number {
   const started = kubeletStartedAt(fresh)
   return started !== null && hasStartedSince(step, fresh, appliedAtMs) === true ? Math.min(Date.parse(started), appliedAtMs) : appliedAtMs
-}
-
-/** The rest of a path is the key of a map. */
-function valueAt(running: RawObject, path: string): unknown {
-  const at = path.indexOf('.')
-  const whole = running[at < 0 ? path : path.slice(0, at)]
-  return at < 0 ? whole : isRawObject(whole) ? whole[path.slice(at + 1)] : undefined
 }
 
 const differing = ({ field, value }: ExpectedSetting, running: RawObject): string =>

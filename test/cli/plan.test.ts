@@ -124,7 +124,7 @@ describe('highwater plan of other remedies', () => {
     expect(code).toBe(0)
     expect(read().steps[0]?.until).toMatchObject({ usedPercentAtMost: 65, imagesAtMost: 1 })
     expect(stdout).toContain('set     imageGCLowThresholdPercent: 65, for a while')
-    expect(stdout).toMatch(/then\s+the\s+old\s+file\s+is\s+put\s+back,\s+byte\s+for\s+byte/)
+    expect(stdout).toMatch(/then\s+what\s+was\s+there\s+before\s+is\s+put\s+back/)
     expect(stdout).toContain('Each kubelet restarts twice')
   })
 

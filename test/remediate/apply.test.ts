@@ -784,6 +784,7 @@ describe('on Bottlerocket', () => {
     platform = first,
     faults: Faults = {},
     present = settings,
+    back: object = {},
   ): Change {
     const node = new ChangedNode(
       onBottlerocket,
@@ -796,7 +797,7 @@ describe('on Bottlerocket', () => {
       Run: 'run-00000001',
       OldSha256: sha256(canonical(present)),
       NewSha256: sha256(canonical(result)),
-      Content: packed(JSON.stringify(wanted, null, 1)),
+      Content: packed(JSON.stringify({ back, set: wanted }, null, 1)),
       TimeoutSeconds: '60',
     }
     return sending(node, parameters, null, '')
@@ -828,17 +829,81 @@ describe('on Bottlerocket', () => {
     expect(leftOvers(node)).toEqual([])
   })
 
+  const bare = { 'cluster-name': 'prod', 'eviction-hard': { 'nodefs.available': '10%' }, 'max-pods': 58 } as unknown as typeof settings
+  const wasRunning = {
+    'image-gc-high-threshold-percent': '85',
+    'image-gc-low-threshold-percent': '80',
+    'eviction-hard': { 'memory.available': '100Mi' },
+  }
+  const set = { ...bare, ...patch, 'eviction-hard': { ...bare['eviction-hard'], ...patch['eviction-hard'] } }
+  const setBack = { ...bare, ...wasRunning, 'eviction-hard': { ...bare['eviction-hard'], ...wasRunning['eviction-hard'] } }
+
+  it('sets what ran before where nobody had set anything', generous, async () => {
+    const { node, send } = setting(patch, set, first, {}, bare, wasRunning)
+    const { answer } = await send('apply')
+    expect(answer).toMatchObject({ outcome: 'applied', steps: expect.not.arrayContaining([expect.stringContaining('rollback')]) })
+    expect(present(node)).toEqual(set)
+    expect((await send('rollback')).answer).toMatchObject({
+      outcome: 'restored',
+      reason: null,
+      presentSha256: sha256(canonical(setBack)),
+    })
+    expect(present(node)).toEqual(setBack)
+    expect(outcomeOf(await send('rollback'))).toBe('unchanged')
+    expect(node.told('calls')).toBe('set\nset\n')
+  })
+
+  it('goes back to what somebody had set, whatever else it is told', generous, async () => {
+    const { node, send } = setting(patch, after, first, {}, settings, wasRunning)
+    await send('apply')
+    expect((await send('rollback')).answer).toMatchObject({ outcome: 'restored', presentSha256: sha256(canonical(settings)) })
+    expect(present(node)).toEqual(settings)
+  })
+
+  it('the way back, broken off after each step, is finished by the next command', { timeout: 60_000 }, async () => {
+    const whole = setting(patch, set, first, {}, bare, wasRunning)
+    await whole.send('apply')
+    whole.node.endAfter(0)
+    await whole.send('rollback')
+    const table = await inPairs(1, whole.node.acted(), 1, async at => {
+      const { node, send } = setting(patch, set, first, {}, bare, wasRunning)
+      await send('apply')
+      node.endAfter(at)
+      await send('rollback')
+      node.endAfter(0)
+      const outcome = outcomeOf(await send('rollback'))
+      return { at, outcome, settings: present(node), left: leftOvers(node) }
+    })
+    for (const row of table)
+      expect(row).toEqual({ ...row, outcome: expect.stringMatching(/^restored$|^unchanged$/), settings: setBack, left: [] })
+  })
+
+  it.each([
+    ['a way back of other settings', { set: patch, back: { 'server-key': 'x' } }],
+    ['no way back', { set: patch }],
+    ['settings alone, as they are', patch],
+  ])('refuses %s', generous, async (_, content) => {
+    const { node, send } = setting()
+    expect((await send('apply', { Content: packed(JSON.stringify(content)) })).answer).toMatchObject({
+      outcome: 'refused',
+      reason: expect.stringMatching(/no JSON of settings that may be changed/),
+    })
+    expect(node.told('calls')).toBe('')
+  })
+
   it('names what a rollback leaves set, because it was not set before', generous, async () => {
     const wanted = { 'image-gc-high-threshold-percent': '70', 'eviction-soft': { 'memory.available': '20%' } }
     const { node, send } = setting(wanted, { ...settings, ...wanted })
     const { answer } = await send('apply')
     expect(answer).toMatchObject({
       outcome: 'applied',
-      steps: expect.arrayContaining([expect.stringMatching(/leave it set: eviction-soft.memory.available$/)]),
+      steps: expect.arrayContaining([
+        expect.stringMatching(/neither set nor known before, so a rollback will leave it set: eviction-soft.memory.available$/),
+      ]),
     })
     expect((await send('rollback')).answer).toMatchObject({
       outcome: 'restored',
-      reason: 'Not set before, and apiclient cannot unset: eviction-soft.memory.available',
+      reason: 'Nothing ran there before, and apiclient cannot unset: eviction-soft.memory.available',
     })
     expect(present(node)).toEqual({ ...settings, 'eviction-soft': wanted['eviction-soft'] })
   })

@@ -173,16 +173,29 @@ spec:
   it('is settings on Bottlerocket: percentages as texts, maps as a whole, since a setting replaces every default', async () => {
     const step = await stepOf({ family: 'Bottlerocket' }, [...gc, 'evictionHard.imagefs.available=12%'])
     expect(step).toMatchObject({ method: 'bottlerocket', path: 'settings.kubernetes' })
-    expect(JSON.parse(step.content)).toEqual({
+    expect(JSON.parse(step.content).set).toEqual({
       'eviction-hard': { 'imagefs.available': '12%', 'memory.available': '100Mi', 'nodefs.available': '10%', 'nodefs.inodesFree': '5%' },
       'image-gc-high-threshold-percent': '70',
       'image-gc-low-threshold-percent': '50',
     })
+    // Nobody had set these two, and nothing ran for imagefs.available.
+    expect(JSON.parse(step.content).back).toEqual({ 'image-gc-high-threshold-percent': '85', 'image-gc-low-threshold-percent': '80' })
+    expect(step.expectBack).toEqual([
+      { field: 'imageGCHighThresholdPercent', value: 85 },
+      { field: 'imageGCLowThresholdPercent', value: 80 },
+    ])
     // Of the settings that a plan may set, as the node's script hashes them: keys sorted, nothing between the tokens.
     const trio = '"memory.available":"100Mi","nodefs.available":"10%","nodefs.inodesFree":"5%"'
     expect(step.oldSha256).toBe(hashOf(`{"eviction-hard":{${trio}}}`))
     const percents = '"image-gc-high-threshold-percent":"70","image-gc-low-threshold-percent":"50"'
     expect(step.newSha256).toBe(hashOf(`{"eviction-hard":{"imagefs.available":"12%",${trio}},${percents}}`))
+    const was = '"image-gc-high-threshold-percent":"85","image-gc-low-threshold-percent":"80"'
+    expect(step.backSha256).toBe(hashOf(`{"eviction-hard":{"imagefs.available":"12%",${trio}},${was}}`))
+  })
+
+  it('says on Bottlerocket what a rollback cannot take away', async () => {
+    const { cohorts } = await planOf([fleetNode({ family: 'Bottlerocket' })], { set: [...gc, 'evictionHard.imagefs.available=12%'] })
+    expect(cohorts[0]?.effect.text).toMatch(/Nothing ran for evictionHard\.imagefs\.available: a rollback leaves that as it is set\.$/)
   })
 
   it.each([
@@ -507,7 +520,7 @@ describe('the digest', () => {
     expect(one.id).toBe(one.digest.slice(0, 16))
     expect(one.createdAt).toBe(takenAt)
     // Written down, so that a plan that was approved yesterday is known tomorrow.
-    expect(one.digest).toMatchInlineSnapshot(`"37740b71f8ab3bdf33942e743e33a2dd1397b83eab8a1edf7f9c4656f7744377"`)
+    expect(one.digest).toMatchInlineSnapshot(`"4b927ba5fa014f5dd41ebdf9b74f2dbe0b6e11a6deffc4446db5025aae1307cd"`)
   })
 
   it('is another one for another value, and for another file', async () => {

@@ -98,7 +98,6 @@ describe('a plan that prunes images', () => {
       /unpinned-sandbox-image.*Pin it first/,
     ],
     ['keeps every image for a day', full({ configz: { imageMinimumGCAge: '24h0m0s' } }), /imageMinimumGCAge is 24 h/],
-    ['cannot unset what apiclient set', full({ family: 'Bottlerocket' }), /cannot take back/],
     [
       'has images of no known size',
       full({ images: [{ ...images[0], size: 'lots' } as RawObject, ...images.slice(1)] }),
@@ -106,6 +105,17 @@ describe('a plan that prunes images', () => {
     ],
   ])('refuses a node that %s', async (_, node, why) => {
     expect(await whyRefused(node)).toMatch(why)
+  })
+
+  it('goes back on Bottlerocket to what ran, since nobody had set it', async () => {
+    const plan = await prune([full({ family: 'Bottlerocket' })])
+    expect(JSON.parse(plan.steps[0]?.content ?? '').back).toEqual({
+      'image-gc-high-threshold-percent': '85',
+      'image-gc-low-threshold-percent': '80',
+    })
+    expect(plan.cohorts[0]?.effect.text).toMatch(
+      /Nobody had set all of image-gc-high-threshold-percent, image-gc-low-threshold-percent, and apiclient cannot unset: a rollback sets what ran before/,
+    )
   })
 
   it('refuses where an image would go that must not be missing', async () => {

@@ -115,6 +115,7 @@ describe('a node that fails', () => {
     ['puts back', 'restored', /does not stay/],
     ['refuses', 'failed', /nothing was changed: the node refuses/],
     ['wrong', 'rolled-back', /imageGCHighThresholdPercent is 85/],
+    ['down', 'rolled-back', /was not well within 600 s: what its kubelet runs with was not read/],
     ['silent', 'broken', /could not be taken back/],
     ['breaks', 'broken', /is not well/],
   ] as const)('it %s: the run stops, and its wave is taken back', async (nature, state, why) => {

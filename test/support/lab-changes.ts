@@ -130,12 +130,17 @@ export function imageGcAt(nodegroup: string, high: number, low: number, main = '
         `apiVersion: node.eks.aws/v1alpha1\nkind: NodeConfig\nspec:\n  kubelet:\n    config:\n      imageGCHighThresholdPercent: ${high}\n      imageGCLowThresholdPercent: ${low}\n`,
       )
     default: {
-      const settings = JSON.stringify({ 'image-gc-high-threshold-percent': String(high), 'image-gc-low-threshold-percent': String(low) })
+      const percents = (high: number, low: number) => ({
+        'image-gc-high-threshold-percent': String(high),
+        'image-gc-low-threshold-percent': String(low),
+      })
+      const settings = JSON.stringify(percents(high, low))
+      const content = `${JSON.stringify({ back: percents(85, 80), set: percents(high, low) })}\n`
       return {
         document: 'Highwater-ApplyBottlerocket',
         path: null,
-        content: settings,
-        parameters: { ...common(sha256('{}'), `${settings}\n`, sha256(settings)), TimeoutSeconds: '60' },
+        content,
+        parameters: { ...common(sha256('{}'), content, sha256(settings)), TimeoutSeconds: '60' },
       }
     }
   }

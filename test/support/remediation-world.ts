@@ -19,6 +19,8 @@ export type Nature =
   | 'refuses'
   /** It says that it is done, and what is read of it is something else. */
   | 'wrong'
+  /** It says that it is done, as Bottlerocket does, and its kubelet stays down with the new settings. */
+  | 'down'
   /** What it answers never arrives. */
   | 'silent'
   /** It is gone once it was changed, and so is its answer. */
@@ -60,6 +62,7 @@ function step(cluster: string, index: number, cohort: string): PlanStep {
     content: newText,
     lastsUntil: 'replacement',
     expect: [{ field: 'imageGCHighThresholdPercent', value: 70 }],
+    expectBack: [{ field: 'imageGCHighThresholdPercent', value: 85 }],
     kubeletStartedAt: null,
     before: state,
     after: state,
@@ -234,6 +237,7 @@ export class World {
     const node = this.nodes.get(stepKey(one))
     if (node === undefined) return { state: 'not-yet', why: 'the node is gone' }
     if (node.nature === 'wrong') return { state: 'wrong', why: 'imageGCHighThresholdPercent is 85' }
+    if (node.nature === 'down') return { state: 'not-yet', why: 'what its kubelet runs with was not read' }
     return node.sha256 === newSha256 ? { state: 'verified' } : { state: 'not-yet', why: 'imageGCHighThresholdPercent is 85' }
   }
 

@@ -21,6 +21,12 @@ export interface FileChange {
   newSha256: string
   content: string
   lastsUntil: PlanStep['lastsUntil']
+  /** Where a way back comes to something else than `oldSha256`. */
+  backSha256?: string
+  /** Fields, and keys of maps, that ran with no value and cannot be unset: a way back leaves them as they are then. */
+  staysSet?: string[]
+  /** What is to be said of the way back, for people. */
+  says?: string
   /** What the node would tell afterwards, to be replayed. */
   host: RawObject
 }

@@ -18,7 +18,7 @@ const plannable = Object.entries(bottlerocketSettings).flatMap(([setting, [field
 
 /**
  * A map that is set says all there is of it: the kubelet's defaults are gone. So one that nobody set is written whole, as it runs. `apiclient set` adds
- * to what is set, and takes nothing away.
+ * to what is set, and takes nothing away: so the way back is to set what ran, where nobody had set anything.
  */
 export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject): Remedied {
   const told = isRawObject(host?.bottlerocket) ? host.bottlerocket : null
@@ -26,6 +26,8 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
   if (present === null) return { refused: "the node's settings were not read (mode ssm or both)", isUnread: true }
   const release = isRawObject(told?.os) && typeof told.os.version_id === 'string' ? told.os.version_id : null
   const settings: RawObject = {}
+  const back: RawObject = {}
+  const staysSet: string[] = []
   for (const [field, value] of Object.entries(patch)) {
     const setting = settingOf.get(field)
     if (setting === undefined) return { refused: `Bottlerocket has no setting for ${field}` }
@@ -45,6 +47,9 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
       : bottlerocketTexts.has(setting)
         ? String(value)
         : value
+    const was = wayBack(setting, settings[setting], present[setting], running[field])
+    if (was.back !== undefined) back[setting] = was.back
+    staysSet.push(...was.staysSet.map(key => (key === setting ? field : `${field}.${key}`)))
   }
   const allowed = allowedOf(present)
   const kubernetes = merged(present, settings)
@@ -53,10 +58,42 @@ export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject):
     path: bottlerocketPlace,
     oldSha256: sha256(canonicalJson(allowed)),
     newSha256: sha256(canonicalJson(merged(allowed, settings))),
-    content: `${canonicalJson(settings)}\n`,
+    content: `${canonicalJson({ back, set: settings })}\n`,
     lastsUntil: 'replacement',
+    backSha256: sha256(canonicalJson(merged(merged(merged(allowed, settings), back), allowed))),
+    staysSet,
+    ...saysOf(back, staysSet),
     host: { ...host, bottlerocket: { ...told, kubernetes } },
   }
+}
+
+/** Of what nobody had set: the value that ran, which a way back sets; and the keys of which there was none. */
+function wayBack(setting: string, value: unknown, before: unknown, ran: unknown): { back?: unknown; staysSet: string[] } {
+  if (isRawObject(value)) {
+    const set = isRawObject(before) ? before : {}
+    const keys = Object.keys(value).filter(key => !Object.hasOwn(set, key))
+    const known = keys.flatMap(key => (isRawObject(ran) && isValue(ran[key]) ? [[key, ran[key]] as const] : []))
+    const staysSet = keys.filter(key => !known.some(([name]) => name === key))
+    return { ...(known.length > 0 && { back: Object.fromEntries(known) }), staysSet }
+  }
+  if (before !== undefined) return { staysSet: [] }
+  if (!isValue(ran)) return { staysSet: [setting] }
+  return { back: bottlerocketTexts.has(setting) ? String(ran) : ran, staysSet: [] }
+}
+
+const isValue = (ran: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof ran)
+
+function saysOf(back: RawObject, staysSet: readonly string[]): { says?: string } {
+  const settings = Object.keys(back).sort()
+  const said = [
+    ...(settings.length > 0
+      ? [
+          `Nobody had set all of ${settings.join(', ')}, and apiclient cannot unset: a rollback sets what ran before, and the kubelet runs as before.`,
+        ]
+      : []),
+    ...(staysSet.length > 0 ? [`Nothing ran for ${staysSet.toSorted().join(', ')}: a rollback leaves that as it is set.`] : []),
+  ]
+  return said.length > 0 ? { says: said.join(' ') } : {}
 }
 
 const allowedOf = (kubernetes: RawObject): RawObject =>

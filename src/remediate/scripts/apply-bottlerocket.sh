@@ -109,23 +109,26 @@ observe() {
   healthz='not reachable from the control container'
 }
 
-# patched: what Content holds, checked, into $W/patch.
+# patched: what Content holds, checked: what is to be set into $W/patch, what a way back sets where nobody had set anything into $W/back.
 patched() {
   decoded 16384 || return 1
   why='the parameter Content holds no JSON of settings that may be changed'
-  compact "$W/new" '' '' && merged "$W/compact" >"$W/patch"
+  compact "$W/new" /set /set && merged "$W/compact" >"$W/patch" || return 1
+  compact "$W/new" /back /back && merged "$W/compact" >"$W/back"
 }
 unpack() {
   patched || return 1
+  # What somebody had set goes back to just that.
+  merged "$W/back" "$W/now" >"$W/past" || { why='a setting is a map on one side and a value on the other'; return 1; }
   merged "$W/now" "$W/patch" >"$W/wanted" || { why='a setting is a map on one side and a value on the other'; return 1; }
   hash_of "$W/wanted" || return 1
   [ "$sum" = "$new" ] || { why='what is set now with what the parameter Content holds has another hash than NewSha256'; return 1; }
   only=yes
-  names=$(merged "$W/patch" "$W/now")
+  names=$(merged "$W/patch" "$W/past")
   only=
-  [ -z "$names" ] || step "not set before, so a rollback will leave it set: $names"
+  [ -z "$names" ] || step "neither set nor known before, so a rollback will leave it set: $names"
 }
-save() { cat "$W/now" 2>/dev/null >"$state/saved" && flush "$state/saved" || { why="nothing can be written in ${state#"$R"}"; return 1; }; }
+save() { cat "$W/past" 2>/dev/null >"$state/saved" && flush "$state/saved" || { why="nothing can be written in ${state#"$R"}"; return 1; }; }
 write_new() { :; }
 
 # settings FILE: all in one transaction of its own, and applied.
@@ -168,11 +171,11 @@ reactivate() {
   [ "$present" != "$old" ] || return 0
   merged "$W/now" "$state/saved" >"$W/wanted" || return 1
   hash_of "$W/wanted" || return 1
+  [ "$sum" = "$present" ] || { why='the settings are not what they were before'; return 1; }
   only=yes
   names=$(merged "$W/now" "$state/saved")
   only=
-  if [ "$sum" != "$present" ] || [ -z "$names" ]; then why='the settings are not what they were before'; return 1; fi
-  left="Not set before, and apiclient cannot unset: $names"
+  [ -z "$names" ] || left="Nothing ran there before, and apiclient cannot unset: $names"
 }
 tidy() { :; }
 

@@ -110,7 +110,10 @@ export const applyDocuments: readonly Document[] = [
     resource: 'ApplyBottlerocketDocument',
     description: 'Sets a few settings of the kubelet on a Bottlerocket node; sets the old ones again where they do not stay.',
     parameters: {
-      ...common('The JSON of the settings.kubernetes to set; gzip or not, and base64', '^[a-f0-9]{64}$'),
+      ...common(
+        'JSON of the settings.kubernetes to set, and of those that a way back sets: {"set":{},"back":{}}; gzip or not, and base64',
+        '^[a-f0-9]{64}$',
+      ),
       ...seconds,
     },
     step: 'apply',

@@ -43,6 +43,7 @@ export function remediationExitCode({ state, endedAt, steps }: RemediationRun, w
   const isOver = endedAt !== null
   if (wanted === 'verified' && (state === 'stopped' || has('restored', 'rolled-back', 'failed'))) return exitCode.findings
   if (has('broken')) return exitCode.findings
+  if (steps.some(({ seenBack }) => seenBack === false)) return exitCode.unread
   return !isOver || (wanted === 'verified' && has('skipped')) ? exitCode.unread : exitCode.ok
 }
 

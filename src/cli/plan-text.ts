@@ -109,8 +109,6 @@ function waveOf(wave: readonly string[], index: number): string {
 function approvalLines(plan: Plan, file: string, width: number): string[] {
   if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
     return wrap(`Nothing would be changed, so there is nothing to approve. All of it stands in ${file}.`, width, '')
-  if (plan.steps.some(({ until }) => until !== undefined))
-    return wrap(`This version puts no thresholds back in time, so it approves no such plan. All of it stands in ${file}.`, width, '')
   const acting = plan.steps.some(actsAtOnce) ? ' --allow-act-at-once' : ''
   return [
     `Plan:   ${file}`,

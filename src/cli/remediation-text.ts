@@ -8,6 +8,8 @@ const widest = 120
 
 const titles: Partial<Record<StepState, string>> = {
   broken: 'Not known to be well: these need a person',
+  returning: 'Being put back, as planned',
+  pruned: 'Pruned, and as before again',
   restored: 'Put back by the node itself',
   'rolled-back': 'Taken back',
   failed: 'Not changed',
@@ -26,6 +28,7 @@ export function remediationText(run: RemediationRun, plan: Plan | null, store: s
     ...wrap(`${nodesOf(steps.length)} planned: ${countsOf(steps)}. Approved by ${clean(run.approvedBy)}.`, width, ''),
     ...(plan === null ? [] : plan.cohorts.flatMap(cohort => cohortLines(cohort, plan, steps, width))),
     ...Object.entries(titles).flatMap(([state, title]) => reasonLines(title, whys(steps.filter(step => step.state === state)), placed)),
+    ...backLines(steps, width),
     ...reasonLines('Left alone by the plan', leftAlone, placed),
     ...nextLines(run, store, width),
   ]
@@ -44,6 +47,13 @@ const countsOf = (steps: readonly StepEntry[]): string =>
       return count === 0 ? [] : [`${count} ${state}`]
     })
     .join(', ')
+
+/** The node's own word for it is one thing, what was read of it afterwards another. */
+function backLines(steps: readonly StepEntry[], width: number): string[] {
+  const seen = steps.filter(({ state, seenBack }) => state === 'rolled-back' && seenBack === true)
+  if (seen.length === 0) return []
+  return wrap(`Back and seen: ${nodesOf(seen.length)} read anew and running as before.`, width, '')
+}
 
 function cohortLines(
   { id, cluster, group, kubeletVersion }: Plan['cohorts'][number],

@@ -17,13 +17,14 @@ export function rollbackCommand(): Command {
       'after',
       `
 Works from the journal alone, and may be called again: each node knows what it has put back. A node
-that somebody else has written to since is left alone, and named.
+that somebody else has written to since is left alone, and named. Each node is read anew until it is
+seen to run as before.
 
 Example:
   highwater rollback 5f2c0a9be1d34c77 --store s3://BUCKET/highwater
 
 Exit codes: 0 nothing of the run is left on any node; 1 some could not be put back; 2 there is no such
-run, or bad usage; 3 it is not at its end; 4 it broke off.`,
+run, or bad usage; 3 it is not at its end, or not all was seen to be back; 4 it broke off.`,
     )
     .action(async (run: string, options: RemediationOptions) => {
       const ended = await withRemediation(options, live => takeBack(run, live))

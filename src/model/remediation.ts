@@ -7,6 +7,7 @@ export const verificationSchema = 'highwater.verification/1'
 /**
  * Where a node stands in a run, in the order of time.
  * `sending`: noted before the command goes out, so a run that died there asks again (the node does nothing twice).
+ * `returning`: its change was for a while, has done what it was for, and is being put back as the plan says; `pruned`: that was seen to be done.
  * `restored`: taken back by the node itself, byte for byte; `rolled-back`: taken back because we asked for it.
  * `skipped`: nothing was sent, or its instance is gone and nothing is left; `failed`: nothing was changed; `broken`: it is not known to be well, and needs a person.
  */
@@ -16,6 +17,8 @@ export const stepStates = [
   'sent',
   'applied',
   'verified',
+  'returning',
+  'pruned',
   'restored',
   'rolled-back',
   'skipped',
@@ -66,6 +69,10 @@ export interface StepEntry {
   answer: ApplyAnswer | null
   /** `namespace/name` of pods that were ready before it was touched; null: not read. */
   readyPods: string[] | null
+  /** Of the image filesystem, before it was touched, where images are to be pruned; null: not read. */
+  usedBytesBefore?: number | null
+  /** Once it was put back: whether it was then read anew and runs as before. */
+  seenBack?: boolean
   /** RFC 3339: when it came to each state. */
   at: Partial<Record<StepState, string>>
 }

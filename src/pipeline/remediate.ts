@@ -13,11 +13,13 @@ import { blockersOf } from '#remediate/blockers.ts'
 import { type Clock, systemClock } from '#remediate/clock.ts'
 import { kubeletStartedAt } from '#remediate/kubelet-start.ts'
 import { instanceIdOf } from '#remediate/never.ts'
-import type { Before } from '#remediate/node-work.ts'
+import type { Before, ImageUse } from '#remediate/node-work.ts'
 import { hashOnDisk } from '#remediate/on-disk.ts'
 import { readyPodsOf } from '#remediate/pods.ts'
 import { settingsSha256 } from '#remediate/remedies/set-bottlerocket.ts'
 import { type ApplyOptions, applyPlan, rollBack, type SessionOptions } from '#remediate/session.ts'
+import { verifyBack } from '#remediate/verify-back.ts'
+import { replay } from '#replay/replay.ts'
 import { type FreshOptions, freshClusters, freshRecords, keyOf } from './fresh.ts'
 import { verifyNode } from './verify.ts'
 
@@ -73,6 +75,8 @@ async function withNodes(
         send: (step, action, onSent) => nodes.send(step, action, onSent),
         before: steps => nodes.before(steps),
         verify: entries => nodes.verify(entries),
+        verifyBack: steps => nodes.verifyBack(steps),
+        imageUse: steps => nodes.imageUse(steps),
         isGone: step => nodes.isGone(step),
         present: steps => nodes.present(steps),
         onEntry,
@@ -130,6 +134,27 @@ class LiveNodes {
       if (one === undefined) continue
       const at = one.entry.at.applied ?? this.#now().toISOString()
       found.set(recordKey(record), verifyNode(one.step, record, this.#options.policy, { at, readyPods: one.entry.readyPods }))
+    }
+    return found
+  }
+
+  async verifyBack(steps: readonly PlanStep[]): Promise<Map<string, Verification>> {
+    const byKey = new Map(steps.map(step => [keyOf(step), step]))
+    const found = new Map<string, Verification>()
+    for await (const record of this.#records(steps)) {
+      const step = byKey.get(recordKey(record))
+      if (step !== undefined) found.set(keyOf(step), verifyBack(step, record))
+    }
+    return found
+  }
+
+  async imageUse(steps: readonly PlanStep[]): Promise<Map<string, ImageUse>> {
+    const found = new Map<string, ImageUse>()
+    for await (const record of this.#records(steps)) {
+      const imagefs = replay(record, record.at ?? this.#now().toISOString()).filesystems.imagefs
+      const { usedPercent = null, capacityBytes = null, availableBytes = null } = imagefs ?? {}
+      if (usedPercent !== null && capacityBytes !== null && availableBytes !== null)
+        found.set(recordKey(record), { usedPercent, usedBytes: capacityBytes - availableBytes })
     }
     return found
   }

@@ -73,6 +73,8 @@ const entryForm = z.strictObject({
     commandIds: z.array(text),
     answer: answerForm.nullable(),
     readyPods: z.array(text).nullable(),
+    usedBytesBefore: z.number().nullable().optional(),
+    seenBack: z.boolean().optional(),
     at: z.partialRecord(z.enum(stepStates), time),
   }),
 })

@@ -18,6 +18,12 @@ export interface Before {
   readyPods: ReadonlyMap<string, string[] | null>
 }
 
+/** Of an image filesystem, as image GC counts it. */
+export interface ImageUse {
+  usedPercent: number
+  usedBytes: number
+}
+
 /** All that a run does to the world, besides its journal. */
 export interface Effects {
   clock: Clock
@@ -26,6 +32,10 @@ export interface Effects {
   before(steps: readonly PlanStep[]): Promise<Before>
   /** Reads the nodes anew. By `cluster/node`; one that is missing could not be read. */
   verify(nodes: readonly { step: PlanStep; entry: StepEntry }[]): Promise<ReadonlyMap<string, Verification>>
+  /** Likewise: whether they run as before their steps. */
+  verifyBack(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, Verification>>
+  /** Likewise. */
+  imageUse(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, ImageUse>>
   /** Whether the instance of a step is no longer a node of its cluster, and so nothing of the change is left. */
   isGone(step: PlanStep): Promise<boolean>
   /** Told of every transition, and of every new reason. */
@@ -47,7 +57,7 @@ const againAfterMs = 15_000
 
 /** Whether something of the run may be on the node. */
 export const isTouched = ({ state }: StepEntry): boolean => touched.has(state)
-const touched = new Set<StepState>(['sending', 'sent', 'applied', 'verified', 'broken'])
+const touched = new Set<StepState>(['sending', 'sent', 'applied', 'verified', 'returning', 'broken'])
 /** Whether nothing was ever sent to it. */
 export const isOpen = ({ state }: StepEntry): boolean => state === 'pending' || state === 'skipped'
 
@@ -65,13 +75,13 @@ export class NodeWork {
   }
 
   /** Ends in `applied`, `restored`, `failed`, `skipped` or `broken`, or, where the node did not say, in `sending` or `sent`. */
-  async apply(step: PlanStep, readyPods: string[] | null): Promise<void> {
+  async apply(step: PlanStep, before: Pick<StepEntry, 'readyPods' | 'usedBytesBefore'>): Promise<void> {
     const isNew = isOpen(this.entry(step))
     let said: Told | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
-      await this.note(step, { state: 'sending', why: null }, isNew && attempt === 0 ? { readyPods } : {})
+      await this.note(step, { state: 'sending', why: null }, isNew && attempt === 0 ? before : {})
       said = await this.#send(step, 'apply', commandId =>
         this.note(step, { state: 'sent', why: null }, { commandIds: [...this.entry(step).commandIds, commandId] }),
       )
@@ -88,13 +98,23 @@ export class NodeWork {
   }
 
   /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; where it was told to end, as it was. @param why for people */
-  async rollBack(step: PlanStep, why: string): Promise<void> {
+  rollBack(step: PlanStep, why: string): Promise<void> {
+    return this.#goBack(step, why, 'rolled-back')
+  }
+
+  /** As the plan says, of one that is `returning`: stays so where the node says that it is back; else ends in `skipped` or `broken`. */
+  putBack(step: PlanStep): Promise<void> {
+    return this.#goBack(step, this.entry(step).why ?? 'as planned', 'returning')
+  }
+
+  async #goBack(step: PlanStep, why: string, to: 'rolled-back' | 'returning'): Promise<void> {
     const { end } = this.#options
     let said: Told | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
-      if (attempt === 0) await this.note(step, { state: this.entry(step).state, why: `is being taken back: ${why}` })
+      if (attempt === 0 && to === 'rolled-back')
+        await this.note(step, { state: this.entry(step).state, why: `is being taken back: ${why}` })
       said = await this.#send(step, 'rollback', commandId =>
         this.note(
           step,
@@ -104,7 +124,7 @@ export class NodeWork {
       )
       const conclusion = concludeRollback(said)
       if (conclusion !== null)
-        return this.#conclude(step, { ...conclusion, why: conclusion.why === null ? why : `${why}. ${conclusion.why}` }, said)
+        return this.#conclude(step, { state: to, why: conclusion.why === null ? why : `${why}. ${conclusion.why}` }, said)
       if (end.aborted) return
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
     }

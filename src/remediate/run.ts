@@ -3,9 +3,11 @@ import type { Approval, PlanStep } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import type { RunState, StepState } from '#model/remediation.ts'
 import { awaitVerified } from './await-verified.ts'
+import { endPassing, isPassing } from './end-passing.ts'
 import { Overtaken, type RunHead, stepKey } from './journal.ts'
-import { type Before, isOpen, NodeWork } from './node-work.ts'
+import { type Before, type ImageUse, isOpen, NodeWork } from './node-work.ts'
 import { isOfTheWorld, messageOf, orPause, Paused, sleepOrPause } from './pausing.ts'
+import { seeBack } from './see-back.ts'
 import { all, chunksOf, type TakeBackOptions, takeBackWave, wavesOf } from './take-back.ts'
 
 export interface RunOptions extends TakeBackOptions {
@@ -20,6 +22,7 @@ export interface RunOptions extends TakeBackOptions {
 /** More nodes failed than may. */
 class TooManyErrors extends Error {}
 
+const provenStates = new Set<StepState>(['verified', 'returning', 'pruned'])
 const failedStates = new Set<StepState>(['restored', 'failed', 'broken', 'rolled-back'])
 
 /**
@@ -56,14 +59,16 @@ class Run {
       if (error instanceof TooManyErrors) return this.#stop(error.message)
       if (!(error instanceof Paused)) throw error
       this.#requireLeases()
-      return this.#note('paused', error.message)
+      return this.#note('paused', `${error.message}${this.#loweredText()}`)
     }
   }
 
   async #wave(index: number): Promise<void> {
     const steps = this.#waves[index] ?? []
     // What a process that died has left half-way comes first, whatever stands in the way of new ones.
-    const left = steps.filter(step => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)))
+    const left = steps.filter(
+      step => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)) || isPassing(this.#work, step) || this.#isUnseen(step),
+    )
     for (const some of chunksOf(left, this.#options.policy.maxConcurrency)) await this.#change(some, null)
     this.#requireFewErrors()
     let open = await this.#unchanged(steps.filter(step => isOpen(this.#work.entry(step))))
@@ -77,7 +82,12 @@ class Run {
       for (const step of chunk)
         if (!free.includes(step)) await this.#work.note(step, { state: 'skipped', why: before.nodes.get(stepKey(step)) ?? null })
       this.#mayGoOn()
-      await this.#change(free, before.readyPods)
+      const use = await this.#imageUse(free)
+      this.#mayGoOn()
+      await this.#change(free, step => ({
+        readyPods: before.readyPods.get(stepKey(step)) ?? null,
+        ...(step.until !== undefined && { usedBytesBefore: use.get(stepKey(step))?.usedBytes ?? null }),
+      }))
     }
   }
 
@@ -95,7 +105,7 @@ class Run {
   #next(open: readonly PlanStep[]): PlanStep[] {
     const perCluster = new Map<string, number>()
     const trials = new Set<string>()
-    const proven = new Set(this.#options.plan.steps.filter(step => this.#state(step) === 'verified').map(({ cohort }) => cohort))
+    const proven = new Set(this.#options.plan.steps.filter(step => provenStates.has(this.#state(step))).map(({ cohort }) => cohort))
     return open.filter(({ cluster, cohort }) => {
       const taken = perCluster.get(cluster) ?? 0
       if (taken >= this.#options.policy.maxConcurrency || (!proven.has(cohort) && trials.has(cohort))) return false
@@ -114,11 +124,21 @@ class Run {
     return before
   }
 
-  /** To the end of each: verified, or failed and taken back. @param readyPods null: they were read when the nodes were begun */
-  async #change(steps: readonly PlanStep[], readyPods: Before['readyPods'] | null): Promise<void> {
+  /** What pruning frees is told by it, and nothing else: where it cannot be read, that is said later. */
+  async #imageUse(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, ImageUse>> {
+    const passing = steps.filter(({ until }) => until !== undefined)
+    if (passing.length === 0) return new Map()
+    return this.#options.effects.imageUse(passing).catch((error: unknown) => {
+      if (!isOfTheWorld(error)) throw error
+      return new Map()
+    })
+  }
+
+  /** To the end of each: verified, pruned, or failed and taken back. @param before null: it was noted when the nodes were begun */
+  async #change(steps: readonly PlanStep[], before: ((step: PlanStep) => Parameters<NodeWork['apply']>[1]) | null): Promise<void> {
     const { effects, policy, end } = this.#options
-    const unsent = steps.filter(step => !['applied', 'broken'].includes(this.#state(step)))
-    await all(unsent, step => this.#work.apply(step, readyPods?.get(stepKey(step)) ?? null))
+    const unsent = steps.filter(step => isOpen(this.#work.entry(step)) || ['sending', 'sent'].includes(this.#state(step)))
+    await all(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
     orPause(end)
     // Where the run stops anyway nobody waits for the others to be well.
     this.#requireFewErrors(steps.filter(step => ['sending', 'sent'].includes(this.#state(step))))
@@ -132,6 +152,16 @@ class Run {
     this.#requireFewErrors(unwell)
     await all(unwell, step => this.#work.rollBack(step, whyOf(step)))
     orPause(end)
+    const waiting = { timeoutMs: policy.verifyTimeoutMs, end }
+    await seeBack(steps, this.#work, effects, waiting)
+    await endPassing(steps, this.#work, effects, waiting)
+    orPause(end)
+    this.#requireFewErrors()
+  }
+
+  #isUnseen(step: PlanStep): boolean {
+    const { state, seenBack } = this.#work.entry(step)
+    return state === 'rolled-back' && seenBack === undefined
   }
 
   /** @param unwell failed, though their state does not say so yet @throws TooManyErrors */
@@ -171,6 +201,11 @@ class Run {
     orPause(stop)
     orPause(end)
     if (effects.clock.now().getTime() >= Date.parse(approval.until)) throw new Paused(`the approval ended at ${approval.until}`)
+  }
+
+  #loweredText(): string {
+    const lowered = this.#options.plan.steps.filter(step => isPassing(this.#work, step)).map(stepKey)
+    return lowered.length === 0 ? '' : `. Until the run goes on or is taken back, the thresholds of ${lowered.join(', ')} are lowered`
   }
 
   /** Whoever lost one has nothing more to say about the run. */

@@ -4,11 +4,12 @@ import type { RemediationPolicy } from '#model/policy.ts'
 import { type RunHead, stepKey } from './journal.ts'
 import { isOpen, isTouched, NodeWork, type NodeWorkOptions } from './node-work.ts'
 import { orPause, Paused } from './pausing.ts'
+import { seeBack } from './see-back.ts'
 
 export interface TakeBackOptions extends NodeWorkOptions {
   plan: Plan
   head: RunHead
-  policy: Pick<RemediationPolicy, 'maxConcurrency'>
+  policy: Pick<RemediationPolicy, 'maxConcurrency' | 'verifyTimeoutMs'>
 }
 
 /** The last wave that was begun, and whatever of the others is not known to be well. @throws Paused, Overtaken, or what the store throws */
@@ -17,7 +18,7 @@ export async function takeBackWave(options: TakeBackOptions): Promise<void> {
   const work = new NodeWork(options)
   const waves = wavesOf(plan)
   const begun = waves.findLast(steps => steps.some(step => !isOpen(work.entry(step)))) ?? []
-  const unwell = plan.steps.filter(step => !begun.includes(step) && work.entry(step).state !== 'verified')
+  const unwell = plan.steps.filter(step => !begun.includes(step) && (work.entry(step).state !== 'verified' || step.until !== undefined))
   await takeBack([...begun, ...unwell], work, options, step => {
     const { state, why } = work.entry(step)
     return state === 'verified' || why === null ? 'its wave was taken back' : why
@@ -45,15 +46,21 @@ export async function rollBackRun(options: TakeBackOptions): Promise<RunHead> {
 async function takeBack(
   steps: readonly PlanStep[],
   work: NodeWork,
-  { policy, end }: Pick<TakeBackOptions, 'policy' | 'end'>,
+  { policy, end, effects }: Pick<TakeBackOptions, 'policy' | 'end' | 'effects'>,
   whyOf: (step: PlanStep) => string,
 ): Promise<void> {
   for (const some of chunksOf(
-    steps.filter(step => isTouched(work.entry(step))),
+    // Whoever died before it was seen leaves that to the next.
+    steps.filter(step => isTouched(work.entry(step)) || work.entry(step).state === 'rolled-back'),
     policy.maxConcurrency,
   )) {
     orPause(end)
-    await all(some, step => work.rollBack(step, whyOf(step)))
+    await all(
+      some.filter(step => isTouched(work.entry(step))),
+      step => work.rollBack(step, whyOf(step)),
+    )
+    orPause(end)
+    await seeBack(some, work, effects, { timeoutMs: policy.verifyTimeoutMs, end })
   }
   orPause(end)
 }

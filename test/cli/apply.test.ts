@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { remediationExitCode } from '#cli/exit-code.ts'
 import { pausingSignals } from '#cli/options.ts'
 import { folderStore } from '#clients/folder-store.ts'
 import type { Approval } from '#model/plan.ts'
@@ -8,7 +9,7 @@ import { systemClock } from '#remediate/clock.ts'
 import { approvalText, planText } from '#remediate/plan-file.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
-import { approvalOf, type Nature, planOf, World } from '#test/remediation-world.ts'
+import { approvalOf, type Nature, planOf, pruningPlanOf, World } from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
 
@@ -16,10 +17,10 @@ const hourMs = 3_600_000
 const from = (delayMs: number) => new Date(Date.now() + delayMs).toISOString()
 
 /** A plan, an approval and a store as files; nothing here reaches AWS. */
-function files(natures: Readonly<Record<number, Nature>> = {}, changed: Partial<Approval> = {}) {
+function files(natures: Readonly<Record<number, Nature>> = {}, changed: Partial<Approval> = {}, plan = planOf([1, 2])) {
   const folder = temporaryFolder()
   const at = (name: string) => join(folder, name)
-  const world = new World(planOf([1, 2]), natures)
+  const world = new World(plan, natures)
   const approval = approvalOf(world.plan, { at: from(-hourMs), until: from(hourMs), ...changed })
   writeFileSync(at('plan.json'), planText(world.plan))
   writeFileSync(at('approval.json'), approvalText(approval))
@@ -82,6 +83,19 @@ describe('highwater apply', () => {
     expect(text).toContain('3 nodes planned: 1 verified, 1 restored, 1 rolled-back.')
     expect(text).toContain('Put back by the node itself 1 node: the kubelet does not stay')
     expect(text).toContain('Taken back 1 node: its wave was taken back (prod/ip-10-0-0-3.ec2.internal)')
+    expect(text).toContain('Back and seen: 1 node read anew and running as before.')
+  })
+
+  it('tells what pruning has freed, and ends with 0', async () => {
+    const { world, at, apply } = files({}, {}, pruningPlanOf([1]))
+    await world.apply({ policy: { pauseMs: 0 } })
+    const store = folderStore(at('store'))
+    for await (const key of world.store.list('')) await store.write(key, (await world.store.read(key))!.body, 'application/json')
+    const { code, stdout } = await apply()
+    expect([code, world.node(1).swaps]).toEqual([0, 2])
+    const text = stdout.replace(/\s+/g, ' ')
+    expect(text).toContain('1 node planned: 1 pruned.')
+    expect(text).toContain('Pruned, and as before again 1 node: freed 30.0 GiB: the image filesystem is at 60 %')
   })
 
   it('asks to be told to go on with a run that is not at its end', async () => {
@@ -111,6 +125,20 @@ describe('highwater rollback', () => {
     expect([code, world.commands.length]).toEqual([0, commands])
     expect(stdout).toContain(`Run ${plan.id}: rolled-back: as asked for`)
     expect(stdout).toContain('3 nodes planned: 1 restored, 2 skipped.')
+  })
+})
+
+describe('the exit code of a rollback', () => {
+  it.each([
+    [true, 0],
+    [undefined, 0],
+    [false, 3],
+  ])('where seen is %s is %i', async (seenBack, code) => {
+    const world = new World(planOf([1]))
+    await world.apply()
+    const run = await world.rollBack()
+    const { seenBack: _seen, ...step } = run.steps[0]!
+    expect(remediationExitCode({ ...run, steps: [{ ...step, ...(seenBack !== undefined && { seenBack }) }] }, 'rolled-back')).toBe(code)
   })
 })
 

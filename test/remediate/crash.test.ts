@@ -68,7 +68,7 @@ describe.each(['before', 'after'] as const)('a process that dies %s a call', whe
       if (died !== null && world.calls < call) break
       deaths++
       const run = await world.rollBack({ policy })
-      expect(run.steps.map(({ state }) => state)).toEqual(['rolled-back', 'rolled-back', 'rolled-back'])
+      expect(run.steps.map(({ state, seenBack }) => [state, seenBack])).toEqual(Array(3).fill(['rolled-back', true]))
       isWhole(world, run)
     }
     expect(deaths).toBeGreaterThan(15)

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
 import { stepKey } from '#remediate/journal.ts'
+import type { SessionOptions } from '#remediate/session.ts'
 import { approvalOf, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })
@@ -251,5 +252,45 @@ describe('highwater rollback', () => {
 
   it('says that there is no such run', async () => {
     await expect(new World(planOf([1])).rollBack()).rejects.toThrow(/s3:\/\/bucket has no run [a-f0-9]{16}/)
+  })
+})
+
+describe('a node that was taken back', () => {
+  it('is read anew until it is seen to run as before', async () => {
+    const world = new World(planOf([1, 1]))
+    await world.apply(fast)
+    let looks = 0
+    const verifyBack: SessionOptions['effects']['verifyBack'] = async steps =>
+      new Map(steps.map(step => [stepKey(step), ++looks < 3 ? { state: 'not-yet', why: 'not Ready' } : { state: 'verified' }]))
+    const run = await world.rollBack({ ...fast, effects: { verifyBack } })
+    expect(run.steps.map(({ state, seenBack, why }) => [state, seenBack, why])).toEqual(
+      Array(2).fill(['rolled-back', true, 'as asked for']),
+    )
+    expect(looks).toBeGreaterThanOrEqual(4)
+  })
+
+  it('stays taken back where that is not seen in time, says so, and is looked at again', async () => {
+    const world = new World(planOf([1]), { 1: 'stays' })
+    await world.apply(fast)
+    const { steps } = await world.rollBack(fast)
+    expect(steps[0]).toMatchObject({
+      state: 'rolled-back',
+      seenBack: false,
+      why: expect.stringMatching(/^as asked for\. The node says that it is back, and it was not seen: it was not well within 600 s: image/),
+    })
+    world.node(1).nature = 'well'
+    const commands = world.commands.length
+    expect((await world.rollBack(fast)).steps[0]).toMatchObject({ state: 'rolled-back', seenBack: true, why: 'as asked for' })
+    expect(world.commands).toHaveLength(commands)
+  })
+
+  it('whose instance is gone by then is passed over', async () => {
+    const world = new World(planOf([1]))
+    await world.apply(fast)
+    const verifyBack = async () => {
+      world.nodes.clear()
+      return new Map()
+    }
+    expect((await world.rollBack({ ...fast, effects: { verifyBack } })).steps[0]).toMatchObject({ state: 'skipped' })
   })
 })

@@ -7,6 +7,7 @@ import type { ApplyAnswer, RemediationRun, Verification } from '#model/remediati
 import type { Told } from '#remediate/apply.ts'
 import { sha256 } from '#remediate/canonical.ts'
 import { stepKey } from '#remediate/journal.ts'
+import type { ImageUse } from '#remediate/node-work.ts'
 import { digestOf } from '#remediate/plan.ts'
 import { type ApplyOptions, applyPlan, rollBack, type SessionOptions } from '#remediate/session.ts'
 import { VirtualTime } from './virtual-time.ts'
@@ -21,6 +22,10 @@ export type Nature =
   | 'wrong'
   /** It says that it is done, as Bottlerocket does, and its kubelet stays down with the new settings. */
   | 'down'
+  /** Image GC finds nothing to delete. */
+  | 'full'
+  /** It says that it is back, and its kubelet runs with the new file still. */
+  | 'stays'
   /** What it answers never arrives. */
   | 'silent'
   /** It is gone once it was changed, and so is its answer. */
@@ -41,6 +46,8 @@ export interface PretendNode {
   phase: '' | 'applied' | 'restored' | 'rolled-back' | 'broken'
   /** How often its kubelet was started anew with another file. */
   swaps: number
+  /** Of its image filesystem; while its thresholds are lowered, less each time that it is read. */
+  usedPercent: number
 }
 
 const newText = '{"imageGCHighThresholdPercent":70}\n'
@@ -67,6 +74,15 @@ function step(cluster: string, index: number, cohort: string): PlanStep {
     before: state,
     after: state,
   }
+}
+
+/** The same, for a while: until the image filesystem is down to 60 %, and for 20 minutes at most. */
+export function pruningPlanOf(sizes: readonly number[]): Plan {
+  const { id: _id, digest: _digest, ...plan } = planOf(sizes)
+  const until = { kind: 'image-gc', usedPercentAtMost: 60, atMostMs: 20 * 60_000, imagesAtMost: 9, bytesAtMost: 2 ** 35 } as const
+  const body = { ...plan, steps: plan.steps.map(one => ({ ...one, until })) }
+  const digest = digestOf(body)
+  return { ...body, id: digest.slice(0, 16), digest }
 }
 
 /** @param sizes of the waves of each cluster, all of one cohort; the nodes are called by their number, from 1 */
@@ -140,7 +156,7 @@ export class World {
     this.nodes = new Map(
       plan.steps.map((one, index) => [
         stepKey(one),
-        { step: one, nature: natures[index + 1] ?? 'well', lose: 0, sha256: oldSha256, phase: '', swaps: 0 },
+        { step: one, nature: natures[index + 1] ?? 'well', lose: 0, sha256: oldSha256, phase: '', swaps: 0, usedPercent: 90 },
       ]),
     )
   }
@@ -218,6 +234,8 @@ export class World {
             readyPods: new Map(steps.map(one => [stepKey(one), ['shop/web']])),
           })),
         verify: nodes => call(async () => new Map(nodes.map(({ step: one }) => [stepKey(one), this.#verify(one)]))),
+        verifyBack: steps => call(async () => new Map(steps.map(one => [stepKey(one), this.#verifyBack(one)]))),
+        imageUse: steps => call(async () => new Map(steps.map(one => [stepKey(one), this.#imageUse(one)]))),
         isGone: one => call(async () => !this.nodes.has(stepKey(one))),
         present: steps =>
           call(async () =>
@@ -239,6 +257,19 @@ export class World {
     if (node.nature === 'wrong') return { state: 'wrong', why: 'imageGCHighThresholdPercent is 85' }
     if (node.nature === 'down') return { state: 'not-yet', why: 'what its kubelet runs with was not read' }
     return node.sha256 === newSha256 ? { state: 'verified' } : { state: 'not-yet', why: 'imageGCHighThresholdPercent is 85' }
+  }
+
+  #verifyBack(one: PlanStep): Verification {
+    const node = this.nodes.get(stepKey(one))
+    const isBack = node?.sha256 === oldSha256 && node.nature !== 'stays'
+    return isBack ? { state: 'verified' } : { state: 'not-yet', why: 'imageGCHighThresholdPercent is not what it was: 70' }
+  }
+
+  #imageUse(one: PlanStep): ImageUse {
+    const node = this.nodes.get(stepKey(one))
+    if (node === undefined) throw new Error('the node is gone')
+    if (node.sha256 === newSha256 && node.nature !== 'full') node.usedPercent -= 10
+    return { usedPercent: node.usedPercent, usedBytes: node.usedPercent * 2 ** 30 }
   }
 
   async #send(one: PlanStep, action: ApplyAnswer['action'], onSent: (commandId: string) => void): Promise<Told> {

@@ -24,6 +24,8 @@ export interface ClusterTarget {
 /** A region, and the credentials of an account. */
 export interface AwsPlace {
   region: string
+  /** The role that is taken there, which says which account it is; null: one's own. */
+  roleArn: string | null
   credentials: CredentialSource
 }
 
@@ -73,7 +75,7 @@ async function regionsOf(policy: Policy): Promise<Place[]> {
   for (const account of policy.accounts) {
     for (const region of account.regions ?? [await ownRegion()]) {
       const credentials = credentialSource(account.roleArn, account.externalId, region)
-      places.push({ account, region, credentials, eks: new EksApi(region, credentials) })
+      places.push({ account, region, roleArn: account.roleArn, credentials, eks: new EksApi(region, credentials) })
     }
   }
   return places

@@ -105,7 +105,7 @@ const isSelectedNode = (record: NodeRecord, selection: Selection) =>
 /** Of clusters that no account lists: the caller's own account, and the region that was given. */
 async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
   const region = accounts[0]?.regions?.[0] ?? (await sdkRegion())
-  return region === null ? null : { region, credentials: credentialSource(null, null, region) }
+  return region === null ? null : { region, roleArn: null, credentials: credentialSource(null, null, region) }
 }
 
 async function* readAll(

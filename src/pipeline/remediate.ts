@@ -92,7 +92,8 @@ class LiveNodes {
   readonly #run: string
   readonly #planned: readonly PlanStep[]
   readonly #options: RemediateOptions
-  readonly #appliers = new Map<AwsPlace, Applier>()
+  /** By account and region: what SSM bears is counted for these, whatever the cluster. */
+  readonly #appliers = new Map<string, Applier>()
   readonly #places = new Map<string, Promise<AwsPlace | null>>()
 
   constructor(run: string, planned: readonly PlanStep[], options: RemediateOptions) {
@@ -210,11 +211,12 @@ class LiveNodes {
     return null
   }
 
-  /** Places are not the same object from one discovery to the next; what SSM bears is counted for each cluster. */
+  /** Places are not the same object from one discovery to the next. */
   #applierOf(place: AwsPlace): Applier {
     const { policy, end } = this.#options
+    const key = `${place.roleArn ?? 'own'} ${place.region}`
     const applier =
-      this.#appliers.get(place) ??
+      this.#appliers.get(key) ??
       new Applier({
         ...place,
         requestsPerSecond: policy.pace.ssmRequestsPerSecond,
@@ -223,7 +225,7 @@ class LiveNodes {
         answerTimeoutMs: policy.remediation.answerTimeoutMs,
         signal: end,
       })
-    this.#appliers.set(place, applier)
+    this.#appliers.set(key, applier)
     return applier
   }
 }

@@ -111,8 +111,17 @@ function sendingOf(step: PlanStep, action: ApplyAction, { run, timeoutSeconds }:
   const Content = gzipSync(content).toString('base64')
   const common = { Action: action, Run: run, OldSha256: oldSha256, NewSha256: newSha256, Content }
   const seconds = { TimeoutSeconds: String(timeoutSeconds) }
-  if (method === 'sync-file')
-    return { document: 'Highwater-SyncFile', parameters: { ...common, Name: path.slice(path.lastIndexOf('/') + 1) } }
-  if (method === 'bottlerocket') return { document: 'Highwater-ApplyBottlerocket', parameters: { ...common, ...seconds } }
-  return { document: 'Highwater-ApplyKubeletConfig', parameters: { ...common, Method: method, Path: path, ...seconds } }
+  switch (method) {
+    case 'sync-file':
+      return { document: 'Highwater-SyncFile', parameters: { ...common, Name: path.slice(path.lastIndexOf('/') + 1) } }
+    case 'bottlerocket':
+      return { document: 'Highwater-ApplyBottlerocket', parameters: { ...common, ...seconds } }
+    case 'kubelet-file':
+    case 'nodeadm':
+    case 'drop-in':
+      return { document: 'Highwater-ApplyKubeletConfig', parameters: { ...common, Method: method, Path: path, ...seconds } }
+    default:
+      // Never by a document that is another method's.
+      throw new NotSent(`nothing here carries out the method ${JSON.stringify(method satisfies never)}`)
+  }
 }

@@ -224,6 +224,13 @@ describe('nothing goes out', () => {
     expect((await send(stepOf(0))).told).toEqual({ kind: 'unsent', why: expect.stringMatching(why) })
   })
 
+  it('by a method that nothing here knows', async () => {
+    await world([{}])
+    const step = stepOf(0, { method: 'sed' as PlanStep['method'] })
+    expect((await send(step)).told).toEqual({ kind: 'unsent', why: 'nothing here carries out the method "sed"' })
+    expect(lab.requests().routes.ssm?.SendCommand).toBeUndefined()
+  })
+
   it('without the right to', async () => {
     await world([{}], { ssm: { denied: ['ssm:SendCommand'] } })
     expect((await send(stepOf(0))).told).toEqual({ kind: 'unsent', why: expect.stringMatching(/Grant ssm:SendCommand/) })

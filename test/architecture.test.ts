@@ -110,6 +110,11 @@ describe('the doors to the outside', () => {
       'src/remediate/apply.ts',
     ])
     expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual(['src/pipeline/remediate.ts'])
+    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteObjects\b/.test(text))).toEqual(['src/remediate/apply.ts'])
+    expect(offenders(sources, ({ room, text }) => room !== 'clients' && /\.deleteObject\(/.test(text))).toEqual([
+      'src/remediate/delete-objects.ts',
+    ])
+    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteApproved\b/.test(text))).toEqual(['src/pipeline/live-objects.ts'])
     expect(offenders(sources, ({ room, text }) => room !== 'clients' && /\bnew RunCommand\(/.test(text)).toSorted()).toEqual([
       'src/collect/inspect/inspector.ts',
       'src/remediate/apply.ts',

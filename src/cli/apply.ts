@@ -37,7 +37,8 @@ Examples:
   highwater apply plan.json --approval plan.approval.json --store s3://BUCKET/highwater --resume
   highwater rollback RUN --store s3://BUCKET/highwater
 
-Exit codes: 0 every node is verified; 1 some failed, or the run was stopped and its wave taken back;
+Exit codes: 0 every node is verified, or pruned, or every object deleted; 1 some failed, or the run was
+stopped and its wave taken back;
 2 refused before anything was sent, or bad usage; 3 it is paused, or passed nodes over; 4 it broke off.`,
     )
     .action(async (file: string, options: ApplyOptions) => {

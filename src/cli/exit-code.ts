@@ -38,11 +38,12 @@ export function verificationExitCode({ counts }: VerificationReport, inputErrors
 }
 
 /** What is wanted of the nodes is their state at the end; one that was passed over, or is still to come, is no mistake. */
-export function remediationExitCode({ state, endedAt, steps }: RemediationRun, wanted: StepState): number {
+export function remediationExitCode({ state, endedAt, steps, deletions = [] }: RemediationRun, wanted: StepState): number {
   const has = (...states: StepState[]) => steps.some(step => states.includes(step.state))
   const isOver = endedAt !== null
   if (wanted === 'verified' && (state === 'stopped' || has('restored', 'rolled-back', 'failed'))) return exitCode.findings
-  if (has('broken')) return exitCode.findings
+  if (has('broken') || deletions.some(one => one.state === 'failed')) return exitCode.findings
+  if (deletions.some(one => one.state === 'changed')) return exitCode.unread
   if (steps.some(({ seenBack }) => seenBack === false)) return exitCode.unread
   return !isOver || (wanted === 'verified' && has('skipped')) ? exitCode.unread : exitCode.ok
 }

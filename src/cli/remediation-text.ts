@@ -1,10 +1,21 @@
 /** What came of a run, for the person who started it: how many nodes in which state, what became of the others and why, and what to do next. */
 import type { Plan } from '#model/plan.ts'
-import { type RemediationRun, type StepEntry, type StepState, stepStates } from '#model/remediation.ts'
+import { type DeletionEntry, deletionStates, type RemediationRun, type StepEntry, type StepState, stepStates } from '#model/remediation.ts'
 import { nodesOf, reasonLines } from './reason-lines.ts'
 import { clean, painter, type Screen, wrap } from './terminal.ts'
 
 const widest = 120
+
+const shownObjects = 20
+
+const objectTitles: Record<DeletionEntry['state'], string> = {
+  pending: 'to come',
+  deleting: 'begun, and not known to be gone',
+  deleted: 'deleted',
+  gone: 'gone before',
+  changed: 'left alone',
+  failed: 'refused',
+}
 
 const titles: Partial<Record<StepState, string>> = {
   broken: 'Not known to be well: these need a person',
@@ -20,15 +31,20 @@ const titles: Partial<Record<StepState, string>> = {
 export function remediationText(run: RemediationRun, plan: Plan | null, store: string, { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
   const width = Math.min(columns, widest)
-  const { steps, leftAlone } = run
+  const { steps, deletions, leftAlone } = run
   const placed = { paint, width, rest: `in the journal (${clean(store, 200)})` }
   const whys = (some: readonly StepEntry[]) => some.map(({ cluster, node, state, why }) => ({ cluster, node, why: why ?? state }))
   const lines = [
     paint('bold', `Run ${run.run}: ${stateText(run)}`),
-    ...wrap(`${nodesOf(steps.length)} planned: ${countsOf(steps)}. Approved by ${clean(run.approvedBy)}.`, width, ''),
+    ...wrap(
+      `${deletions === undefined ? `${nodesOf(steps.length)} planned: ${countsOf(steps)}` : objectCounts(deletions)}. Approved by ${clean(run.approvedBy)}.`,
+      width,
+      '',
+    ),
     ...(plan === null ? [] : plan.cohorts.flatMap(cohort => cohortLines(cohort, plan, steps, width))),
     ...Object.entries(titles).flatMap(([state, title]) => reasonLines(title, whys(steps.filter(step => step.state === state)), placed)),
     ...backLines(steps, width),
+    ...objectLines(deletions ?? [], width),
     ...reasonLines('Left alone by the plan', leftAlone, placed),
     ...nextLines(run, store, width),
   ]
@@ -47,6 +63,24 @@ const countsOf = (steps: readonly StepEntry[]): string =>
       return count === 0 ? [] : [`${count} ${state}`]
     })
     .join(', ')
+
+const objectCounts = (deletions: readonly DeletionEntry[]): string => {
+  const counts = deletionStates.flatMap(state => {
+    const count = deletions.filter(one => one.state === state).length
+    return count === 0 ? [] : [`${count} ${objectTitles[state]}`]
+  })
+  return `${deletions.length} object${deletions.length === 1 ? '' : 's'} planned: ${counts.join(', ')}`
+}
+
+/** Those that are still there, or may be, and why. */
+function objectLines(deletions: readonly DeletionEntry[], width: number): string[] {
+  const left = deletions.filter(({ state }) => ['changed', 'failed', 'deleting'].includes(state))
+  const lines = left.slice(0, shownObjects).flatMap(({ cluster, resource, namespace, name, state, why }) => {
+    const title = `${cluster}: ${resource} ${namespace === null ? name : `${namespace}/${name}`}`
+    return wrap(clean(`${title}: ${objectTitles[state]}${why === null ? '' : `: ${why}`}`, 900), width, '  ', '    ')
+  })
+  return left.length > shownObjects ? [...lines, `  and ${left.length - shownObjects} more, all in the journal`] : lines
+}
 
 /** The node's own word for it is one thing, what was read of it afterwards another. */
 function backLines(steps: readonly StepEntry[], width: number): string[] {
@@ -67,9 +101,10 @@ function cohortLines(
   return wrap(clean(`${cluster} ${group.kind} ${group.name}, kubelet ${kubeletVersion}: ${countsOf(own)}`, 400), width, '  ', '    ')
 }
 
-function nextLines({ run, state, endedAt, steps }: RemediationRun, store: string, width: number): string[] {
+function nextLines({ run, state, endedAt, steps, deletions }: RemediationRun, store: string, width: number): string[] {
   const where = `--store ${clean(store, 200)}`
   if (state === 'rolled-back' && endedAt === null) return ['', ...wrap(`To go on: highwater rollback ${run} ${where}`, width, '')]
+  if (deletions !== undefined) return endedAt === null ? ['', 'To go on: the same command with --resume.'] : []
   if (endedAt === null)
     return ['', ...wrap(`To go on: the same command with --resume. To take it back: highwater rollback ${run} ${where}`, width, '')]
   if (steps.some(step => step.state === 'broken')) return ['', ...wrap(`To ask them again: highwater rollback ${run} ${where}`, width, '')]

@@ -77,6 +77,26 @@ export interface StepEntry {
   at: Partial<Record<StepState, string>>
 }
 
+/**
+ * Where an object stands in a run of deletions. `deleting`: noted before anything is sent, so a run that died there asks again; `gone`: somebody else was
+ * there first, or an earlier try of the same run; `changed`: it is not what was approved any more, and stays; `failed`: refused, or not answered.
+ */
+export const deletionStates = ['pending', 'deleting', 'deleted', 'gone', 'changed', 'failed'] as const
+
+/** One object's entry in the journal of a run of deletions. */
+export interface DeletionEntry {
+  cluster: string
+  resource: string
+  namespace: string | null
+  name: string
+  uid: string
+  state: (typeof deletionStates)[number]
+  /** For people; null where the state says it all. */
+  why: string | null
+  /** RFC 3339: when it came to its state; null: nothing was begun. */
+  at: string | null
+}
+
 /** `paused`: it goes on when somebody asks for it; `stopped`: it does not. */
 export type RunState = 'running' | 'paused' | 'stopped' | 'done' | 'rolled-back'
 
@@ -94,6 +114,8 @@ export interface RemediationRun {
   /** Why it is not running; null where the state says it all. */
   why: string | null
   steps: StepEntry[]
+  /** Of a plan of deletions, which has no steps; absent: it is none. */
+  deletions?: DeletionEntry[]
   /** Of the plan: never touched, refused. */
   leftAlone: LeftAlone[]
 }

@@ -21,6 +21,7 @@ import { type ApplyOptions, applyPlan, rollBack, type SessionOptions } from '#re
 import { verifyBack } from '#remediate/verify-back.ts'
 import { replay } from '#replay/replay.ts'
 import { type FreshOptions, freshClusters, freshRecords, keyOf } from './fresh.ts'
+import { LiveObjects } from './live-objects.ts'
 import { verifyNode } from './verify.ts'
 
 export { parseApproval } from '#remediate/plan-file.ts'
@@ -67,6 +68,7 @@ async function withNodes(
 ): Promise<RemediationRun> {
   const { policy, store, holder, stop, end, clock = systemClock, onEntry, onWait } = options
   const nodes = new LiveNodes(run, planned, options)
+  const objects = new LiveObjects(options)
   try {
     return await work({
       ...{ store, holder, stop, end, onWait, policy: policy.remediation },
@@ -79,11 +81,13 @@ async function withNodes(
         imageUse: steps => nodes.imageUse(steps),
         isGone: step => nodes.isGone(step),
         present: steps => nodes.present(steps),
+        deleteObject: deletion => objects.delete(deletion),
         onEntry,
       },
     })
   } finally {
     nodes.close()
+    objects.close()
   }
 }
 

@@ -1,14 +1,18 @@
-/** The one file through which anything reaches a node to change it: a step of an approved plan, as parameters of our own documents and no other. */
+/**
+ * The one file through which anything is changed: a step of an approved plan, as parameters of our own documents and no other, and the objects that an
+ * approved plan of deletions names.
+ */
 import { gzipSync } from 'node:zlib'
 import type { CredentialSource } from '#clients/credentials.ts'
 import { oneLine } from '#clients/failure.ts'
 import { NotSent, pinnedDocument, RunCommand } from '#clients/run-command.ts'
 import { SsmApi } from '#clients/ssm.ts'
 import { applyAgentVersion, applyDocumentHashes } from '#facts/aws/apply-documents.ts'
-import type { PlanStep } from '#model/plan.ts'
+import type { PlannedDeletion, PlanStep } from '#model/plan.ts'
 import type { ApplyAnswer } from '#model/remediation.ts'
 import { type ApplyAction, readApplyAnswer } from './answer.ts'
 import { canonicalJson } from './canonical.ts'
+import { type DeletionContext, type DeletionOutcome, deleteObjects } from './delete-objects.ts'
 
 /** What came of one command to one node. */
 export type Told =
@@ -98,6 +102,15 @@ export class Applier {
       signal,
     })
   }
+}
+
+/** One object of one cluster. @throws the signal's reason when it is aborted */
+export async function deleteApproved(
+  deletion: PlannedDeletion,
+  context: Omit<DeletionContext, 'isDryRun'>,
+): Promise<Pick<DeletionOutcome, 'state' | 'why'>> {
+  for await (const outcome of deleteObjects([deletion], { ...context, isDryRun: false })) return outcome
+  throw new Error('nothing was told of the one object')
 }
 
 interface Sending {

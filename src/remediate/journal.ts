@@ -7,15 +7,16 @@ import * as z from 'zod'
 import { oneLine } from '#clients/failure.ts'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, Plan, PlanStep } from '#model/plan.ts'
-import { type RemediationRun, type StepEntry, stepStates } from '#model/remediation.ts'
+import type { Approval, Plan, PlannedDeletion, PlanStep } from '#model/plan.ts'
+import { type DeletionEntry, deletionStates, type RemediationRun, type StepEntry, stepStates } from '#model/remediation.ts'
 import { approvalText, parsePlan, planText } from './plan-file.ts'
 
 /** A run without its nodes. */
-export type RunHead = Omit<RemediationRun, 'schema' | 'steps' | 'leftAlone'>
+export type RunHead = Omit<RemediationRun, 'schema' | 'steps' | 'deletions' | 'leftAlone'>
 
 const headSchema = 'highwater.run/1'
 const entrySchema = 'highwater.step/1'
+const deletionSchema = 'highwater.deletion/1'
 const commandIdsKept = 20
 const readAtOnce = 10
 const rounds = 5
@@ -76,6 +77,22 @@ const entryForm = z.strictObject({
     usedBytesBefore: z.number().nullable().optional(),
     seenBack: z.boolean().optional(),
     at: z.partialRecord(z.enum(stepStates), time),
+  }),
+})
+
+const deletionForm = z.strictObject({
+  schema: z.literal(deletionSchema),
+  writer: text,
+  run: text,
+  entry: z.strictObject({
+    cluster: text,
+    resource: text,
+    namespace: text.nullable(),
+    name: text,
+    uid: text,
+    state: z.enum(deletionStates),
+    why: text.nullable(),
+    at: time.nullable(),
   }),
 })
 
@@ -149,6 +166,28 @@ export class Journal {
     return new Map(entries.map(entry => [stepKey(entry), entry]))
   }
 
+  /** @throws Overtaken, or what the store throws */
+  noteDeletion(entry: DeletionEntry): Promise<void> {
+    const kept = { ...entry, why: shortened(entry.why) }
+    return this.#write(this.#deletionKey(entry), { schema: deletionSchema, writer: this.#writer, run: this.#run, entry: kept })
+  }
+
+  /** Of objects that were begun. One whose entry is torn was begun, as far as anybody knows: it is asked for again, by its UID. */
+  async deletions(planned: readonly PlannedDeletion[]): Promise<DeletionEntry[]> {
+    const there = new Set(planned.length === 0 ? [] : await Array.fromAsync(this.#store.list(this.#key('deletions/'))))
+    const begun = planned.filter(deletion => there.has(this.#deletionKey(deletion)))
+    return pMap(
+      begun,
+      async deletion => {
+        const found = deletionForm.safeParse(json((await this.#read(this.#deletionKey(deletion))) ?? ''))
+        const { cluster, resource, namespace, name, uid } = deletion
+        const isIts = found.success && found.data.run === this.#run && found.data.entry.cluster === cluster && found.data.entry.uid === uid
+        return isIts ? found.data.entry : { ...{ cluster, resource, namespace, name, uid }, state: 'deleting', why: null, at: null }
+      },
+      { concurrency: readAtOnce },
+    )
+  }
+
   /** The whole, for people and other programs. */
   report(run: RemediationRun): Promise<void> {
     return this.#store.write(this.#key('report.json'), `${JSON.stringify(run, null, 1)}\n`, 'application/json')
@@ -173,6 +212,10 @@ export class Journal {
   /** Names of clusters may hold slashes and colons. */
   #entryKey({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string {
     return this.#key(`steps/${encodeURIComponent(cluster)}/${encodeURIComponent(node)}.json`)
+  }
+
+  #deletionKey({ cluster, uid }: Pick<DeletionEntry, 'cluster' | 'uid'>): string {
+    return this.#key(`deletions/${encodeURIComponent(cluster)}/${encodeURIComponent(uid)}.json`)
   }
 
   async #read(key: string): Promise<string | null> {

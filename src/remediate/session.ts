@@ -3,8 +3,9 @@ import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, LeftAlone, Plan, PlanStep } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
-import { type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
+import { type DeletionEntry, type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
 import { changedSince, checkApproval, type PresentNode } from './approve.ts'
+import { type DeletionRunOptions, deletionKey, pendingDeletion, runDeletions } from './delete-run.ts'
 import { Journal, type RunHead, stepKey } from './journal.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { type Effects, isOpen } from './node-work.ts'
@@ -19,6 +20,7 @@ export interface SessionOptions {
   effects: Effects & {
     /** Reads the nodes anew; those that could not be read are left out. */
     present(steps: readonly PlanStep[]): Promise<PresentNode[]>
+    deleteObject: DeletionRunOptions['deleteObject']
   }
   policy: RemediationPolicy
   /** Nothing more is sent; what is under way is waited for. */
@@ -40,31 +42,39 @@ const namedNodes = 5
 /** A run that is at its end is told of, and nothing is done. @throws OperatorError; where something was sent the journal has it */
 export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOptions): Promise<RemediationRun> {
   const { store, effects, holder } = options
-  if (plan.steps.length === 0) throw new OperatorError(`Plan ${plan.id} changes no node: there is nothing to apply`)
+  if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
+    throw new OperatorError(`Plan ${plan.id} changes no node and deletes nothing: there is nothing to apply`)
   checkApproval(plan, approval, effects.clock.now().toISOString())
   const journal = new Journal(store, plan.id, holder)
   const known = await journal.head()
   if (known !== null && known.plan !== plan.digest)
     throw new OperatorError(`${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`)
-  if (known !== null && known.endedAt !== null) return documentOf(plan, known, await entriesOf(plan, journal))
+  if (known !== null && known.endedAt !== null)
+    return documentOf(plan, known, await entriesOf(plan, journal), await deletionsOf(plan, journal))
   if (known?.state === 'rolled-back')
     throw new OperatorError(`Run ${plan.id} is being taken back, and that is not at its end: highwater rollback ${plan.id} goes on with it`)
   if (known !== null && !options.resume)
     throw new OperatorError(
-      `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it, highwater rollback ${plan.id} takes it back`,
+      `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it${wayBack(plan)}`,
     )
   return withLeases(plan, options, async (leases, end) => {
     // Anew: another one may have come to its end while the lease was waited for.
     const now = await journal.head()
     const entries = await entriesOf(plan, journal)
-    if (now !== null && (now.endedAt !== null || now.state === 'rolled-back')) return documentOf(plan, now, entries)
+    const deletions = await deletionsOf(plan, journal)
+    if (now !== null && (now.endedAt !== null || now.state === 'rolled-back')) return documentOf(plan, now, entries, deletions)
     const open = plan.steps.filter(step => isOpen(entries.get(stepKey(step)) as StepEntry))
     const changed = changedSince({ steps: open }, open.length === 0 ? [] : await effects.present(open))
     if (now === null && changed.length > 0 && !options.skipChanged) throw changedError(plan, changed)
     const head = now ?? (await journal.begin(plan, approval, effects.clock.now().toISOString()))
+    if (plan.deletions !== undefined) {
+      const { clock, deleteObject } = effects
+      const ended = await runDeletions({ ...options, plan, approval, journal, head, entries: deletions, leases, clock, deleteObject, end })
+      return reported(documentOf(plan, ended, entries, deletions), journal)
+    }
     const reasons = new Map(changed.map(({ cluster, node, why }) => [`${cluster}/${node}`, why]))
     const ended = await runWaves({ ...options, plan, approval, journal, head, entries, leases, changed: reasons, end })
-    return reported(documentOf(plan, ended, entries), journal)
+    return reported(documentOf(plan, ended, entries, deletions), journal)
   })
 }
 
@@ -77,6 +87,10 @@ export async function rollBack(run: string, options: SessionOptions): Promise<Re
   if ((await journal.head()) === null)
     throw new OperatorError(`${store.location} has no run ${run}: nothing of it was ever sent, or it lies in another store`)
   const plan = await journal.plan()
+  if (plan.deletions !== undefined)
+    throw new OperatorError(
+      `Run ${run} deletes objects of clusters, and nothing brings those back. What it has not deleted yet stays unless it is resumed`,
+    )
   return withLeases(plan, options, async (leases, end) => {
     const head = await journal.head()
     if (head === null || head.plan !== plan.digest || plan.id !== run)
@@ -85,9 +99,11 @@ export async function rollBack(run: string, options: SessionOptions): Promise<Re
       })
     const entries = await entriesOf(plan, journal)
     const ended = await rollBackRun({ ...options, plan, journal, head, entries, leases, end })
-    return reported(documentOf(plan, ended, entries), journal)
+    return reported(documentOf(plan, ended, entries, new Map()), journal)
   })
 }
+
+const wayBack = ({ id, deletions }: Plan): string => (deletions === undefined ? `, highwater rollback ${id} takes it back` : '')
 
 function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError {
   const named = changed.slice(0, namedNodes).map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)
@@ -121,7 +137,18 @@ async function entriesOf(plan: Plan, journal: Journal): Promise<Map<string, Step
   )
 }
 
-function documentOf(plan: Plan, head: RunHead, entries: ReadonlyMap<string, StepEntry>): RemediationRun {
+/** Of every object of the plan. */
+async function deletionsOf({ deletions = [] }: Plan, journal: Journal): Promise<Map<string, DeletionEntry>> {
+  const known = new Map((await journal.deletions(deletions)).map(entry => [deletionKey(entry), entry]))
+  return new Map(deletions.map(deletion => [deletionKey(deletion), known.get(deletionKey(deletion)) ?? pendingDeletion(deletion)]))
+}
+
+function documentOf(
+  plan: Plan,
+  head: RunHead,
+  entries: ReadonlyMap<string, StepEntry>,
+  deletions: ReadonlyMap<string, DeletionEntry>,
+): RemediationRun {
   const isOver = head.endedAt !== null
   return {
     schema: remediationSchema,
@@ -130,6 +157,7 @@ function documentOf(plan: Plan, head: RunHead, entries: ReadonlyMap<string, Step
       const entry = entries.get(stepKey(step)) as StepEntry
       return isOver && entry.state === 'pending' ? { ...entry, state: 'skipped', why: 'the run ended before it came to it' } : entry
     }),
+    ...(plan.deletions !== undefined && { deletions: [...deletions.values()] }),
     leftAlone: [...plan.never, ...plan.refused],
   }
 }
@@ -148,7 +176,7 @@ async function withLeases(
   const leases = new Map<string, Lease>()
   try {
     // In one order, so that of two that want several clusters neither waits for the other.
-    for (const cluster of [...new Set(plan.steps.map(step => step.cluster))].sort()) {
+    for (const cluster of [...new Set([...plan.steps, ...(plan.deletions ?? [])].map(({ cluster }) => cluster))].sort()) {
       const { clock } = effects
       leases.set(cluster, await takeLease({ store, cluster, run: plan.id, holder, ttlMs: policy.leaseTtlMs, clock, signal: stop, onWait }))
     }
@@ -156,7 +184,7 @@ async function withLeases(
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
-      `Run ${plan.id} broke off: ${messageOf(error)}. The journal in ${store.location} knows what was sent: --resume goes on with it, highwater rollback ${plan.id} takes it back`,
+      `Run ${plan.id} broke off: ${messageOf(error)}. The journal in ${store.location} knows what was sent: --resume goes on with it${wayBack(plan)}`,
       { isBadInput: false, cause: error },
     )
   } finally {

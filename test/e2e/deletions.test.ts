@@ -1,6 +1,8 @@
 /** What a control plane has left, planned from a live fleet, deleted through the real client, and gone from the next plan. */
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { folderStore } from '#clients/folder-store.ts'
 import { KubernetesClient } from '#clients/kubernetes.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
@@ -9,7 +11,8 @@ import type { Plan } from '#model/plan.ts'
 import { type DeletionPolicy, defaultPolicy } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
 import { eksTargets } from '#pipeline/fleet.ts'
-import { makeDeletionPlan } from '#pipeline/plan.ts'
+import { approve, makeDeletionPlan } from '#pipeline/plan.ts'
+import { remediate } from '#pipeline/remediate.ts'
 import { deleteObjects } from '#remediate/delete-objects.ts'
 import { deletionRights, objectPath } from '#remediate/deletions.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -47,6 +50,25 @@ async function carriedOut({ deletions: objects = [] }: Plan, isDryRun = false): 
   }
   return states
 }
+
+it('is applied by its approval through the one door, journalled, and a second time nothing is left to do', generous, async () => {
+  await labOf([worldWith(deletionRights(deletions))])
+  const plan = await planned()
+  const [at, until] = [-60_000, 3_600_000].map(ms => new Date(Date.now() + ms).toISOString()) as [string, string]
+  const approval = approve(plan, { digest: plan.digest, by: 'Ada Lovelace', at, until, options: { allowActAtOnce: false } })
+  const signal = AbortSignal.timeout(100_000)
+  const store = folderStore(temporaryFolder())
+  const apply = () =>
+    remediate(plan, approval, {
+      ...{ policy, store, stop: signal, end: signal, holder: randomUUID(), resume: false, skipChanged: false },
+      targets: clusters => eksTargets({ policy, selection: { ...everything, clusters: [...clusters] }, signal }),
+    })
+  const run = await apply()
+  expect([run.state, run.why, new Set(run.deletions?.map(({ state }) => state))]).toEqual(['done', null, new Set(['deleted'])])
+  expect(run.deletions).toHaveLength(plan.deletions?.length ?? 0)
+  expect(await apply()).toEqual(run)
+  expect((await planned()).deletions).toEqual([])
+})
 
 it('names what nobody collects and none of its healthy twins, deletes it once, and then has nothing left to name', generous, async () => {
   await labOf([worldWith(deletionRights(deletions))])

@@ -1,14 +1,14 @@
 /** Nodes that answer as the scripts of the documents do, a store, and processes that may die at any call they make. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store.ts'
-import { type Approval, approvalSchema, type Plan, type PlanStep, planSchema } from '#model/plan.ts'
+import { type Approval, approvalSchema, type Plan, type PlannedDeletion, type PlanStep, planSchema } from '#model/plan.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
 import type { ApplyAnswer, RemediationRun, Verification } from '#model/remediation.ts'
 import type { Told } from '#remediate/apply.ts'
 import { sha256 } from '#remediate/canonical.ts'
 import { stepKey } from '#remediate/journal.ts'
 import type { ImageUse } from '#remediate/node-work.ts'
-import { digestOf } from '#remediate/plan.ts'
+import { digestOf, planOfDeletions } from '#remediate/plan.ts'
 import { type ApplyOptions, applyPlan, rollBack, type SessionOptions } from '#remediate/session.ts'
 import { VirtualTime } from './virtual-time.ts'
 
@@ -85,6 +85,25 @@ export function pruningPlanOf(sizes: readonly number[]): Plan {
   return { ...body, id: digest.slice(0, 16), digest }
 }
 
+/** Failed pods, one in each cluster after the other: `uid-1`, `uid-2`, … */
+export function deletionPlanOf(count: number, clusters = ['prod']): Plan {
+  const deletions = Array.from(
+    { length: count },
+    (_, index): PlannedDeletion => ({
+      cluster: clusters[index % clusters.length] ?? '',
+      kind: 'failedPods',
+      resource: 'pods',
+      namespace: 'shop',
+      name: `failed-${index + 1}`,
+      uid: `uid-${index + 1}`,
+      resourceVersion: '7',
+      why: 'Failed since 2026-11-01T00:00:00Z',
+      ageSeconds: 1_728_000,
+    }),
+  )
+  return planOfDeletions({ takenAt: '2026-11-21T00:00:00Z', account: null, region: null }, deletions, [])
+}
+
 /** @param sizes of the waves of each cluster, all of one cohort; the nodes are called by their number, from 1 */
 export function planOf(sizes: readonly number[], ...clusters: string[]): Plan {
   const createdAt = '2026-11-21T00:00:00Z'
@@ -150,9 +169,14 @@ export class World {
   reasons: string[] = []
   readonly nodeReasons = new Map<string, string>()
   readonly plan: Plan
+  /** Of the cluster, by UID. */
+  readonly objects = new Map<string, 'there' | 'changed' | 'forbidden'>()
+  /** UIDs, each time that one was to be deleted. */
+  readonly asked: string[] = []
 
   constructor(plan: Plan, natures: Readonly<Record<number, Nature>> = {}) {
     this.plan = plan
+    for (const { uid } of plan.deletions ?? []) this.objects.set(uid, 'there')
     this.nodes = new Map(
       plan.steps.map((one, index) => [
         stepKey(one),
@@ -245,6 +269,7 @@ export class World {
               return node === undefined ? [] : [{ cluster, node: one.node, instanceId, sha256: node.sha256, kubeletStartedAt: null }]
             }),
           ),
+        deleteObject: one => call(async () => this.#delete(one)),
         ...options.effects,
       },
     }
@@ -270,6 +295,16 @@ export class World {
     if (node === undefined) throw new Error('the node is gone')
     if (node.sha256 === newSha256 && node.nature !== 'full') node.usedPercent -= 10
     return { usedPercent: node.usedPercent, usedBytes: node.usedPercent * 2 ** 30 }
+  }
+
+  #delete({ uid }: PlannedDeletion): { state: 'deleted' | 'gone' | 'changed' | 'failed'; why: string | null } {
+    const nature = this.objects.get(uid)
+    this.asked.push(uid)
+    if (nature === undefined) return { state: 'gone', why: null }
+    if (nature === 'changed') return { state: 'changed', why: 'it was changed since the plan was made' }
+    if (nature === 'forbidden') return { state: 'failed', why: 'pods is forbidden: cannot delete' }
+    this.objects.delete(uid)
+    return { state: 'deleted', why: null }
   }
 
   async #send(one: PlanStep, action: ApplyAnswer['action'], onSent: (commandId: string) => void): Promise<Told> {

@@ -1,0 +1,86 @@
+/**
+ * A plan of deletions carried out, one object after the other, each noted before and after. Whoever comes after a crash asks again for those that were
+ * begun: an object goes by its UID, so nothing else of that name can.
+ */
+import type { Approval, Plan, PlannedDeletion } from '#model/plan.ts'
+import type { DeletionEntry } from '#model/remediation.ts'
+import type { Clock } from './clock.ts'
+import type { DeletionOutcome } from './delete-objects.ts'
+import { type Journal, Overtaken, type RunHead } from './journal.ts'
+import type { Lease } from './lease.ts'
+import { isOfTheWorld, messageOf, orPause, Paused } from './pausing.ts'
+
+export interface DeletionRunOptions {
+  plan: Plan
+  approval: Approval
+  journal: Journal
+  head: RunHead
+  /** By cluster and UID. */
+  entries: Map<string, DeletionEntry>
+  leases: ReadonlyMap<string, Pick<Lease, 'isHeld'>>
+  clock: Clock
+  deleteObject(deletion: PlannedDeletion): Promise<Pick<DeletionOutcome, 'state' | 'why'>>
+  /** Nothing more is sent. */
+  stop: AbortSignal
+  end: AbortSignal
+}
+
+export const deletionKey = ({ cluster, uid }: Pick<PlannedDeletion, 'cluster' | 'uid'>): string => `${cluster}/${uid}`
+
+/** Of an object with which nothing was begun. */
+export const pendingDeletion = ({ cluster, resource, namespace, name, uid }: PlannedDeletion): DeletionEntry => ({
+  ...{ cluster, resource, namespace, name, uid },
+  state: 'pending',
+  why: null,
+  at: null,
+})
+
+/** @returns the head as it stands in the journal then @throws Overtaken, or what the store throws */
+export async function runDeletions(options: DeletionRunOptions): Promise<RunHead> {
+  const { plan, journal, head, entries, clock } = options
+  try {
+    for (const deletion of plan.deletions ?? []) {
+      const entry = entries.get(deletionKey(deletion)) ?? pendingDeletion(deletion)
+      if (['pending', 'deleting', 'failed'].includes(entry.state)) await carryOut(deletion, entry, options)
+    }
+  } catch (error) {
+    if (!(error instanceof Paused)) throw error
+    return noted(journal, { ...head, state: 'paused', why: error.message, endedAt: null })
+  }
+  const failed = [...entries.values()].filter(({ state }) => state === 'failed').length
+  const why = failed === 0 ? null : `${failed} of ${entries.size} objects could not be deleted`
+  return noted(journal, { ...head, state: 'done', why, endedAt: clock.now().toISOString() })
+}
+
+async function noted(journal: Journal, head: RunHead): Promise<RunHead> {
+  await journal.noteRun(head)
+  return head
+}
+
+async function carryOut(deletion: PlannedDeletion, entry: DeletionEntry, options: DeletionRunOptions): Promise<void> {
+  const { approval, journal, entries, leases, clock, deleteObject, stop, end } = options
+  const now = () => clock.now().toISOString()
+  const note = async (next: DeletionEntry) => {
+    await journal.noteDeletion(next)
+    entries.set(deletionKey(deletion), next)
+  }
+  orPause(stop)
+  orPause(end)
+  if (clock.now().getTime() >= Date.parse(approval.until)) throw new Paused(`the approval ended at ${approval.until}`)
+  if (!leases.get(deletion.cluster)?.isHeld())
+    throw new Overtaken(`the lease of cluster ${deletion.cluster} is lost: nothing more is deleted`)
+  await note({ ...entry, state: 'deleting', why: null, at: now() })
+  const { state, why } = await deleteObject(deletion).catch((error: unknown) => {
+    orPause(end)
+    if (!isOfTheWorld(error)) throw error
+    return { state: 'failed', why: messageOf(error) } as const
+  })
+  if (state === 'would-delete') throw new Error('an approved deletion was tried only')
+  const wasBegun = entry.state !== 'pending' && state === 'gone'
+  await note({
+    ...entry,
+    state,
+    why: wasBegun ? 'it was gone when it was asked for again: this run had begun to delete it' : why,
+    at: now(),
+  })
+}

@@ -38,8 +38,8 @@ Examples:
   highwater rollback RUN --store s3://BUCKET/highwater
 
 Exit codes: 0 every node is verified, or pruned, or every object deleted; 1 some failed, or the run was
-stopped and its wave taken back;
-2 refused before anything was sent, or bad usage; 3 it is paused, or passed nodes over; 4 it broke off.`,
+stopped and its wave taken back; 2 refused before anything was sent, or bad usage; 3 it is paused, or
+passed nodes or objects over; 4 it broke off.`,
     )
     .action(async (file: string, options: ApplyOptions) => {
       process.exitCode = await runApply(file, options)

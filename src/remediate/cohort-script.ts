@@ -28,7 +28,7 @@ const waysOf: Readonly<Record<PlanMethod, string>> = {
   nodeadm: `${swapped}; nodeadm makes the kubelet's files of it; ${watched}`,
   'drop-in': `${swapped}; ${watched}`,
   bottlerocket:
-    'apiclient sets what its content says, and Bottlerocket itself starts the kubelet anew; apiclient cannot unset, so what was never set before stays',
+    'apiclient sets what its content says, and Bottlerocket itself starts the kubelet anew; apiclient cannot unset, so a way back sets what ran before',
   'sync-file': `${swapped}; nothing is started anew`,
 }
 

@@ -174,6 +174,8 @@ export function parsePlan(written: string, from: string): Plan {
   const waved = plan.waves.flat()
   if (new Set(steps).size !== steps.length || canonicalJson(waved.toSorted()) !== canonicalJson(steps.toSorted()))
     throw new OperatorError(`${from} does not name every node of its steps once in its waves. Make the plan anew`)
+  if (plan.deletions !== undefined && steps.length > 0)
+    throw new OperatorError(`${from} changes nodes and deletes objects, and a plan does one of them. Make the plan anew`)
   return plan
 }
 

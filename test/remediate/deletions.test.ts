@@ -7,8 +7,10 @@ import { everything, type Selection } from '#model/selection.ts'
 import { makeDeletionPlan, parsePlan, planText } from '#pipeline/plan.ts'
 import { deleteObjects } from '#remediate/delete-objects.ts'
 import { deletionRights, objectPath } from '#remediate/deletions.ts'
+import { digestOf } from '#remediate/plan.ts'
 import { type StubReply, startStub } from '#test/http-stub.ts'
 import { fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+import { deletionPlanOf, planOf as nodePlanOf } from '#test/remediation-world.ts'
 
 const day = 24
 const takenAt = '2026-11-21T00:00:00Z'
@@ -228,6 +230,14 @@ async function run(deletions: readonly PlannedDeletion[], kubernetes: Kubernetes
     outcomes.push(outcome)
   return outcomes.map(({ state, why }) => ({ state, why }))
 }
+
+it('no plan changes nodes and deletes objects, too', () => {
+  const { id: _id, digest: _digest, ...plan } = nodePlanOf([1])
+  const body = { ...plan, deletions: deletionPlanOf(1).deletions ?? [] }
+  const digest = digestOf(body)
+  const text = planText({ ...body, id: digest.slice(0, 16), digest })
+  expect(() => parsePlan(text, 'plan.json')).toThrow('plan.json changes nodes and deletes objects, and a plan does one of them')
+})
 
 describe('deleteObjects', () => {
   const planned = async (kind: DeletionKind, metadata: RawObject = {}) => {

@@ -116,6 +116,22 @@ export function parseConfigz(body: unknown): KubeletConfiguration {
   return pickConfiguration(raw, 'configz')
 }
 
+/** Fields that a kubelet of any minor prints whatever it was told: durations that are no pointers. Source: k8s.io/kubelet/config/v1beta1 types.go */
+const alwaysPrinted = ['evictionPressureTransitionPeriod', 'imageMinimumGCAge', 'nodeStatusUpdateFrequency'] as const
+
+/**
+ * What a kubelet has just answered: as `parseConfigz`, and it has to be whole. In a snapshot made by hand a part of one may stand.
+ * @throws Error also where fields are missing that every kubelet prints
+ */
+export function parseAnsweredConfigz(body: unknown): KubeletConfiguration {
+  const configuration = parseConfigz(body)
+  const missing = alwaysPrinted.filter(field => configuration[field] === undefined)
+  if (missing.length === 0) return configuration
+  throw new Error(
+    `configz: no kubelet printed this: ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing, which every one prints`,
+  )
+}
+
 /** The fields above of a raw KubeletConfiguration; null counts as absent, as for upstream's decoder. @throws Error naming every field of a wrong type. */
 function pickConfiguration(raw: Record<string, unknown>, source: string): KubeletConfiguration {
   const picked: Record<string, unknown> = {}

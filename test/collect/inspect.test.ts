@@ -21,7 +21,14 @@ const document = {
     unread: [{ what: 'logs', why: 'no time was left' }],
   },
   runtime: { images: [{ id: 'sha256:a', repoTags: ['a:1'], size: '100', pinned: true }], containers: [] },
-  configz: { kubeletconfig: { maxPods: 58 } },
+  configz: {
+    kubeletconfig: {
+      maxPods: 58,
+      evictionPressureTransitionPeriod: '5m0s',
+      imageMinimumGCAge: '2m0s',
+      nodeStatusUpdateFrequency: '10s',
+    },
+  },
 }
 type Document = typeof document
 const text = (value: unknown) => `${JSON.stringify(value)}\n`
@@ -124,6 +131,23 @@ describe('an answer', () => {
     expect(contentOf('a: &a [1,1]\nb: *a')).toEqual({ content: null, unread: ['kubelet file /c: it is no YAML that is read here'] })
   })
 
+  it.each([
+    ['CRLF', 'maxPods: 29\r\ncontainerLogMaxFiles: 5\r\n'],
+    ['CRLF but for the last, as a script that cuts the end of a text leaves it', 'maxPods: 29\r\ncontainerLogMaxFiles: 5\r'],
+    ['CR', 'maxPods: 29\rcontainerLogMaxFiles: 5'],
+    ['CRLF after a byte order mark', '\uFEFFmaxPods: 29\r\ncontainerLogMaxFiles: 5\r'],
+  ])('takes lines that end with %s as the kubelet does', (_, content) => {
+    const files = [{ path: '/etc/a.conf', role: 'drop-in', content }]
+    const { host } = known(withHost({ kubelet: { files } }))
+    expect(host.kubelet).toEqual({ files: [{ ...files[0], content: { maxPods: 29, containerLogMaxFiles: 5 } }] })
+  })
+
+  it.each(['\u0085', '\u2028', '\u2029'])('says that it does not read a file with the end of line %j', end => {
+    const answer = known(withHost({ kubelet: { files: [{ path: '/etc/a.conf', role: 'drop-in', content: `maxPods: 29${end}a: 1` }] } }))
+    expect(answer.host.kubelet).toMatchObject({ files: [{ content: null }] })
+    expect(unread(answer)).toContainEqual(expect.stringContaining('/etc/a.conf: it has ends of line beyond CR and LF'))
+  })
+
   it('has the mirrors of Bottlerocket’s settings, in both forms that they had', () => {
     const mirrorsOf = (mirrors: unknown) =>
       (known(withHost({ bottlerocket: { containerRegistry: { mirrors } } })).host.containerd as { mirrors: unknown }).mirrors
@@ -161,6 +185,20 @@ describe('a part that is malformed', () => {
     expect(unread(known(text({ ...document, runtime: [] })))).toContain(
       'runtime: not of the form that the script prints ("no object"), so all of it was dropped',
     )
+  })
+})
+
+describe('a running configuration', () => {
+  const { evictionPressureTransitionPeriod, ...cut } = document.configz.kubeletconfig
+  it.each([
+    ['empty', {}, expect.stringContaining('no kubelet printed this: evictionPressureTransitionPeriod, ')],
+    ['of fields that no kubelet knows', { hello: 1 }, expect.stringContaining('imageMinimumGCAge, nodeStatusUpdateFrequency are missing')],
+    ['cut', cut, 'no kubelet printed this: evictionPressureTransitionPeriod is missing, which every one prints'],
+  ])('that is %s is not believed', (_, kubeletconfig, reason) => {
+    const answer = known(text({ ...document, configz: { kubeletconfig } }))
+    expect(answer.configz).toBeNull()
+    const [, why] = unread(answer).at(-1)?.split('the running configuration: configz: ') ?? []
+    expect(why).toEqual(reason)
   })
 })
 

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import { inspectSchema } from '#facts/aws/inspect-documents.ts'
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
-import { parseConfigz } from '#model/kubelet-configuration.ts'
+import { parseAnsweredConfigz } from '#model/kubelet-configuration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { flawOf } from './json-flaws.ts'
 import { type HostFile, hostParts, hostSchema, type Part, runtimeParts } from './parts.ts'
@@ -194,7 +194,7 @@ function parsedFile(file: HostFile, unread: Unread[]): HostFile {
 function readConfigz(configz: unknown, unread: Unread[]): RawObject | null {
   if (configz === undefined || configz === null) return null
   try {
-    parseConfigz(configz)
+    parseAnsweredConfigz(configz)
     return isRawObject(configz) ? configz : null
   } catch (error) {
     unread.push({ what: 'the running configuration', why: error instanceof Error ? error.message.slice(0, 300) : String(error) })

@@ -6,12 +6,22 @@ const longest = 256 * 1024
 
 /**
  * A configuration file's text as the kubelet's reader takes it: YAML 1.1, of which JSON is a part. A key that stands twice is none of ours to choose from,
- * and an alias can blow up a small text, so neither is followed.
+ * and an alias can blow up a small text, so neither is followed. The kubelet's reader ends a line at a lone CR, too, which this one takes for a part of the
+ * value; three ends of line beyond ASCII, which may as well stand within a value, are left alone.
+ *
+ * Source: go.yaml.in/yaml/v2 yamlprivateh.go is_break
  */
 export function parseYamlObject(text: string): { value: RawObject; reason: '' } | { value: null; reason: string } {
   if (text.length > longest) return { value: null, reason: `it has ${text.length} characters: no configuration is that long` }
   try {
-    const document = parseDocument(text, { version: '1.1', uniqueKeys: true, prettyErrors: false, logLevel: 'silent' })
+    if (/[\u0085\u2028\u2029]/.test(text))
+      return { value: null, reason: 'it has ends of line beyond CR and LF, which not every reader takes for such' }
+    const document = parseDocument(text.replace(/\r\n?/g, '\n'), {
+      version: '1.1',
+      uniqueKeys: true,
+      prettyErrors: false,
+      logLevel: 'silent',
+    })
     const [error] = document.errors
     if (error !== undefined) return { value: null, reason: `it is no YAML that is read here (${error.code})` }
     const value: unknown = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: 0 })) ?? 'null')

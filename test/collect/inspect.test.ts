@@ -188,6 +188,45 @@ describe('a part that is malformed', () => {
   })
 })
 
+describe('a number that cannot be', () => {
+  const disk = { role: 'nodefs', device: '/dev/a', mount: '/', capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 5 }
+  it.each([
+    ['filesystems', [{ ...disk, capacityBytes: 0, availableBytes: 0 }], '0.capacityBytes'],
+    ['filesystems', [{ ...disk, availableBytes: -5 }], '0.availableBytes'],
+    ['filesystems', [{ ...disk, availableBytes: 101 }], '0.availableBytes'],
+    ['filesystems', [{ ...disk, inodesFree: 11 }], '0.inodesFree'],
+    ['filesystems', [disk, { ...disk, mount: '/data' }], 'it'],
+    ['kernel', { memoryCgroups: 2 ** 53 - 1 }, 'memoryCgroups'],
+    ['kernel', { dyingMemoryCgroups: 2 ** 40 }, 'dyingMemoryCgroups'],
+    ['kubelet', { startedAt: '2026-99-99T00:00:00Z', files: [] }, 'startedAt'],
+    ['kubelet', { startedAt: '2026-02-30T00:00:00Z', files: [] }, 'startedAt'],
+  ])('costs host.%s, which is named (%#)', (name, value, where) => {
+    const answer = known(withHost({ [name]: value }))
+    expect(answer.host).not.toHaveProperty(name)
+    expect(unread(answer)).toContain(`host.${name}: not of the form that the script prints ("${where}"), so all of it was dropped`)
+  })
+
+  it.each([
+    [{ ...disk, availableBytes: 100, inodesFree: 10 }],
+    [{ ...disk, availableBytes: 0, inodesFree: 0 }],
+    [{ ...disk, inodes: 0, inodesFree: 0 }],
+  ])('is none at its limits: %j', full => {
+    expect(known(withHost({ filesystems: [full] })).host.filesystems).toEqual([full])
+  })
+
+  it.each([
+    ['2026-11-21T10:05:00Z', document.at, null],
+    ['2026-11-21T10:05:01Z', document.at, "the kubelet's start: 2026-11-21T10:05:01Z is after 2026-11-21T10:00:00Z, when the node told it"],
+    ['2999-01-01T00:00:00Z', document.at, "the kubelet's start: 2999-01-01T00:00:00Z is after 2026-11-21T10:00:00Z, when the node told it"],
+    ['2026-11-20T10:00:00Z', '2026-13-01T00:00:00Z', "the kubelet's start: the node told no time of its own to compare it with"],
+  ])('a start of the kubelet at %s, told at %s: %j', (startedAt, at, why) => {
+    const { files } = document.host.kubelet
+    const answer = known(text({ ...document, at, host: { ...document.host, kubelet: { startedAt, files } } }))
+    expect(answer.host.kubelet).toEqual(why === null ? { startedAt, files } : { files })
+    expect(unread(answer).slice(1)).toEqual(why === null ? [] : [why])
+  })
+})
+
 describe('a running configuration', () => {
   const { evictionPressureTransitionPeriod, ...cut } = document.configz.kubeletconfig
   it.each([

@@ -511,9 +511,11 @@ describe('a damaged or hostile node', () => {
   })
 
   it('tells the running configuration where root may read it', generous, () => {
-    const curl = prints('{"kubeletconfig":{"maxPods":58,"evictionHard":{"nodefs.available":"10%"},"staticPodURLHeader":{"a":["hunter2"]}}}')
+    const printed = { evictionPressureTransitionPeriod: '5m0s', imageMinimumGCAge: '2m0s', nodeStatusUpdateFrequency: '10s' }
+    const fields = { ...printed, maxPods: 58, evictionHard: { 'nodefs.available': '10%' } }
+    const curl = prints(JSON.stringify({ kubeletconfig: { ...fields, staticPodURLHeader: { a: [secret] } } }))
     const { stdout } = onFirst(withTools(al2023(), { curl }))
-    expect(answerOf({ stdout }).configz).toEqual({ kubeletconfig: { maxPods: 58, evictionHard: { 'nodefs.available': '10%' } } })
+    expect(answerOf({ stdout }).configz).toEqual({ kubeletconfig: fields })
     expect(stdout).not.toContain(secret)
     const refused = onFirst(withTools(al2023(), { curl: 'echo "curl: (22) The requested URL returned error: 403" >&2; exit 22' }))
     expect(whyUnread(answerOf(refused), 'the running configuration')).toContain('403')

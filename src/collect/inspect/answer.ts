@@ -9,7 +9,7 @@ import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { parseAnsweredConfigz } from '#model/kubelet-configuration.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { flawOf } from './json-flaws.ts'
-import { type HostFile, hostParts, hostSchema, type Part, runtimeParts } from './parts.ts'
+import { type HostFile, hostParts, hostSchema, isTime, type Part, runtimeParts } from './parts.ts'
 import { parseYamlObject } from './yaml-object.ts'
 
 export interface InspectAnswer {
@@ -127,6 +127,8 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
   const keptHost = keptParts(host, hostParts, 'host.', unread)
   const keptRuntime = isRawObject(runtime) ? keptParts(runtime, runtimeParts, 'runtime.', unread) : null
   if (runtime !== undefined && runtime !== null && keptRuntime === null) unread.push(malformed('runtime', 'no object'))
+  const toldAt = typeof at === 'string' && isTime(at) ? at : null
+  if (isRawObject(keptHost.kubelet)) keptHost.kubelet = withSoundStart(keptHost.kubelet, toldAt, unread)
   const told = Array.isArray(keptHost.unread) ? keptHost.unread : []
   const kubelet = isRawObject(keptHost.kubelet) ? { kubelet: withParsedFiles(keptHost.kubelet, unread) } : {}
   const keptConfigz = readConfigz(configz, unread)
@@ -134,11 +136,22 @@ function answerOf(document: RawObject, asked: string): InspectAnswer {
     isKnown: true,
     instanceId: asked,
     nodeName: typeof nodeName === 'string' ? nodeName : '',
-    at: typeof at === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(at) && !Number.isNaN(Date.parse(at)) ? at : null,
+    at: toldAt,
     host: { schema: hostSchema, ...keptHost, ...kubelet, ...declaredMirrors(keptHost), unread: [...told, ...unread] },
     runtime: keptRuntime !== null && Object.keys(keptRuntime).length > 0 ? keptRuntime : null,
     configz: keptConfigz,
   }
+}
+
+/** A clock that has been set back since explains minutes; a start that is still to come decides nothing of what has been restarted. */
+const clockSetBackMs = 5 * 60_000
+
+function withSoundStart({ startedAt, ...kubelet }: RawObject, at: string | null, unread: Unread[]): RawObject {
+  if (typeof startedAt !== 'string') return kubelet
+  if (at !== null && Date.parse(startedAt) <= Date.parse(at) + clockSetBackMs) return { startedAt, ...kubelet }
+  const why = at === null ? 'the node told no time of its own to compare it with' : `${startedAt} is after ${at}, when the node told it`
+  unread.push({ what: "the kubelet's start", why })
+  return kubelet
 }
 
 /** On Bottlerocket containerd's mirrors are settings: a list of registries with their endpoints, in older versions a map. */

@@ -1,12 +1,22 @@
 /** The parts of an inspect script's answer, each of which is kept or dropped as a whole. Sizes are those that the scripts keep to. */
 import * as z from 'zod'
 
+interface Space {
+  capacityBytes: number
+  availableBytes: number
+  inodes?: number | undefined
+  inodesFree?: number | undefined
+}
+
 export const hostSchema = 'highwater.host/1'
 export type Part = z.ZodType
 
 const text = z.string().max(8192)
 const count = z.number().int().nonnegative().safe()
-const time = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+/** Each takes kilobytes of memory that cannot be swapped out. */
+const cgroups = count.max(100_000_000)
+/** Of the calendar, too: there is no 30th of February. */
+const time = z.string().refine(isTime)
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const fields = z.record(text, z.unknown())
 
@@ -18,24 +28,29 @@ const file = z.object({
 })
 export type HostFile = z.infer<typeof file>
 
+const filesystemSpace = z
+  .object({
+    role: z.enum(['nodefs', 'imagefs', 'containerfs', 'logs']),
+    device: text,
+    mount: text,
+    capacityBytes: count.positive(),
+    availableBytes: count,
+    // Zero of both: a filesystem that has no table of inodes.
+    inodes: count.optional(),
+    inodesFree: count.optional(),
+  })
+  .refine(isAvailableWithin, { path: ['availableBytes'] })
+  .refine(areFreeWithin, { path: ['inodesFree'] })
+
 const logFile = z.object({ path: text, bytes: count, modifiedAt: time })
 const rotated = z.object({ files: count, bytes: count })
 
 export const hostParts: Readonly<Record<string, Part>> = {
   kubelet: z.object({ startedAt: time.optional(), commandLine: z.array(text).max(300).optional(), files: z.array(file).max(200) }),
   filesystems: z
-    .array(
-      z.object({
-        role: z.enum(['nodefs', 'imagefs', 'containerfs', 'logs']),
-        device: text,
-        mount: text,
-        capacityBytes: count,
-        availableBytes: z.number().int().safe(),
-        inodes: count.optional(),
-        inodesFree: count.optional(),
-      }),
-    )
-    .max(10),
+    .array(filesystemSpace)
+    .max(10)
+    .refine(list => new Set(list.map(({ role }) => role)).size === list.length),
   containerd: z.object({
     sandboxImage: text.optional(),
     snapshotter: text.optional(),
@@ -81,8 +96,8 @@ export const hostParts: Readonly<Record<string, Part>> = {
     release: text.optional(),
     cmdline: text.optional(),
     cgroupVersion: z.union([z.literal(1), z.literal(2)]).optional(),
-    memoryCgroups: count.optional(),
-    dyingMemoryCgroups: count.optional(),
+    memoryCgroups: cgroups.optional(),
+    dyingMemoryCgroups: cgroups.optional(),
   }),
   podLogDirectories: z.array(text).max(2000),
   logLines: z.array(z.string().max(1000)).max(40),
@@ -134,4 +149,17 @@ export const runtimeParts: Readonly<Record<string, Part>> = {
     }),
   ),
   imageFs: z.object({ imageFilesystems: z.array(filesystem).optional(), containerFilesystems: z.array(filesystem).optional() }),
+}
+
+export function isTime(text: string): boolean {
+  const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/.test(text) ? Date.parse(text) : Number.NaN
+  return !Number.isNaN(at) && new Date(at).toISOString() === text.replace('Z', '.000Z')
+}
+
+function isAvailableWithin({ capacityBytes, availableBytes }: Space): boolean {
+  return availableBytes <= capacityBytes
+}
+
+function areFreeWithin({ inodes = 0, inodesFree = 0 }: Space): boolean {
+  return inodesFree <= inodes
 }

@@ -2,15 +2,31 @@
 import { isSecretName } from '#model/kubelet-settings.ts'
 
 const removed = '(removed)'
-const secretWords = /[-\w.]*(token|passw|secret|credential|authorization|key)[-\w.]*/gi
+const secretWords = /[-\w.]*(token|passw|secret|credential|authorization|key|auth|pass|pwd|signature|manifest[-_]?url)[-\w.]*/gi
 const isPlace = (name: string) => /(file|path|dir|ttl|mode|refresh|rotate[\w-]*)$/i.test(name)
+/** Static pods may come from an address with a token in it, or by a header with one. Source: cmd/kubelet/app/options/options.go AddKubeletConfigFlags */
+const isStaticPodSource = (name: string) => /manifest[-_]?url([-_]?header)?$/i.test(name)
 
 /** A path or a file is no secret: `--token-auth-file=…` stays. */
-export const isSecretKey = (name: string) => (isSecretName(name) || /passw|key$/i.test(name)) && !isPlace(name)
+export const isSecretKey = (name: string) =>
+  (isSecretName(name) || /passw|key$|signature$|(^|[-_.])(auth|pass|pwd)$/i.test(name) || isStaticPodSource(name)) && !isPlace(name)
+
+/** What stands before the host of an address. Go takes the last @ of the authority; a password that a slash is left in ends there, too. */
+const userInfo = /:\/\/(?:[^\s/@:[\]"']*:(?!\d{1,5}[/?#])(?:(?!:\/\/)[^\s"'])*@|[^\s/?#"']*@)/g
+
+/** @param instead what then stands before the host */
+export const withoutUserInfo = (text: string, instead = '') => text.replace(userInfo, `://${instead}`)
+
+/** Source: k8s.io/cluster-bootstrap/token/api BootstrapTokenPattern */
+const bootstrapToken = /(?<![\w./@-])[a-z0-9]{6}\.[a-z0-9]{16}(?![\w-]|\.\w)/g
+const privateKey = /-----BEGIN[A-Z0-9 ]*PRIVATE KEY.*/gs
 
 /** `--token=…` keeps its name and loses its value, as do `password: "…"` and `Authorization: Basic …`. */
 export function withoutTextSecrets(text: string): string {
-  const clean = text.replace(/bearer +[^ "]+/gi, 'Bearer (removed)')
+  const clean = text
+    .replace(privateKey, removed)
+    .replace(/bearer +[^ "]+/gi, 'Bearer (removed)')
+    .replace(bootstrapToken, removed)
   let out = ''
   let at = 0
   secretWords.lastIndex = 0
@@ -33,7 +49,7 @@ export function withoutTextSecrets(text: string): string {
 
 /** A label or a taint may well be called a key. */
 const isLabel = (name: string, before: string) =>
-  !/token|passw|secret|credential|authorization|private|api|access/i.test(name) && /[=,/:]/.test(before)
+  !/token|pass|secret|credential|auth|private|api|access|pwd|signature|manifest/i.test(name) && /[=,/:]/.test(before)
 
 function betweenOf(name: string, rest: string): string | null {
   const [sign] = /^\\*["']?(?:[ \t]*:[ \t]*|=|[ \t]+=[ \t]*)/.exec(rest) ?? []
@@ -47,7 +63,11 @@ function valueLength(rest: string, name: string, before: string): number {
   const [quote] = /^\\*["']/.exec(rest) ?? []
   if (quote !== undefined) return quotedLength(rest, quote)
   if (/authorization/i.test(name) || /^[[{]/.test(rest)) return rest.length
-  const word = /^(?:\\.|[^ \t\\])*/.exec(rest)?.[0] ?? ''
+  // A header's value may have spaces; the next flag is none of it.
+  if (isStaticPodSource(name)) return /^.*?(?=[ \t]+["']?--?[A-Za-z]|["']?$)/s.exec(rest)?.[0].length ?? rest.length
+  const [scheme = ''] = /^(basic|bearer|digest|negotiate)[ \t]+/i.exec(rest) ?? []
+  if (scheme !== '') return scheme.length + wordLength(rest.slice(scheme.length))
+  const word = rest.slice(0, wordLength(rest))
   if (/["']$/.test(word)) return word.length - 1
   let length = word.length
   // In quotes a value may have spaces; the next flag is none of it.
@@ -59,6 +79,8 @@ function valueLength(rest: string, name: string, before: string): number {
   }
   return length
 }
+
+const wordLength = (rest: string) => /^(?:\\.|[^ \t\\])*/.exec(rest)?.[0].length ?? 0
 
 function quotedLength(rest: string, quote: string): number {
   let end = rest.indexOf(quote, quote.length)

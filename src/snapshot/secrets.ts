@@ -1,7 +1,8 @@
 /** What is taken out of the parts that are kept as a whole. */
 import { cutConfig, cutSettings } from '#model/kubelet-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { harmlessKernelWords, isSecretKey, withoutTextSecrets } from './secret-text.ts'
+import { withoutLogrotateSecrets } from './logrotate-secrets.ts'
+import { harmlessKernelWords, isSecretKey, withoutTextSecrets, withoutUserInfo } from './secret-text.ts'
 
 /** The kubelet's own environment files carry flags; whatever else stands there is nobody's business. */
 const kubeletVariable = /^(export\s+)?[A-Z0-9_]*KUBELET[A-Z0-9_]*$/
@@ -12,14 +13,25 @@ const configurationRoles = new Set<unknown>(['config', 'drop-in', 'ignored', 'no
 
 export function withoutHostSecrets(host: unknown): unknown {
   if (!isRawObject(host)) return host
-  const { kubelet, kernel, logLines } = host
+  const { kubelet, kernel, logLines, logrotate, containerd, bottlerocket } = host
   return {
     ...host,
     ...(isRawObject(kubelet) && { kubelet: withoutKubeletSecrets(kubelet) }),
     ...(isRawObject(kernel) &&
       typeof kernel.cmdline === 'string' && { kernel: { ...kernel, cmdline: harmlessKernelWords(kernel.cmdline) } }),
-    ...(Array.isArray(logLines) && { logLines: logLines.map(line => withoutTextSecrets(String(line).replace(/:\/\/[^/@ ]*@/g, '://'))) }),
+    ...(Array.isArray(logLines) && { logLines: logLines.map(line => withoutTextSecrets(withoutUserInfo(String(line)))) }),
+    ...(logrotate !== undefined && { logrotate: withoutLogrotateSecrets(logrotate) }),
+    ...(containerd !== undefined && { containerd: withoutAddressSecrets(containerd) }),
+    ...(bottlerocket !== undefined && { bottlerocket: withoutAddressSecrets(bottlerocket) }),
   }
+}
+
+/** Addresses without users, passwords and tokens, at any depth. */
+function withoutAddressSecrets(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('://') ? withoutTextSecrets(withoutUserInfo(value)) : value
+  if (Array.isArray(value)) return value.map(withoutAddressSecrets)
+  if (!isRawObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([field, inner]) => [field, withoutAddressSecrets(inner)]))
 }
 
 const withoutKubeletSecrets = (kubelet: RawObject): RawObject => {
@@ -31,35 +43,42 @@ const withoutKubeletSecrets = (kubelet: RawObject): RawObject => {
   }
 }
 
-/** A flag and its value may be two arguments. */
+/** Flags of the kubelet's that are called like a secret and take no second argument. Source: cmd/kubelet/app/options/options.go */
+const isSwitch = (flag: string) => flag.replaceAll('_', '-') === 'authentication-token-webhook'
+
+/** A flag and its value may be two arguments, of which the second is the value whatever it begins with. */
 function withoutArgumentSecrets(commandLine: string[]): string[] {
   let isHidden = false
   return commandLine.map(argument => {
     const [, flag = '', value] = /^--?([\w-]+)(=.*)?$/s.exec(argument) ?? []
-    const hides = isHidden && !argument.startsWith('-')
-    isHidden = flag !== '' && value === undefined && isSecretKey(flag)
+    const hides = isHidden && !/^--[A-Za-z]/.test(argument)
+    isHidden = !hides && flag !== '' && value === undefined && isSecretKey(flag) && !isSwitch(flag)
     if (hides) return '(removed)'
     const isSecret = value !== undefined && isSecretKey(flag) && !/^=(true|false)$/.test(value)
-    return isSecret ? `${argument.slice(0, argument.indexOf('='))}=(removed)` : argument
+    return isSecret ? `${argument.slice(0, argument.indexOf('='))}=(removed)` : String(withoutAddressSecrets(argument))
   })
 }
 
 function withoutFileSecrets(file: unknown): unknown {
   if (!isRawObject(file)) return file
   const { role, content } = file
-  if (configurationRoles.has(role)) return { ...file, content: isRawObject(content) ? withoutSecrets(content) : null }
+  if (configurationRoles.has(role))
+    return { ...file, content: isRawObject(content) ? withoutAddressSecrets(withoutSecrets(content)) : null }
   if (role !== 'environment') return { ...file, content: null }
   if (typeof content === 'string') {
     const lines = content.split('\n').filter(line => isKept(line.split('=')[0] ?? ''))
-    return { ...file, content: lines.map(withoutTextSecrets).join('\n') }
+    return { ...file, content: lines.map(withoutFlagSecrets).join('\n') }
   }
   if (!isRawObject(content)) return { ...file, content: null }
   const kept = Object.entries(content).filter(([name]) => isKept(name))
-  return { ...file, content: Object.fromEntries(kept.map(([name, value]) => [name, withoutTextSecrets(String(value))])) }
+  return { ...file, content: Object.fromEntries(kept.map(([name, value]) => [name, withoutFlagSecrets(String(value))])) }
 }
 
-/** A header that the kubelet sends with its static pod requests may carry a token; the rest is what objects and containers hide their secrets in. */
+const withoutFlagSecrets = (line: string) => withoutTextSecrets(withoutUserInfo(line))
+
+/** The address that static pods come from, and the header that is sent there, may carry a token; the rest is what objects and containers hide their secrets in. */
 const secretFields = new Set([
+  'staticPodURL',
   'staticPodURLHeader',
   'annotations',
   'args',
@@ -120,4 +139,4 @@ export function withoutEventSecrets(event: unknown): unknown {
 }
 
 const withoutAddressesAndCommands = (text: string) =>
-  text.replace(/(\w:\/\/)[^\s/@]+@/g, '$1(removed)@').replace(/\b(exec: ?)"(?:[^"\\]|\\.)*"?/g, '$1"(removed)"')
+  withoutUserInfo(text, '(removed)@').replace(/\b(exec: ?)"(?:[^"\\]|\\.)*"?/g, '$1"(removed)"')

@@ -240,6 +240,15 @@ const bottlerocketSettings: Shape = Object.fromEntries(
     .split(/\s+/)
     .map(name => [name, true] as const),
 )
+/** Beside these `settings.container-runtime` has nothing that a rule reads. */
+const containerRuntimeSettings = {
+  'concurrent-download-chunk-size': true,
+  'enable-unprivileged-icmp': true,
+  'enable-unprivileged-ports': true,
+  'max-concurrent-downloads': true,
+  'max-container-log-line-size': true,
+  snapshotter: 'text',
+} as const
 const logFile = { path: 'text', bytes: true, modifiedAt: 'text' } as const
 export const hostShape: Shape = {
   schema: 'text',
@@ -257,9 +266,19 @@ export const hostShape: Shape = {
     inodes: true,
     inodesFree: true,
   }),
-  containerd: { sandboxImage: 'text', snapshotter: 'text', discardUnpackedLayers: true, mirrors: list(true) },
+  containerd: {
+    sandboxImage: 'text',
+    snapshotter: 'text',
+    discardUnpackedLayers: true,
+    mirrors: list({ registry: 'text', server: 'text', hosts: list('text') }),
+  },
   /** Settings as declared, of a node whose files nobody sees. */
-  bottlerocket: { kubernetes: bottlerocketSettings, containerRuntime: true, containerRegistry: { mirrors: true }, os: 'texts' },
+  bottlerocket: {
+    kubernetes: bottlerocketSettings,
+    containerRuntime: containerRuntimeSettings,
+    containerRegistry: { mirrors: true },
+    os: 'texts',
+  },
   /** A file has an entry for each of its blocks, and one for what stands outside of them. */
   logrotate: list({ path: 'text', sha256: 'text', directives: true }),
   logrotateRuns: { by: true, schedule: 'text', last: 'text', also: list({ by: true, schedule: 'text' }) },

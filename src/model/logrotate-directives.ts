@@ -1,0 +1,26 @@
+/** What logrotate knows at all: any other word shows that a file is none of its own. Source: logrotate config.c readConfigFile */
+
+const flags =
+  `allowhardlink compress copy copytruncate create createolddir dateext datehourago dateyesterday delaycompress ifempty ignoreduplicates
+  mail missingok olddir renamecopy sharedscripts shred`.split(/\s+/)
+
+/** Followed by a program's text up to `endscript`. */
+const scripts = ['firstaction', 'lastaction', 'postrotate', 'preremove', 'prerotate']
+
+/** Followed by a number, a size or a day. */
+const amounts = `daily hourly maxage maxsize minage minsize minutes monthly rotate shredcycles size start weekly yearly`.split(' ')
+
+const words =
+  `addextension compresscmd compressext compressoptions dateformat extension include mailfirst maillast notifempty su tabooext taboopat
+  uncompresscmd`.split(/\s+/)
+
+const known = new Set([...flags, ...flags.map(flag => `no${flag}`), ...scripts, ...amounts, ...words])
+const ofScripts = new Set(scripts)
+const ofAmounts = new Set(amounts)
+
+/** `script`: what follows may hold anything. Null: logrotate knows no such directive. */
+export function directiveKind(name: string): 'script' | 'amount' | 'words' | null {
+  if (!known.has(name)) return null
+  if (ofScripts.has(name)) return 'script'
+  return ofAmounts.has(name) ? 'amount' : 'words'
+}

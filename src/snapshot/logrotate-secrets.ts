@@ -1,0 +1,51 @@
+/**
+ * A file of logrotate as it is kept: what logrotate knows, and of that no script. In its folder anything may lie, and a link there may lead to any file of the
+ * node, whose lines then look like directives.
+ */
+import { directiveKind } from '#model/logrotate-directives.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { withoutTextSecrets, withoutUserInfo } from './secret-text.ts'
+
+const mostPatterns = 1000
+const pattern = /^[/~][^\0\r\n]{0,1000}$/
+/** A misspelt size is still seen: logrotate refuses it. */
+const amount = /^-?[\w.%]{0,20}$/
+const plainWords = /^[\w.,:;%+@~=/*?()[\]{}\\"' -]{0,300}$/
+const removed = '(removed)'
+
+export const withoutLogrotateSecrets = (entries: unknown): unknown => (Array.isArray(entries) ? entries.map(withoutFileSecrets) : entries)
+
+function withoutFileSecrets(entry: unknown): unknown {
+  if (!isRawObject(entry) || entry.directives === undefined) return entry
+  const { sha256, directives, ...rest } = entry
+  const told = isRawObject(directives) ? Object.entries(directives) : []
+  const kept = told.flatMap(([name, value]) => {
+    const cut = name === 'patterns' ? patternsIn(value) : cutDirective(name.toLowerCase(), value)
+    return cut === undefined ? [] : [[name, cut] as const]
+  })
+  // Of a file that is none of logrotate's not even the hash: short secrets can be guessed from it.
+  const isForeign = kept.length < told.length && kept.every(([name]) => name === 'patterns')
+  return { ...rest, ...(sha256 !== undefined && !isForeign && { sha256 }), directives: Object.fromEntries(kept) satisfies RawObject }
+}
+
+/** Undefined where there is none: what logrotate takes for a pattern is a path. */
+function patternsIn(value: unknown): string[] | undefined {
+  const all = (Array.isArray(value) ? value : [value]).slice(0, mostPatterns)
+  const kept = all.filter(item => typeof item === 'string' && pattern.test(item)).map(item => withoutUserInfo(String(item)))
+  return kept.length === 0 ? undefined : kept
+}
+
+function cutDirective(name: string, value: unknown): unknown {
+  const kind = directiveKind(name)
+  if (kind === null) return undefined
+  if (kind === 'script') return true
+  if (Array.isArray(value)) return value.slice(0, mostPatterns).map(item => cutWord(String(item), kind))
+  if (typeof value === 'string') return cutWord(value, kind)
+  return typeof value === 'number' || typeof value === 'boolean' ? value : removed
+}
+
+function cutWord(text: string, kind: 'amount' | 'words'): string {
+  if (text === removed) return removed
+  if (kind === 'amount') return amount.test(text) ? text : removed
+  return plainWords.test(text) ? withoutTextSecrets(withoutUserInfo(text)) : removed
+}

@@ -40,7 +40,8 @@ const evidenceOf = (placed: PlacedBlock[], patterns = ({ block }: PlacedBlock) =
 const named = ([first, ...others]: PlacedBlock[]): string =>
   `${first?.path ?? ''}${others.length === 0 ? '' : ` (and ${counted(others.length, 'more block')})`}`
 
-export const neverRun = (blocks: PlacedBlock[]): Failing => ({
+export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Failing => ({
+  confidence: unsure === null ? 'certain' : 'likely',
   consequence: `Nothing runs logrotate on this node, neither a timer nor cron: ${counted(blocks.length, 'block')} in its files come to nothing, and those logs grow until somebody removes them.`,
   evidence: [{ what: 'host logrotateRuns.by', value: 'null: no timer is active, and no cron job calls it' }, ...evidenceOf(blocks)],
 })
@@ -134,7 +135,7 @@ function wantedMs({ settings }: LogBlock): number | null {
 /** Summer time, and a delay that a timer draws by lot. */
 const slack = 1.1
 
-export function* late(blocks: PlacedBlock[], { by, schedule, periodMs, unclear, last }: LogrotateRuns): Iterable<Failing | Undecided> {
+export function* late(blocks: PlacedBlock[], { by, schedule, periodMs, unclear, last, unsure }: LogrotateRuns): Iterable<Failing | Undecided> {
   const wanting = blocks.filter(({ block }) => wantedMs(block) !== null && refusedOf(block).length === 0)
   if (wanting.length > 0 && periodMs === null) {
     yield { unknown: `host: when ${by} runs logrotate is not known${schedule === null ? '' : ` ("${schedule}")`}` }
@@ -143,8 +144,9 @@ export function* late(blocks: PlacedBlock[], { by, schedule, periodMs, unclear, 
   const missed = wanting.filter(({ block }) => (periodMs ?? 0) > (wantedMs(block) ?? 0) * slack)
   const [first] = missed
   if (!first) return
-  if (unclear !== null) {
-    yield { unknown: `host: not all that runs logrotate is known ("${unclear}")` }
+  const open = unclear ?? unsure ?? null
+  if (open !== null) {
+    yield { unknown: `host: not all that runs logrotate is known ("${open}")` }
     return
   }
   const limit = limitBytes(first.block.settings)

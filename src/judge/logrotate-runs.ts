@@ -11,6 +11,8 @@ export interface LogrotateRuns {
   /** A schedule among several that is not known: it may well run more often. */
   unclear: string | null
   last: string | null
+  /** What else may start it, as the node says it; null: nothing. Undefined in records of older probes, which did not look into every place of cron's. */
+  unsure: string | null | undefined
 }
 
 export const minuteMs = 60_000
@@ -36,7 +38,7 @@ const named: Readonly<Record<string, number>> = {
 /** Null: who runs it was not read. */
 export function logrotateRunsOf(host: RawObject): LogrotateRuns | null {
   if (!isRawObject(host.logrotateRuns)) return null
-  const { by, schedule, last, also } = host.logrotateRuns
+  const { by, schedule, last, also, unsure } = host.logrotateRuns
   if (by !== null && by !== 'timer' && by !== 'cron') return null
   const others = Array.isArray(also) ? also.slice(0, mostRuns).filter(isRawObject) : []
   const texts = [schedule, ...others.map(other => other.schedule)].map(textOf)
@@ -49,6 +51,7 @@ export function logrotateRunsOf(host: RawObject): LogrotateRuns | null {
     periodMs: known.length === 0 ? null : 1 / known.reduce((often, period) => often + 1 / period, 0),
     unclear: unclear < 0 || known.length === 0 ? null : (texts[unclear] ?? 'not told'),
     last: typeof last === 'string' ? bounded(last, 80) : null,
+    unsure: typeof unsure === 'string' ? bounded(unsure, 200) : unsure === null ? null : undefined,
   }
 }
 

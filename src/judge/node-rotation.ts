@@ -11,6 +11,8 @@ export interface NodeRotation {
   files: LogFiles | null
   /** Why, by the path of a file that could not be read; by the empty text, why not all were listed. */
   unread: Record<string, string>
+  /** By path: the day on which the file was changed last, by the node's own clock; those of which it is known. Nodes that differ in hours alone have one fact. */
+  changedOn: Record<string, string>
   /** By pattern: how far a log was seen above the size at which it is rotated. */
   beyondBytes: Record<string, number>
   /** What nodefs has left before eviction; null: not known, or logs lie elsewhere. */
@@ -19,6 +21,7 @@ export interface NodeRotation {
 
 const mebibyte = 1024 ** 2
 const mostUnread = 100
+const mostDays = 400
 
 export function nodeRotation({
   host,
@@ -30,6 +33,7 @@ export function nodeRotation({
   return {
     files,
     unread: unreadFiles(host),
+    changedOn: daysOf(host),
     beyondBytes: files ? beyondOf(files, host) : {},
     roomBytes: room === null ? null : rounded(room),
   }
@@ -55,6 +59,15 @@ export function unreadFiles(host: RawObject): Record<string, string> {
     return path === null ? [] : [[bounded(path ?? '', 300), bounded(String(why), 200)] as const]
   })
   return Object.fromEntries(about.slice(0, mostUnread))
+}
+
+function daysOf({ logrotate }: RawObject): Record<string, string> {
+  const entries = Array.isArray(logrotate) ? logrotate.filter(isRawObject) : []
+  const days = entries.flatMap(({ path, modifiedAt }) => {
+    const [day] = typeof path === 'string' && typeof modifiedAt === 'string' ? (/^\d{4}-\d\d-\d\d(?=T)/.exec(modifiedAt) ?? []) : []
+    return day === undefined ? [] : [[bounded(String(path), 300), day] as const]
+  })
+  return Object.fromEntries(days.slice(0, mostDays).toSorted(([a], [b]) => byText(a, b)))
 }
 
 /** What was seen above a size was written since the last run of logrotate, which would have rotated it. */

@@ -1,11 +1,12 @@
 /** How a file of logrotate differs between nodes, or from what the policy wants, and what that may cost. */
+import type { Evidence } from '#model/finding.ts'
 import type { WantedLogRotation } from '#model/policy.ts'
 import type { FieldValue } from './drift.ts'
-import { keptBytes, type LogBlock, type Setting, type Settings, settingOf, settingsOf, wantedHash } from './logrotate.ts'
+import { keptBytes, type LogBlock, ownOf, type Setting, type Settings, settingOf, settingsOf, wantedHash } from './logrotate.ts'
 import { beyondIn, blockIn, fileIn, knowsFile, type NodeRotation } from './node-rotation.ts'
 import { type Drift, driftOfValues } from './peers.ts'
 import type { CohortMember } from './rule.ts'
-import { byText, bytes } from './text.ts'
+import { byText, bytes, counted } from './text.ts'
 
 type Member = CohortMember<NodeRotation>
 type ReadValue = (fact: NodeRotation) => FieldValue
@@ -55,6 +56,23 @@ export function fileDrift(path: string, members: readonly Member[], wanted: Want
     text: hash === null ? ofHash : null,
     unhashed: hash === null ? [] : holders.flatMap(({ node, fact }) => (hashIn(fact, path) === null ? [node] : [])),
   }
+}
+
+const shownChanges = 5
+
+/** Since when: on which day the file was changed on those that differ, the latest first. Null where no node tells. */
+export function changesOf(path: string, { drifts, text }: FileDrift, members: readonly Member[]): Evidence | null {
+  const odd = new Set([...drifts, ...(text ? [text] : [])].flatMap(({ outliers }) => outliers))
+  const changes = members
+    .flatMap(({ node, fact }) => {
+      const day = odd.has(node) ? ownOf(fact.changedOn, path) : null
+      return day === null ? [] : [{ node, day }]
+    })
+    .toSorted((a, b) => byText(b.day, a.day) || byText(a.node, b.node))
+  if (changes.length === 0) return null
+  const shown = changes.slice(0, shownChanges).map(({ node, day }) => `changed on ${node} on ${day}`)
+  const more = changes.length - shown.length
+  return { what: `${path} last changed`, value: [...shown, ...(more > 0 ? [`and on ${counted(more, 'more node')}`] : [])].join('; ') }
 }
 
 interface BlockPeers {

@@ -7,17 +7,19 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import { withoutTextSecrets, withoutUserInfo } from './secret-text.ts'
 
 const mostPatterns = 1000
-const pattern = /^[/~][^\0\r\n]{0,1000}$/
+const pattern = /^[/~*][^\0\r\n]{0,1000}$/
 /** A misspelt size is still seen: logrotate refuses it. */
 const amount = /^-?[\w.%]{0,20}$/
 const plainWords = /^[\w.,:;%+@~=/*?()[\]{}\\"' -]{0,300}$/
+/** RFC 3339 */
+const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 const removed = '(removed)'
 
 export const withoutLogrotateSecrets = (entries: unknown): unknown => (Array.isArray(entries) ? entries.map(withoutFileSecrets) : entries)
 
 function withoutFileSecrets(entry: unknown): unknown {
   if (!isRawObject(entry) || entry.directives === undefined) return entry
-  const { sha256, directives, ...rest } = entry
+  const { sha256, modifiedAt, directives, ...rest } = entry
   const told = isRawObject(directives) ? Object.entries(directives) : []
   const kept = told.flatMap(([name, value]) => {
     const cut = name === 'patterns' ? patternsIn(value) : cutDirective(name.toLowerCase(), value)
@@ -25,7 +27,8 @@ function withoutFileSecrets(entry: unknown): unknown {
   })
   // Of a file that is none of logrotate's not even the hash: short secrets can be guessed from it.
   const isForeign = kept.length < told.length && kept.every(([name]) => name === 'patterns')
-  return { ...rest, ...(sha256 !== undefined && !isForeign && { sha256 }), directives: Object.fromEntries(kept) satisfies RawObject }
+  const changed = modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt)) ? { modifiedAt } : {}
+  return { ...rest, ...(sha256 !== undefined && !isForeign && { sha256 }), ...changed, directives: Object.fromEntries(kept) satisfies RawObject }
 }
 
 /** Undefined where there is none: what logrotate takes for a pattern is a path. */

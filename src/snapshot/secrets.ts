@@ -13,7 +13,7 @@ const configurationRoles = new Set<unknown>(['config', 'drop-in', 'ignored', 'no
 
 export function withoutHostSecrets(host: unknown): unknown {
   if (!isRawObject(host)) return host
-  const { kubelet, kernel, logLines, logrotate, containerd, bottlerocket } = host
+  const { kubelet, kernel, logLines, logrotate, logrotateRuns, containerd, bottlerocket } = host
   return {
     ...host,
     ...(isRawObject(kubelet) && { kubelet: withoutKubeletSecrets(kubelet) }),
@@ -21,10 +21,19 @@ export function withoutHostSecrets(host: unknown): unknown {
       typeof kernel.cmdline === 'string' && { kernel: { ...kernel, cmdline: harmlessKernelWords(kernel.cmdline) } }),
     ...(Array.isArray(logLines) && { logLines: logLines.map(line => withoutTextSecrets(withoutUserInfo(String(line)))) }),
     ...(logrotate !== undefined && { logrotate: withoutLogrotateSecrets(logrotate) }),
+    ...(isRawObject(logrotateRuns) && { logrotateRuns: withoutRunSecrets(logrotateRuns) }),
     ...(containerd !== undefined && { containerd: withoutAddressSecrets(containerd) }),
     ...(bottlerocket !== undefined && { bottlerocket: withoutAddressSecrets(bottlerocket) }),
   }
 }
+
+/** Null says that nothing else starts it, so it stays. */
+function withoutRunSecrets({ unsure, ...runs }: RawObject): RawObject {
+  if (unsure === null) return { ...runs, unsure }
+  return typeof unsure === 'string' ? { ...runs, unsure: withoutTextSecrets(withoutUserInfo(unsure)).slice(0, longestDoubt) } : runs
+}
+
+const longestDoubt = 200
 
 /** Addresses without users, passwords and tokens, at any depth. */
 function withoutAddressSecrets(value: unknown): unknown {

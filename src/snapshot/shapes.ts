@@ -280,8 +280,8 @@ export const hostShape: Shape = {
     os: 'texts',
   },
   /** A file has an entry for each of its blocks, and one for what stands outside of them. */
-  logrotate: list({ path: 'text', sha256: 'text', directives: true }),
-  logrotateRuns: { by: true, schedule: 'text', last: 'text', also: list({ by: true, schedule: 'text' }) },
+  logrotate: list({ path: 'text', sha256: 'text', modifiedAt: true, directives: true }),
+  logrotateRuns: { by: true, schedule: 'text', last: 'text', also: list({ by: true, schedule: 'text' }), unsure: true },
   journald: { limits: 'texts', diskUsage: 'text' },
   /** Files of container logs; `rotatedByOthers` are those whose names the kubelet does not give. */
   logs: {

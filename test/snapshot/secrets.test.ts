@@ -135,6 +135,24 @@ describe('a log line', () => {
 })
 
 describe('a file of logrotate', () => {
+  it.each([
+    ['/etc/rc.local calls logrotate, for what is not known', '/etc/rc.local calls logrotate, for what is not known'],
+    ['/etc/cron.d/a: token=hunter2', '/etc/cron.d/a: token=(removed)'],
+    [null, null],
+    [{ a: 'hunter2' }, undefined],
+  ])('may be run by what is not known: %j is kept as %j', (unsure, expected) => {
+    expect((kept({ logrotateRuns: { by: null, unsure } }).logrotateRuns as { unsure?: unknown }).unsure).toBe(expected)
+  })
+
+  it.each([
+    ['2026-11-18T09:30:00Z', '2026-11-18T09:30:00Z'],
+    [null, null],
+    ['hunter2', undefined],
+  ])('changed at %j keeps %j', (modifiedAt, expected) => {
+    const { logrotate } = kept({ logrotate: [{ path: '/a', modifiedAt, directives: {} }] }) as { logrotate: { modifiedAt?: unknown }[] }
+    expect(logrotate[0]?.modifiedAt).toBe(expected)
+  })
+
   it('keeps what logrotate knows, and of scripts only that they are there', () => {
     const directives = {
       patterns: ['/var/log/a/*.log', '~/b'],

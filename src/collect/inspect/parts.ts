@@ -71,6 +71,7 @@ export const hostParts: Readonly<Record<string, Part>> = {
       z.object({
         path: text,
         sha256: sha256.optional(),
+        modifiedAt: time.nullable().optional(),
         directives: z.record(text, z.union([text, z.number(), z.boolean(), z.array(text).max(1000)])),
       }),
     )
@@ -83,6 +84,7 @@ export const hostParts: Readonly<Record<string, Part>> = {
       .array(z.object({ by: z.enum(['timer', 'cron']), schedule: text.optional() }))
       .max(20)
       .optional(),
+    unsure: text.nullable().optional(),
   }),
   journald: z.object({ limits: z.record(text, text), diskUsage: text.optional() }),
   logs: z.object({

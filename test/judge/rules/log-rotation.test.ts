@@ -83,6 +83,18 @@ describe('log-rotation-drift', () => {
     expect(findings[0]?.evidence[0]).toEqual({ what: `${app} ${logs}: ${name}`, value })
   })
 
+  it('says since when: on which day the file was changed on those that differ, the latest first', () => {
+    const changed = (rotate: number, modifiedAt: unknown) => host({ ...entry(block({ rotate })), modifiedAt })
+    const norm = changed(5, '2026-01-01T00:00:00Z')
+    const hosts = [norm, norm, norm, changed(50, '2026-11-18T09:30:00Z'), changed(51, '2026-11-20T23:59:59Z'), changed(52, null)]
+    const since = (all: RawObject[]) => judged(all).findings[0]?.evidence.find(({ what }) => what === `${app} last changed`)?.value
+    expect(since(hosts)).toBe('changed on node-4 on 2026-11-20; changed on node-3 on 2026-11-18')
+    expect(since([norm, norm, changed(50, null)])).toBeUndefined()
+    expect(since([norm, norm, changed(50, 'yesterday')])).toBeUndefined()
+    const many = Array.from({ length: 7 }, () => changed(50, '2026-11-18T09:30:00Z'))
+    expect(since([...Array.from({ length: 8 }, () => norm), ...many])).toMatch(/^changed on node-10 on 2026-11-18; .*; and on 2 more nodes$/)
+  })
+
   it('tells a change of the main file there, and not in each block that inherits it', () => {
     const files = (directives: Directives) => host(globals(directives), entry(block({ copytruncate: true })))
     expect(whatOf(odd(files({ weekly: true, rotate: 4 }), files({ daily: true, rotate: 4 })))).toEqual([`${main}: criterion`])
@@ -521,6 +533,22 @@ describe('ineffective-log-rotation', () => {
     const at = (schedule: string | undefined, directives: Directives, by: string | null = 'cron') =>
       example([entry(block({ rotate: 5, ...directives }))], { logrotateRuns: { by, schedule } })
 
+    const never = (unsure: string | null | undefined, pattern = '/var/log/app/*.log') =>
+      example([entry(block(sound, pattern))], { logrotateRuns: { by: null, unsure } })
+    const maybe = (schedule: string, directives: Directives) =>
+      example([entry(block({ rotate: 5, ...directives }))], { logrotateRuns: { by: 'cron', schedule, unsure: '/etc/rc.local was not read' } })
+
+    it.each<[string | null | undefined, string]>([
+      [null, 'certain'],
+      [undefined, 'likely'],
+    ])('is known as surely as all places were looked into: %j is %s', (unsure, confidence) => {
+      expect(failingOf(never(unsure)).confidence).toBe(confidence)
+    })
+
+    it('is not needed to see what rotates nothing', () => {
+      expect(failingOf(never('/etc/rc.local was not read', '/var/lib/docker/containers/*/*.log')).consequence).toContain('nobody writes there')
+    })
+
     const both = (schedule: string, directives: Directives) =>
       example([entry(block({ rotate: 5, ...directives }))], {
         logrotateRuns: { by: 'timer', schedule: 'daily', also: [{ by: 'cron', schedule }] },
@@ -528,6 +556,9 @@ describe('ineffective-log-rotation', () => {
 
     it.each<[string, NodeExample, string]>([
       ['never', at(undefined, { daily: true }, null), 'fail'],
+      ['never, and something may', never('/etc/anacrontab calls logrotate, for what is not known'), 'unknown'],
+      ['weekly, and something may more often', maybe('weekly', { size: '100M' }), 'unknown'],
+      ['daily, and something may more often', maybe('daily', { size: '100M' }), 'pass'],
       ['never, and there is no block', example([globals({ weekly: true })], { logrotateRuns: { by: null } }), 'pass'],
       ['not known', example([entry(block(sound))], { logrotateRuns: undefined }), 'unknown'],
       ['at what nobody understands', at('now and then', { size: '1M' }), 'unknown'],

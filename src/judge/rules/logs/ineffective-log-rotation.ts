@@ -42,8 +42,9 @@ export const ineffectiveLogRotation = nodeRule({
     else if (unread[0]) yield { unknown: `host: ${unread[0][0] || 'some files of logrotate'}: ${unread[0][1]}` }
     const all = blocksOf(files ?? {}, podLogsOf(subject))
     if (all.length === 0) return
-    if (runs?.by === null) {
-      yield neverRun(all)
+    const isNeverRun = runs?.by === null && typeof runs.unsure !== 'string'
+    if (isNeverRun) {
+      yield neverRun(all, runs)
       return
     }
     yield* unwritten(subject, all)
@@ -54,6 +55,7 @@ export const ineffectiveLogRotation = nodeRule({
     yield* refused(others)
     yield* deleted(others)
     if (runs === null) yield { unknown: 'host: whether and when something runs logrotate was not read' }
+    else if (runs.by === null) yield { unknown: `host: whether something runs logrotate is not known: ${runs.unsure}` }
     else yield* late(others, runs)
   },
 })

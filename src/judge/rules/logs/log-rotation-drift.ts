@@ -2,7 +2,7 @@ import type { NodeExample } from '#judge/example.ts'
 import { ownOf } from '#judge/logrotate.ts'
 import { type NodeRotation, nodeRotation } from '#judge/node-rotation.ts'
 import type { Drift } from '#judge/peers.ts'
-import { type Cost, distinct, fileDrift } from '#judge/rotation-drift.ts'
+import { type Cost, changesOf, distinct, fileDrift } from '#judge/rotation-drift.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, byText, bytes, counted } from '#judge/text.ts'
 
@@ -67,6 +67,7 @@ export const logRotationDrift = cohortRule({
         ].join(' '),
         evidence: [
           ...drifts.map(({ evidence }) => evidence),
+          ...paths.flatMap((path, at) => (found[at] && changesOf(path, found[at], read)) ?? []),
           ...costs.map(({ drift }) => drift.evidence),
           ...found.flatMap(({ text, drifts: [drift] }) =>
             text ? [drift ? text.evidence : { ...text.evidence, value: `${text.evidence.value}; in meaning the same` }] : [],

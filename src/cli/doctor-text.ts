@@ -3,8 +3,7 @@ import { type Check, type CheckState, type ClusterCheckup, checkStates } from '#
 import { clean, painter, type Screen, type Style, wrap } from './terminal.ts'
 
 const stateStyles: Record<CheckState, Style> = { missing: ['bold', 'red'], failed: 'red', unchecked: 'yellow', note: 'cyan', ok: 'green' }
-const stateTells: Record<ClusterCheckup['state'], string> = {
-  ok: 'all is well',
+const stateTells: Record<Exclude<ClusterCheckup['state'], 'ok'>, string> = {
   missing: 'not everything can be read',
   unreachable: 'it cannot be reached',
 }
@@ -13,6 +12,13 @@ const indent = '             '
 const widestProse = 110
 /** A reason says where, what and what to do. */
 const longestDetail = 700
+
+/** What was not tried may still be refused: then nothing is called well. */
+function headline({ state, checks }: Pick<ClusterCheckup, 'state' | 'checks'>): string {
+  if (state !== 'ok') return stateTells[state]
+  const untried = checks.flatMap(({ what, state: found }) => (found === 'unchecked' ? [clean(what)] : []))
+  return untried.length === 0 ? 'all is well' : `nothing is missing of what can be checked; unchecked: ${[...new Set(untried)].join(', ')}`
+}
 
 /** Ends with an empty line. */
 export function checkupText({ cluster, mode, state, checks, fixes }: ClusterCheckup, { hasColour, columns }: Screen): string {
@@ -25,7 +31,7 @@ export function checkupText({ cluster, mode, state, checks, fixes }: ClusterChec
   }
   const bySeverity = checks.toSorted((left, right) => checkStates.indexOf(left.state) - checkStates.indexOf(right.state))
   const lines = [
-    paint('bold', `${clean(cluster)} (mode ${mode}): ${stateTells[state]}`),
+    ...wrap(`${clean(cluster)} (mode ${mode}): ${headline({ state, checks })}`, width, '').map(line => paint('bold', line)),
     ...bySeverity.flatMap(row),
     // To paste: as it is, so nothing of it is wrapped. Names in it are those of AWS and Kubernetes, which allow no control characters.
     ...fixes.flatMap(({ target, text }) => ['', ...wrap(`To mend it: ${clean(target, longestDetail)}`, width, '  '), '', text.trimEnd()]),

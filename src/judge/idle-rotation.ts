@@ -135,7 +135,10 @@ function wantedMs({ settings }: LogBlock): number | null {
 /** Summer time, and a delay that a timer draws by lot. */
 const slack = 1.1
 
-export function* late(blocks: PlacedBlock[], { by, schedule, periodMs, unclear, last, unsure }: LogrotateRuns): Iterable<Failing | Undecided> {
+export function* late(
+  blocks: PlacedBlock[],
+  { by, schedule, periodMs, unclear, last, unsure }: LogrotateRuns,
+): Iterable<Failing | Undecided> {
   const wanting = blocks.filter(({ block }) => wantedMs(block) !== null && refusedOf(block).length === 0)
   if (wanting.length > 0 && periodMs === null) {
     yield { unknown: `host: when ${by} runs logrotate is not known${schedule === null ? '' : ` ("${schedule}")`}` }

@@ -30,7 +30,7 @@ export interface Fix {
 export interface ClusterCheckup {
   cluster: string
   mode: ReadMode
-  /** `unreachable`: its API server gave no answer, and no missing right is the reason. */
+  /** `ok`: nothing is missing of what could be tried; checks that are `unchecked` may stand beside it. `unreachable`: its API server gave no answer, and no missing right is the reason. */
   state: 'ok' | 'missing' | 'unreachable'
   checks: Check[]
   fixes: Fix[]

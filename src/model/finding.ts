@@ -1,4 +1,5 @@
 /** What the judgement says (the contract `highwater.findings/1`). */
+import type { ReadMode, Source } from './read-mode.ts'
 
 export const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
 export type Severity = (typeof severities)[number]
@@ -107,6 +108,19 @@ export interface ClusterResult {
   grade: Grade | null
   coverage: Coverage
   outcomes: OutcomeCounts
+  /** Sorted by mode; absent in documents of older versions. */
+  readings?: NodeReading[]
+}
+
+/** One way in which nodes of a cluster were read. What of it failed stands in `coverage` and `notAudited`. */
+export interface NodeReading {
+  mode: ReadMode
+  /** What is asked of each node. */
+  sources: Source[]
+  /** What that needs: Kubernetes' as `get nodes/proxy`, AWS's as `ssm:SendCommand`. */
+  rights: string[]
+  /** `names` null: every node of the cluster that no other reading names. */
+  nodes: { count: number; names: string[] | null }
 }
 
 /** What a rule could not decide, and why. */

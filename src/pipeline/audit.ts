@@ -18,6 +18,7 @@ import type { SnapshotWriter } from '#snapshot/write.ts'
 import type { History } from './history/history.ts'
 import type { PlanBeside } from './plan-beside.ts'
 import { publishReport } from './publication.ts'
+import { withReadings } from './readings.ts'
 
 export interface AuditContext {
   /** What was wrong with the input before the first record: it stands in the report. */
@@ -114,6 +115,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
       inputErrors,
     },
     ...judged,
+    clusters: withReadings(judged.clusters, nodes),
   }
   nodes.sort(byClusterAndName)
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))

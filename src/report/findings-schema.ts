@@ -1,6 +1,7 @@
 /** The contract `highwater.findings/1` as a JSON Schema, for whoever reads `findings.json` by machine. The compiler holds it to the document's own type. */
 import * as z from 'zod'
 import { type DurableFix, type FindingsDocument, families, severities, subjectKinds } from '#model/finding.ts'
+import { readModes, sources } from '#model/read-mode.ts'
 
 const count = z.int().min(0)
 const sample = z.strictObject({ count, sample: z.array(z.string()).describe('sorted; the first 20, or every one with --all-nodes') })
@@ -52,6 +53,18 @@ const coverage = z
   })
   .describe('read: every source that the mode promises; partlyRead: the Node object and one more; notRead: less')
 
+const reading = z
+  .strictObject({
+    mode: z.enum(readModes),
+    sources: z.array(z.enum(sources)).describe('what is asked of each node'),
+    rights: z.array(z.string()).describe('what that needs, of Kubernetes and of AWS'),
+    nodes: z.strictObject({
+      count,
+      names: z.array(z.string()).nullable().describe('null: every node of the cluster that no other reading names'),
+    }),
+  })
+  .describe('one way in which nodes of the cluster were read')
+
 const findingsSchema: z.ZodType<FindingsDocument> = z
   .strictObject({
     schema: z.literal('highwater.findings/1'),
@@ -70,6 +83,7 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
         grade: z.enum(['A', 'B', 'C', 'D', 'F']).nullable().describe('null where nothing was read'),
         coverage,
         outcomes: z.strictObject({ pass: count, fail: count, unknown: count, notApplicable: count, error: count }),
+        readings: z.array(reading).optional(),
       }),
     ),
     findings: z.array(finding),

@@ -28,7 +28,12 @@ function withoutFileSecrets(entry: unknown): unknown {
   // Of a file that is none of logrotate's not even the hash: short secrets can be guessed from it.
   const isForeign = kept.length < told.length && kept.every(([name]) => name === 'patterns')
   const changed = modifiedAt === null || (typeof modifiedAt === 'string' && time.test(modifiedAt)) ? { modifiedAt } : {}
-  return { ...rest, ...(sha256 !== undefined && !isForeign && { sha256 }), ...changed, directives: Object.fromEntries(kept) satisfies RawObject }
+  return {
+    ...rest,
+    ...(sha256 !== undefined && !isForeign && { sha256 }),
+    ...changed,
+    directives: Object.fromEntries(kept) satisfies RawObject,
+  }
 }
 
 /** Undefined where there is none: what logrotate takes for a pattern is a path. */

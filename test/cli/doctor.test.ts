@@ -3,10 +3,14 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { recorded } from '#lab/scenarios/recorded.ts'
-import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
+import { type ClusterScenario, fixedNodes } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import { highwater, temporaryFolder } from '#test/cli.ts'
+import { inspectDocuments, inspected } from '#test/inspected.ts'
 import { labOf } from '#test/lab-audit.ts'
+import { nodes as healthyNodes, scenario } from '../lab/support.ts'
+
+const healthy = healthyNodes(2)
 
 // They may share the machine with many others.
 vi.setConfig({ testTimeout: 60_000 })
@@ -20,6 +24,17 @@ describe('highwater doctor', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^recorded \(mode proxy\): all is well\n/)
     expect(stdout).not.toMatch(/missing|failed/)
+  })
+
+  it('does not call well what it has not tried: in mode ssm no command is sent', async () => {
+    const nodes = fixedNodes(Object.fromEntries(healthy.names().map(name => [name, inspected(healthy.node(name)!)])))
+    const lab = scenario([{ name: 'c', nodes }], { ssm: { denied: ['ssm:SendCommand'] } })
+    const { environment } = await labOf([lab], { documents: inspectDocuments })
+    const { code, stdout } = await highwater(['doctor', '--mode', 'ssm'], { env: environment })
+    expect(code).toBe(0)
+    expect(stdout).not.toContain('all is well')
+    const [head = ''] = stdout.split(/\n {2}\w/)
+    expect(head.replace(/\s+/g, ' ')).toBe('c (mode ssm): nothing is missing of what can be checked; unchecked: ssm:SendCommand')
   })
 
   it('names the right that is missing, what stays unknown, and what to paste: exit 3', async () => {

@@ -147,6 +147,13 @@ describe('mode ssm', () => {
   const aged = (node: LabNode, lastPingMinutesAgo: number) => inspected(node, answer => answer, { lastPingMinutesAgo })
   const windows = (node: LabNode) => inspected(node, answer => answer, { platform: 'Windows' })
 
+  it('asks for each of the agents, on however many pages their nodes come', { timeout: 120_000 }, async () => {
+    const many = nodes(610)
+    const all = fixedNodes(Object.fromEntries(many.names().map(name => [name, inspected(many.node(name)!)])))
+    await labOf([cluster({ nodes: all })], { documents: inspectDocuments })
+    expect(ofState(await checkedUp(mode('ssm')), 'ok', 'note', 'failed')['SSM agents']).toBe('SSM can ask 610 of 610 instances')
+  })
+
   it('never sends a command, and says so', async () => {
     const lab = await labOf([cluster({ nodes: agents(node => inspected(node)) })], { documents: inspectDocuments })
     const checkup = await checkedUp(mode('ssm'))

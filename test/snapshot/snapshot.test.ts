@@ -419,7 +419,9 @@ describe('prune', () => {
   it('keeps what rules read of log rotation', () => {
     const log = { path: '/var/log/pods/a_b_c/d/0.log', bytes: 5, modifiedAt: '2026-11-20T12:00:00Z' }
     const host = {
-      logrotate: [{ path: '/etc/logrotate.d/app', sha256: 'ab', modifiedAt: '2026-11-18T09:30:00Z', directives: { patterns: ['/a'], rotate: 5 } }],
+      logrotate: [
+        { path: '/etc/logrotate.d/app', sha256: 'ab', modifiedAt: '2026-11-18T09:30:00Z', directives: { patterns: ['/a'], rotate: 5 } },
+      ],
       logrotateRuns: { by: 'timer', schedule: '*-*-* 00:00:00', last: 'Sat 2026-11-21 00:00:00 UTC', unsure: null },
       logs: {
         files: 1,

@@ -5,20 +5,19 @@ import { callerIdentity } from '#clients/sts.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
 import type { Check, ClusterCheckup } from '#model/checkup.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources, type ReadMode, readModeOf } from '#model/read-mode.ts'
 import { isRawObject } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { deletionRole, neededToDelete } from '#pipeline/deletion-permissions.ts'
-import { kubernetesRights } from '#pipeline/permissions.ts'
+import { hasOutput, kubernetesRights } from '#pipeline/permissions.ts'
 import { rightChecks, wayToServer } from './api-server.ts'
 import { applyChecks } from './apply.ts'
 import { check, messageOf } from './checks.ts'
 import { eksChecks } from './eks.ts'
 import { fixesOf } from './fixes.ts'
 import { kubeletChecks } from './kubelet.ts'
-import { firstNodes, sampleChecks } from './sample.ts'
+import { type NodeAtHand, nodesAtHand, sampleChecks } from './sample.ts'
 import { ssmChecks } from './ssm.ts'
 
 export interface DoctorOptions {
@@ -103,10 +102,10 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
     reader.push(...(await rightChecks(asking, neededToDelete(policy), 'this identity')))
     const shown = mode === 'kubelet' ? await kubeletChecks(asking, endpoint, kubelet ?? null, policy) : []
     const isLacking = (rights: readonly Check[], right: string) => rights.some(({ what, state }) => what === right && state === 'missing')
-    let nodes: KubernetesNode[] | null = null
+    let nodes: NodeAtHand[] | null = null
     if (!isLacking(reader, 'list nodes')) {
       try {
-        nodes = await firstNodes(kubernetes, selection, asking)
+        nodes = await nodesAtHand(kubernetes, selection, { ...asking, areAll: hasOutput(mode) })
       } catch (error) {
         signal.throwIfAborted()
         reader.push(check('list nodes', 'failed', messageOf(error), everything))

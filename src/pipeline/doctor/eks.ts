@@ -36,10 +36,10 @@ function callCheck({ eks, nodegroups, errors }: ClusterRecord, needed: NeededRig
   if (right === 'eks:DescribeNodegroup' || right === 'ec2:DescribeLaunchTemplateVersions') {
     if (!nodegroups || (nodegroups.length === 0 && (errors ?? []).some(({ what }) => what.startsWith('nodegroup'))))
       return check(right, 'unchecked', 'no nodegroup is known here', tells)
-    if (nodegroups.length === 0) return check(right, 'unchecked', 'there is no nodegroup to ask for', tells)
+    if (nodegroups.length === 0) return check(right, 'ok', 'not needed: there is no nodegroup to ask for')
   }
   if (right === 'ec2:DescribeLaunchTemplateVersions' && !nodegroups?.some(({ launchTemplate }) => isRawObject(launchTemplate)))
-    return check(right, 'unchecked', 'no nodegroup names a launch template', tells)
+    return check(right, 'ok', 'not needed: no nodegroup names a launch template')
   return check(
     right,
     'ok',

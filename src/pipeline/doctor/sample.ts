@@ -3,41 +3,52 @@ import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { CollectContext } from '#collect/collector.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
+import { type KubeletAddress, kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import type { Check } from '#model/checkup.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
 import { check, messageOf } from './checks.ts'
 
-/** The nodes that somebody asked for on the first page that has any. @throws RequestFailure */
-export async function firstNodes(
+/** What the checks need of a node: of thousands no more is kept. */
+export interface NodeAtHand {
+  identity: NodeIdentity
+  address: KubeletAddress
+}
+
+/**
+ * The nodes that somebody asked for: every one, or those of the first page that has any, which is enough for a sample.
+ * @throws RequestFailure
+ */
+export async function nodesAtHand(
   kubernetes: KubernetesClient,
   selection: Selection,
-  options: { signal: AbortSignal; timeoutMs: number },
-): Promise<KubernetesNode[]> {
+  { areAll, ...options }: { areAll: boolean; signal: AbortSignal; timeoutMs: number },
+): Promise<NodeAtHand[]> {
+  const found: NodeAtHand[] = []
   for await (const { items } of kubernetes.list('/api/v1/nodes', {}, options)) {
-    const wanted = items.filter(node => selectsNode(selection, nodeIdentity(node)))
-    if (wanted.length > 0) return wanted
+    const nodes = items.map(node => ({ identity: nodeIdentity(node), address: kubeletAddress(node) }))
+    found.push(...nodes.filter(({ identity }) => selectsNode(selection, identity)))
+    if (!areAll && found.length > 0) break
   }
-  return []
+  return found
 }
 
 /** The node's own answers, apart from what SSM would run on it. */
-export async function sampleChecks(nodes: readonly KubernetesNode[], mode: ReadMode, context: CollectContext): Promise<Check[]> {
+export async function sampleChecks(nodes: readonly NodeAtHand[], mode: ReadMode, context: CollectContext): Promise<Check[]> {
   const collectors = collectorsOf[mode].filter(
     ({ isAnsweredByKubelet, permissions }) => isAnsweredByKubelet && permissions.aws === undefined,
   )
   if (collectors.length === 0) return []
-  const identities = nodes.map(node => ({ node, identity: nodeIdentity(node) })).filter(({ identity }) => identity.owner !== 'fargate')
+  const identities = nodes.filter(({ identity }) => identity.owner !== 'fargate')
   const sample = identities.find(({ identity }) => identity.ready === 'True') ?? identities[0]
   if (sample === undefined) return [check('a node', 'unchecked', 'there is no node to ask', 'whether kubelets answer')]
-  const { node, identity } = sample
+  const { address, identity } = sample
   const checks: Check[] = []
   for (const { answers, collect, tells } of collectors) {
     const what = `node ${identity.name}: ${answers.join(', ')}`
     try {
-      const { errors = [] } = await collect(identity, { ...context, address: kubeletAddress(node) })
+      const { errors = [] } = await collect(identity, { ...context, address })
       const [error] = errors
       checks.push(error ? check(what, 'failed', error.message, tells) : check(what, 'ok', 'answers'))
     } catch (error) {

@@ -6,15 +6,13 @@ import { inspectReach } from '#collect/inspect/inspector.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { type InspectDocument, inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { inspectTargetOf } from '#facts/aws/inspect-targets.ts'
-import { describedInstancesMax } from '#facts/aws/limits.ts'
-import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { Check } from '#model/checkup.ts'
-import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { awsRights, hasOutput, type NeededRight } from '#pipeline/permissions.ts'
 import { check, failedCall, messageOf } from './checks.ts'
 import { outputChecks } from './output.ts'
+import type { NodeAtHand } from './sample.ts'
 
 interface SsmAsking {
   ssm: SsmApi
@@ -25,7 +23,7 @@ interface SsmAsking {
 const pace = { requestsPerSecond: 5, concurrency: 1 }
 
 export async function ssmChecks(
-  nodes: readonly KubernetesNode[] | null,
+  nodes: readonly NodeAtHand[] | null,
   mode: ReadMode,
   place: AwsPlace | null,
   inspectOutput: Policy['inspectOutput'],
@@ -40,7 +38,7 @@ export async function ssmChecks(
   const ssm = new SsmApi(place.region, place.credentials, pace)
   const asking = { ssm, signal, needed: new Map(rights.map(needed => [needed.right, needed])) }
   try {
-    const targets = (nodes ?? []).map(nodeIdentity).map(identity => ({ ...inspectTargetOf(identity), name: identity.name }))
+    const targets = (nodes ?? []).map(({ identity }) => ({ ...inspectTargetOf(identity), name: identity.name }))
     const reachable = targets.flatMap(target => (target.isReachable ? [target] : []))
     const unreachable = targets.flatMap(target => (target.isReachable ? [] : [target.reason]))
     return [
@@ -90,22 +88,20 @@ const namedAgents = 5
 /** How many of the nodes' agents an audit would ask, and why not the others. */
 async function agentChecks({ ssm, signal, needed }: SsmAsking, reachable: readonly Reachable[]): Promise<Check[]> {
   const right = neededOf(needed, 'ssm:DescribeInstanceInformation')
-  // One call: a sample is enough to see a role or a route that is missing.
-  const asked = reachable.slice(0, describedInstancesMax)
   try {
-    const known = await ssm.instances(asked.length === 0 ? [nobody] : asked.map(({ instanceId }) => instanceId), signal)
+    const known = await ssm.instances(reachable.length === 0 ? [nobody] : reachable.map(({ instanceId }) => instanceId), signal)
     const answered = check(right.right, 'ok', 'answered')
-    if (asked.length === 0) return [answered, check('SSM agents', 'unchecked', 'there is no node at hand that SSM could reach', lost)]
+    if (reachable.length === 0) return [answered, check('SSM agents', 'unchecked', 'there is no node at hand that SSM could reach', lost)]
     const byId = new Map(known.map(instance => [instance.instanceId, instance]))
-    const silent = asked.flatMap(({ name, instanceId }) => {
+    const silent = reachable.flatMap(({ name, instanceId }) => {
       const why = whyNotReachable(byId.get(instanceId), ssm.region, inspectReach)
       return why === null ? [] : [`${name} (${instanceId}): ${why}`]
     })
-    const said = `SSM can ask ${asked.length - silent.length} of ${asked.length} instances`
+    const said = `SSM can ask ${reachable.length - silent.length} of ${reachable.length} instances`
     if (silent.length === 0) return [answered, check('SSM agents', 'ok', said)]
     const more = silent.length > namedAgents ? `; and ${silent.length - namedAgents} more` : ''
     const others = `${silent.slice(0, namedAgents).join('; ')}${more}`
-    return [answered, check('SSM agents', silent.length === asked.length ? 'failed' : 'note', `${said}. ${others}`, lost)]
+    return [answered, check('SSM agents', silent.length === reachable.length ? 'failed' : 'note', `${said}. ${others}`, lost)]
   } catch (error) {
     signal.throwIfAborted()
     return [failedCall(right, messageOf(error))]

@@ -1,5 +1,5 @@
 /** What the page says after the pictures: what was undecided, not audited, passed, and how it was all read. */
-import { readModes } from '#model/read-mode.ts'
+import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { AuditReport } from '#model/report.ts'
 import { counted, formatCount, formatUtc } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
@@ -59,7 +59,7 @@ export function remainderView({ document, nodes }: Pick<AuditReport, 'document' 
     run: [
       { what: 'Snapshot taken', value: formatUtc(run.takenAt) },
       { what: 'Source', value: run.source === 'live' ? 'the clusters themselves' : 'a saved snapshot' },
-      ...(nodes.length === 0 ? [] : [{ what: 'Nodes', value: readText(nodes) }]),
+      ...(nodes.length === 0 ? [] : [{ what: 'Nodes', value: readText(nodes, clusters) }]),
       { what: 'AWS account', value: shownLine(run.account ?? 'unknown', 60) },
       { what: 'Region', value: shownLine(run.region ?? 'unknown', 60) },
       { what: 'highwater', value: shownLine(run.version, 60) },
@@ -69,14 +69,16 @@ export function remainderView({ document, nodes }: Pick<AuditReport, 'document' 
   }
 }
 
-/** `12 nodes asked through the API server (mode proxy, which needs get nodes/proxy): 10 read, 2 partly read`. Being asked is not having answered. */
-function readText(nodes: AuditReport['nodes']): string {
+/** `12 nodes asked through the API server (mode proxy, which needs list nodes, list pods, get nodes/proxy): 10 read, 2 partly read`. Being asked is not having answered. */
+function readText(nodes: AuditReport['nodes'], clusters: AuditReport['document']['clusters']): string {
+  const readings = clusters.flatMap(({ readings = [] }) => readings)
+  const rightsOf = (mode: ReadMode) => readings.find(reading => reading.mode === mode)?.rights.join(', ') ?? modeTexts[mode].right
   return readModes
     .map(mode => ({ mode, asked: nodes.filter(node => node.mode === mode) }))
     .filter(({ asked }) => asked.length > 0)
     .map(
       ({ mode, asked }) =>
-        `${counted(asked.length, 'node')} asked ${modeTexts[mode].way} (mode ${mode}, which needs ${modeTexts[mode].right}): ${answeredText(asked)}`,
+        `${counted(asked.length, 'node')} asked ${modeTexts[mode].way} (mode ${mode}, which needs ${rightsOf(mode)}): ${answeredText(asked)}`,
     )
     .join('; ')
 }

@@ -92,7 +92,9 @@ describe('log-rotation-drift', () => {
     expect(since([norm, norm, changed(50, null)])).toBeUndefined()
     expect(since([norm, norm, changed(50, 'yesterday')])).toBeUndefined()
     const many = Array.from({ length: 7 }, () => changed(50, '2026-11-18T09:30:00Z'))
-    expect(since([...Array.from({ length: 8 }, () => norm), ...many])).toMatch(/^changed on node-10 on 2026-11-18; .*; and on 2 more nodes$/)
+    expect(since([...Array.from({ length: 8 }, () => norm), ...many])).toMatch(
+      /^changed on node-10 on 2026-11-18; .*; and on 2 more nodes$/,
+    )
   })
 
   it('tells a change of the main file there, and not in each block that inherits it', () => {
@@ -536,7 +538,9 @@ describe('ineffective-log-rotation', () => {
     const never = (unsure: string | null | undefined, pattern = '/var/log/app/*.log') =>
       example([entry(block(sound, pattern))], { logrotateRuns: { by: null, unsure } })
     const maybe = (schedule: string, directives: Directives) =>
-      example([entry(block({ rotate: 5, ...directives }))], { logrotateRuns: { by: 'cron', schedule, unsure: '/etc/rc.local was not read' } })
+      example([entry(block({ rotate: 5, ...directives }))], {
+        logrotateRuns: { by: 'cron', schedule, unsure: '/etc/rc.local was not read' },
+      })
 
     it.each<[string | null | undefined, string]>([
       [null, 'certain'],
@@ -546,7 +550,9 @@ describe('ineffective-log-rotation', () => {
     })
 
     it('is not needed to see what rotates nothing', () => {
-      expect(failingOf(never('/etc/rc.local was not read', '/var/lib/docker/containers/*/*.log')).consequence).toContain('nobody writes there')
+      expect(failingOf(never('/etc/rc.local was not read', '/var/lib/docker/containers/*/*.log')).consequence).toContain(
+        'nobody writes there',
+      )
     })
 
     const both = (schedule: string, directives: Directives) =>

@@ -4,8 +4,8 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import { withoutLogrotateSecrets } from './logrotate-secrets.ts'
 import { harmlessKernelWords, isSecretKey, withoutTextSecrets, withoutUserInfo } from './secret-text.ts'
 
-/** The kubelet's own environment files carry flags; whatever else stands there is nobody's business. */
-const kubeletVariable = /^(export\s+)?[A-Z0-9_]*KUBELET[A-Z0-9_]*$/
+/** The kubelet's own environment files and its unit carry flags; whatever else stands there is nobody's business. */
+const kubeletVariable = /^((export\s+)?[A-Z0-9_]*KUBELET[A-Z0-9_]*|ExecStart)$/
 
 const isKept = (name: string) => kubeletVariable.test(name.trim()) && !isSecretKey(name)
 /** Roles whose content is a KubeletConfiguration, read by the kubelet or not, or the NodeConfig that a plan wrote; a kubeconfig, or whatever else was put there, stays behind. */

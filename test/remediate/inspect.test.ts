@@ -353,7 +353,7 @@ describe('a damaged or hostile node', () => {
   })
 
   it('tells nothing of a file that is no configuration of a kubelet, not even its hash', generous, () => {
-    const node = withFiles(al2023(), { ...impostor('0\t0\t0\t0', '0::/system.slice/kubelet.service') })
+    const node = withFiles(al2023(), { ...impostor('0\t0\t0\t0', '0::/system.slice/kubelet.service'), '/proc/900/comm': 'bash\n' })
     const { stdout } = onFirst(node)
     expect(stdout).not.toContain(secret)
     const answer = answerOf({ stdout })

@@ -60,7 +60,7 @@ ask() {
   case $code in
     124 | 137 | 143) why="$1 did not answer within $seconds seconds" ;;
     *)
-      why=$(awk 'NR == 1 { print substr($0, 1, 200) }' "$W/error")
+      why=$(awk 'NR == 1 { print substr($0, 1, 400) }' "$W/error")
       [ "$code" -eq 125 ] || why="$1 failed with exit code $code: $why"
       ;;
   esac
@@ -68,7 +68,7 @@ ask() {
 }
 
 # unread WHAT WHY
-unread() { WHAT=$1 WHY=$2 awk "$lib"'BEGIN { print "{\"what\":" jstr(ENVIRON["WHAT"]) ",\"why\":" jstr(substr(ENVIRON["WHY"], 1, 300)) "}" }' >>"$W/unread"; }
+unread() { WHAT=$1 WHY=$2 awk "$lib"'BEGIN { print "{\"what\":" jstr(ENVIRON["WHAT"]) ",\"why\":" jstr(cut(without_users(ENVIRON["WHY"]), 300)) "}" }' >>"$W/unread"; }
 
 # pick NAME ROOT [KEEP]: that part of the JSON in $W/NAME.
 pick() { run 15 awk -v root="$2" -v keep="${3:-$2}" -v hide=0 "$json" "$W/$1" 2>/dev/null; }
@@ -139,10 +139,10 @@ finish() {
   fi
   [ -f "$W/unread" ] || : >"$W/unread"
   whole
-  if has iconv && run 5 iconv -f UTF-8 -t UTF-8 <"$W/whole" >/dev/null 2>&1; then :; elif [ "$(tr -d '\000-\177' <"$W/whole" | wc -c)" -eq 0 ]; then :; else
+  if [ "$(tr -dc '\177' <"$W/whole" | wc -c)" -gt 0 ]; then
     unread text 'not all of it was UTF-8: each byte beyond ASCII is a question mark'
     for file in "$W"/part.* "$W/unread"; do
-      tr '\200-\377' '?' <"$file" >"$W/ascii" && cat "$W/ascii" >"$W/${file##*/}"
+      tr '\177' '?' <"$file" >"$W/ascii" && cat "$W/ascii" >"$W/${file##*/}"
     done
     whole
   fi

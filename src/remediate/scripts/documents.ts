@@ -163,8 +163,9 @@ export const scriptOf = ({ files }: Document, readFile: (file: string) => string
 export const readableScriptOf = ({ files }: Document, readFile: (file: string) => string): string =>
   `#!/bin/sh\n${files.map(file => readFile(file).replace(/^# shellcheck (shell|disable)=.*\n/gm, '')).join('')}`
 
-/** Lines that are nothing but a comment stay in the repository: a document has its limit. */
-const withoutComments = (script: string) => script.replace(/^[ \t]*#.*\n/gm, '')
+/** Lines that are nothing but a comment stay in the repository, and so does half of what a line is set in: a document has its limit. */
+const withoutComments = (script: string) =>
+  script.replace(/^[ \t]*#.*\n/gm, '').replace(/^(?: {2})+/gm, indent => ' '.repeat(indent.length / 2))
 
 /** The content, to the byte: SSM hashes this string. Source: Systems Manager user guide, document schema 2.2. */
 export function contentOf(document: Document, readFile: (file: string) => string): string {

@@ -15,9 +15,12 @@ of_service() {
   holds "$W/main" "^MainPID=${1##*/}\$"
 }
 
-# process NAME: root's process of that name outside of any pod, into $pid; its arguments, one a line, into $W/NAME.args.
+# process NAME: root's process of that name outside of any pod, into $pid; its arguments, one a line, into $W/NAME.args. Where there are several,
+# which of them is meant is not known: $several names them.
 process() {
   pid=
+  several=
+  parent=
   asked=
   : >"$W/main"
   : >"$W/$1.args"
@@ -26,30 +29,53 @@ process() {
     [ "$comm" = "$1" ] || continue
     if holds "$folder/cgroup" 'kubepods|/docker[-/]|cri-containerd'; then continue; fi
     if ! of_root "$folder" || ! of_service "$folder" "$1"; then continue; fi
-    tr '\n\000' '\001\n' <"$folder/cmdline" >"$W/$1.args" 2>/dev/null
-    [ -s "$W/$1.args" ] || continue
+    tr '\n\000' '\001\n' <"$folder/cmdline" >"$W/try" 2>/dev/null
+    [ -s "$W/try" ] || continue
+    above=$(awk '$1 == "PPid:" { print $2 }' "$folder/status" 2>/dev/null)
+    # A child that has not become another program yet is no second one.
+    [ -z "$pid" ] || [ "$above" != "$pid" ] || continue
+    [ -z "$pid" ] || [ "$parent" = "${folder##*/}" ] || several="${several:-$pid} and ${folder##*/}"
     pid=${folder##*/}
-    return 0
+    parent=$above
+    cat "$W/try" >"$W/$1.args"
   done
-  return 1
+  if [ -n "$several" ]; then
+    pid=
+    : >"$W/$1.args"
+  fi
+  [ -n "$pid" ]
 }
 
-# flag NAME FILE: the last value of that flag among the arguments in the file.
+# flag NAME FILE: the last value of that flag among the arguments in the file. To the kubelet an underscore is a dash.
 flag() {
   FLAG=$1 awk '
     BEGIN { f = ENVIRON["FLAG"] }
     takes { value = $0; takes = 0; next }
-    $0 == "--" f || $0 == "-" f { takes = 1; next }
-    index($0, "--" f "=") == 1 { value = substr($0, length(f) + 4) }
-    index($0, "-" f "=") == 1 { value = substr($0, length(f) + 3) }
+    $0 == "--" { exit }
+    /^-/ {
+      e = index($0, "=")
+      name = e ? substr($0, 1, e - 1) : $0
+      sub(/^--?/, "", name)
+      gsub(/_/, "-", name)
+      if (name != f) next
+      if (e) value = substr($0, e + 1); else takes = 1
+    }
     END { print value }' "$2"
 }
 
+# sum_of FILE: its hash into $sum. What is too large to be read in a moment has none, nor anything after one that did not answer.
 sumless=
+hash_most=8388608
 sum_of() {
   sum=
-  if ! ask sum 10 sha256sum "$1"; then sumless=$why; else sum=$(awk 'NR == 1 { sub(/^\\/, ""); print substr($0, 1, 64) }' "$W/sum"); fi
+  case $sumless in *'did not answer'*) return ;; esac
+  bytes=$(size_of "$1")
+  [ "${bytes:-$((hash_most + 1))}" -le "$hash_most" ] || return
+  if ! ask sum 5 sha256sum "$1"; then sumless=$why; else sum=$(awk 'NR == 1 { sub(/^\\/, ""); print substr($0, 1, 64) }' "$W/sum"); fi
 }
+
+# size_of FILE: in bytes; not every `wc` knows them without reading all.
+size_of() { if has stat; then stat -L -c %s "$1" 2>/dev/null; else run 3 wc -c <"$1" 2>/dev/null; fi; }
 
 # readable PATH: whether it is a file of ours to take whole; else $why.
 readable() {
@@ -57,7 +83,8 @@ readable() {
   [ -e "$R$1" ] || { why='there is no such file'; [ ! -h "$R$1" ] || why='a link that leads nowhere'; return 1; }
   [ -f "$R$1" ] || { why='it is no file'; return 1; }
   [ -r "$R$1" ] || { why='it cannot be read'; return 1; }
-  bytes=$(wc -c <"$R$1" 2>/dev/null) || { why='it cannot be read'; return 1; }
+  bytes=$(size_of "$R$1")
+  [ -n "$bytes" ] || { why='it cannot be read'; return 1; }
   [ "$bytes" -le "$file_most" ] || { why="it has $((bytes)) bytes: more than $file_most are not taken"; return 1; }
 }
 
@@ -78,67 +105,123 @@ file_entry() {
   hashless=
 }
 
-# YAML as text, without the values of what may be a secret; exit code 1 where that cannot be told.
+# YAML as text, without the values of what may be a secret; exit code 1 where it is not of the plain forms in which that can be told.
 without_yaml_secrets() {
-  tr '\000' '\002' <"$1" | awk "$lib"'
-    function hidden(k) {
-      k = tolower(k)
-      if (k ~ /^(configmapandsecretchangedetectionstrategy|imagepullcredentialsverificationpolicy|tlsprivatekeyfile)$/) return 0
-      return k ~ /token|passw|secret|credential|private.?key|header|^staticpodurl$/
+  awk "$lib"'
+    function refuse() { wrong = 1; exit 1 }
+    function uncommented(s,  i, c, q, last) {
+      if (!index(s, "#")) return s
+      for (i = 1; i <= length(s); i++) {
+        c = substr(s, i, 1)
+        if (q != "") { if (c == q) q = "" }
+        else if ((c == "\"" || c == "\047") && last ~ /^[][ \t:,{-]?$/) q = c
+        else if (c == "#" && last ~ /^[ \t]?$/) return substr(s, 1, i - 1)
+        last = c
+      }
+      return s
+    }
+    function unclean(s) {
+      s = tolower(s)
+      gsub(/[a-z0-9_]+["\047]? *: *(true|false)/, "", s)
+      return s ~ /token|passw|secret|credential|private|header|staticpodurl|signature|bearer|basic |pwd|(^|[^a-z])(auth|pass)([^a-z]|$)/
     }
     {
+      sub(/\r$/, "")
+      if (NR == 1) sub(/^\357\273\277/, "")
       match($0, /^ */)
       indent = RLENGTH
       if (skips && ($0 ~ /^[ \t]*$/ || indent > depth || (indent == depth && substr($0, indent + 1, 2) == "- "))) next
       skips = 0
-      if ($0 ~ /^[ \t]*#/) next
-      if ($0 ~ /^[- ]*[?]/) exit 1
-      line = $0
-      gsub(/:\/\/[^\/@ ]*@/, "://", line)
-      key = line
-      sub(/^[- ]*/, "", key)
-      if (match(key, /^["\047]?[A-Za-z0-9_.\/-]+["\047]? *:/)) {
-        rest = substr(key, RLENGTH + 1)
-        key = substr(key, 1, RLENGTH - 1)
-        gsub(/["\047 ]/, "", key)
-        if (hidden(key)) {
-          if (rest !~ /^ *(true|false|[0-9]+) *$/) { skips = 1; depth = indent; next }
-        } else if (rest ~ /[{,"\047] *["\047]?[A-Za-z0-9_]*([Tt]oken|[Pp]assw|[Ss]ecret|[Cc]redential|[Pp]rivate|[Hh]eader|staticPodURL)[A-Za-z0-9_]*["\047]? *:/) exit 1
-      } else if (line ~ /([Tt]oken|[Pp]assw|[Ss]ecret|[Cc]redential|[Pp]rivate|[Hh]eader|staticPodURL)[A-Za-z0-9_]*["\047]? *:/) exit 1
-      text = text (has_text++ ? "\n" : "") line
+      line = uncommented($0)
+      sub(/[ \t]+$/, "", line)
+      if (line == "") next
+      text_of = line
+      gsub(/"[^"]*"|\047[^\047]*\047/, "", text_of)
+      odd = text_of ~ /["\047]/
+      before = flow
+      flow += gsub(/[[{]/, "", text_of) - gsub(/[]}]/, "", text_of)
+      rest = line
+      sub(/^[- ]*/, "", rest)
+      if (!before && match(rest, /^["\047]?[A-Za-z0-9_.\/-]+["\047]?[ \t]*:([ \t]|$)/)) {
+        key = substr(rest, 1, RLENGTH)
+        gsub(/["\047: \t]/, "", key)
+        if (hidden(key) && rest !~ /:[ \t]*(true|false|[0-9]+)$/) {
+          if (flow || index(key, "\\")) refuse()
+          skips = 1
+          depth = indent
+          next
+        }
+        rest = substr(rest, RLENGTH + 1)
+      }
+      # Escapes, other line ends, anchors, aliases, tags, blocks of text and keys that are no words may say anything.
+      if (odd || line ~ "[\001-\010\013-\037\\\\]" || index(line, "\302\205") || line ~ /\342\200[\250\251]/) refuse()
+      if (line ~ /^%/ || line ~ /(^|[:,[{-])[ \t]*[&*!|>?@`]/ || unclean(rest)) refuse()
+      text = text (has_text++ ? "\n" : "") without_users(line)
     }
-    END { printf "%s", jstr(text) }'
+    END { if (wrong) exit 1; printf "%s", jstr(text) }' "$1"
 }
 
 # of_kind FILE KIND: whether the file says so itself, as the kubelet asks of each; what else root can read is none of ours.
-of_kind() { tr '\000' '\001' <"$1" | KIND=$2 awk 'BEGIN { kind = ENVIRON["KIND"] } match($0, "(^|[{,])[ \t]*[\"\047]?kind[\"\047]?[ \t]*:[ \t]*[\"\047]?" kind "[\"\047]?[ \t\r]*([,}#]|$)") { found = 1; exit } END { exit !found }'; }
+of_kind() {
+  tr '\000' '\001' <"$1" | KIND=$2 awk '
+    BEGIN { value = "[ \t]*[\"\047]?" ENVIRON["KIND"] "[\"\047]?[ \t\r]*([,}#]|$)" }
+    NR == 1 { sub(/^\357\273\277/, "") }
+    begun && /[^ \t\r]/ { if ($0 ~ "^" value) { found = 1; exit } begun = 0 }
+    match($0, "(^|[{,])[ \t]*[\"\047]?kind[\"\047]?[ \t]*:" value) { found = 1; exit }
+    /(^|[{,])[ \t]*["\047]?kind["\047]?[ \t]*:[ \t\r]*$/ { begun = 1 }
+    END { exit !found }'
+}
+
+# Of the fields that say where to look: NAME, a tab, the value, of each file as the kubelet reads them; `?` where a file may say what was not seen.
+: >"$W/fields"
+fields_of() {
+  awk '
+    /^[ \t]*#/ { next }
+    /podLogsDir|containerRuntimeEndpoint/ {
+      if (!match($0, /^[{]?["\047]?(podLogsDir|containerRuntimeEndpoint)["\047]?[ \t]*:[ \t]*/)) { print "?"; next }
+      name = $0
+      value = substr($0, RLENGTH + 1)
+      gsub(/^[{"\047]+|["\047 \t]*:.*$/, "", name)
+      sub(/[ \t]+#.*$/, "", value)
+      sub(/[],}{ \t\r]+$/, "", value)
+      if (value ~ /^"[^"\\]*"$|^\047[^\047]*\047$/) value = substr(value, 2, length(value) - 2)
+      else if (value !~ /^[A-Za-z\/][^"\047{}#]*$/) { print "?"; next }
+      print name "\t" value
+    }' "$1" >>"$W/fields"
+}
 
 # configuration_file PATH ROLE: as it is where it is JSON, else as text. What the kubelet does not read need not be a configuration.
 configuration_file() {
   : >"$W/content"
   kind=KubeletConfiguration
+  seen='?'
   [ "$2" != nodeadm ] || kind=NodeConfig
   if ! readable "$1"; then
     [ "$2" = ignored ] || unread "kubelet file $1" "$why"
-    if [ ! -e "$R$1" ]; then return; fi
   elif ! of_kind "$R$1" "$kind"; then
     [ "$2" = ignored ] || unread "kubelet file $1" "it does not say that it is of kind $kind, so nothing of it is told"
     hashless=yes
   else
-    tr '\000' '\001' <"$R$1" >"$W/text"
+    tr '\000' '\001' <"$R$1" | awk 'NR == 1 { sub(/^\357\273\277/, "") } { print }' >"$W/text"
+    seen=$W/content
     if ! run 15 awk -v root= -v keep= -v hide=1 "$json" "$W/text" >"$W/content" 2>/dev/null || [ ! -s "$W/content" ]; then
+      seen=$W/text
       if ! without_yaml_secrets "$W/text" >"$W/content"; then
+        seen='?'
         : >"$W/content"
         [ "$2" = ignored ] || unread "kubelet file $1" 'it is no JSON and may hold a secret, so its text stays here'
       fi
     fi
   fi
-  file_entry "$1" "$2" "$W/content"
+  case $2,$seen in config,'?' | drop-in,'?') echo '?' >>"$W/fields" ;; config,* | drop-in,*) fields_of "$seen" ;; esac
+  [ ! -e "$R$1" ] || file_entry "$1" "$2" "$W/content"
+  hashless=
 }
 
-# Lines of an environment file, or of a unit, that carry flags of the kubelet; nothing else of it.
+# flag_lines FILE [UNIT]: lines of an environment file, or of a unit, that carry flags of the kubelet; nothing else of it.
 flag_lines() {
-  tr '\000' '\002' <"$1" | awk "$lib"'
+  tr '\000' '\002' <"$1" | UNIT=${2:-} awk "$lib"'
+    function tell(s) { text = text (text == "" ? "" : "\n") s }
     function take(a,  name, value) {
       sub(/^export[ \t]+/, "", a)
       if (a !~ /^[A-Z0-9_]*KUBELET[A-Z0-9_]*=/) return
@@ -146,7 +229,7 @@ flag_lines() {
       value = substr(a, index(a, "=") + 1)
       if (is_secret(name)) return
       if (value !~ /--/ && value !~ /^["\047]*$/ && name != "KUBELET_CONFIG_DROPIN_DIR_ALPHA") return
-      text = text (text == "" ? "" : "\n") name "=" without_secrets(value)
+      tell(name "=" without_secrets(value))
     }
     function assignments(s,  q, e) {
       while (s != "") {
@@ -166,7 +249,12 @@ flag_lines() {
       sub(/^[ \t]+/, "", line)
       sub(/[ \t\r]+$/, "", line)
       if (line ~ /^Environment[ \t]*=/) { sub(/^Environment[ \t]*=/, "", line); assignments(line) }
-      else take(line)
+      else if (ENVIRON["UNIT"] != "" && line ~ /^ExecStart[ \t]*=/) {
+        sub(/^[^=]*=[ \t]*/, "", line)
+        # Another program than the kubelet starts it in a way of its own.
+        if (line == "" || line ~ /kubelet/) tell("ExecStart=" without_secrets(line))
+        else tell("ExecStart=(another program)")
+      } else take(line)
     }
     END { if (text != "") printf "%s", jstr(text) }'
 }
@@ -174,17 +262,18 @@ flag_lines() {
 # ── the kubelet: its process, its files, its flags ──
 : >"$W/files"
 if process containerd; then containerd_config=$(flag config "$W/containerd.args"); else containerd_config=; fi
+containerds=$several
 if process kubelet; then
   awk "$lib"'
-    hides && !/^-/ { $0 = "(removed)" }
-    { hides = 0 }
+    hides { $0 = "(removed)"; hides = 0 }
+    { $0 = without_users($0) }
     /^--?[A-Za-z0-9_-]+=/ {
       name = substr($0, 1, index($0, "=") - 1)
       sub(/^--?/, "", name)
       if (is_secret(name) && $0 !~ /=(true|false)$/) $0 = substr($0, 1, index($0, "=")) "(removed)"
     }
-    /^--?[A-Za-z0-9_-]+$/ { name = $0; sub(/^--?/, "", name); hides = is_secret(name) }
-    NR <= 300 { print jstr(substr($0, 1, 4000)) }' "$W/kubelet.args" >"$W/lines"
+    /^--?[A-Za-z0-9_-]+$/ { name = $0; sub(/^--?/, "", name); hides = is_secret(name) && !is_switch(name) }
+    NR <= 300 { print jstr(cut($0, 4000)) }' "$W/kubelet.args" >"$W/lines"
   joined "$W/lines" >"$W/part.kubelet.commandLine"
   awk 'length($0) > 4000 { cut++ } END { if (NR > 300) print "it has " NR " arguments, of which 300 are told"; if (cut) print "an argument was cut to 4000 characters" }' "$W/kubelet.args" >"$W/names"
   while IFS= read -r why; do unread 'kubelet command line' "$why"; done <"$W/names"
@@ -197,34 +286,41 @@ if process kubelet; then
   [ -s "$W/part.kubelet.startedAt" ] || unread 'the start of the process' 'its times in /proc could not be read'
   unit=$(awk -F/ '$NF ~ /\.service$/ { print $NF; exit }' "$R/proc/$pid/cgroup" 2>/dev/null)
 else
-  unread 'kubelet process' 'no process of that name runs; its files were looked for where they usually lie'
+  [ -n "$several" ] || unread 'kubelet process' 'no process of that name runs; its files were looked for where they usually lie'
   unit=
 fi
 unit=${unit:-kubelet.service}
+kubelets=$several
+[ -z "$kubelets" ] || unread 'kubelet process' "several run ($kubelets): which of them is the one of this node is not known, so none is told"
 
+: >"$W/units"
 {
   if ask unit 5 systemctl show "$unit" -p FragmentPath -p DropInPaths -p EnvironmentFiles -p EnvironmentFile; then
-    awk '
-      /^(FragmentPath|DropInPaths)=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) print p[i] }
-      /^EnvironmentFiles?=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) if (p[i] ~ /^-?\//) { sub(/^-/, "", p[i]); print p[i] } }' "$W/unit"
+    awk '/^(FragmentPath|DropInPaths)=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) print p[i] }' "$W/unit" >"$W/units"
+    cat "$W/units"
+    awk '/^EnvironmentFiles?=/ { sub(/^[^=]*=/, ""); n = split($0, p, " "); for (i = 1; i <= n; i++) if (p[i] ~ /^-?\//) { sub(/^-/, "", p[i]); print p[i] } }' "$W/unit"
+    [ -s "$W/units" ] || [ -z "$pid" ] || unread 'kubelet environment' "with which flags $unit starts is not known: none of its files was named"
+  elif [ -n "$pid" ]; then
+    unread 'kubelet environment' "with which flags $unit starts is not known: $why"
   fi
   for file in "$R/etc/systemd/system/$unit.d"/*.conf "$R/usr/lib/systemd/system/$unit.d"/*.conf "$R/etc/eks/kubelet/environment" \
     "$R/etc/default/kubelet" "$R/etc/sysconfig/kubelet" "$R/var/snap/kubelet-eks/current/args"; do
     [ ! -e "$file" ] || printf '%s\n' "${file#"$R"}"
   done
 } | awk '!seen[$0]++' >"$W/paths"
+[ -z "$kubelets" ] || : >"$W/paths"
 while IFS= read -r path; do
   if ! readable "$path"; then
     [ ! -e "$R$path" ] || unread "kubelet environment $path" "$why"
     continue
   fi
-  flag_lines "$R$path" >"$W/content"
+  case $path in *.service | *.conf) flag_lines "$R$path" unit >"$W/content" ;; *) flag_lines "$R$path" >"$W/content" ;; esac
   [ ! -s "$W/content" ] || file_entry "$path" environment "$W/content"
 done <"$W/paths"
 
 config=$(flag config "$W/kubelet.args")
 folder=$(flag config-dir "$W/kubelet.args")
-if [ -z "$config" ] && [ -z "$pid" ]; then
+if [ -z "$config" ] && [ -z "$pid" ] && [ -z "$kubelets" ]; then
   for path in /etc/kubernetes/kubelet/config.json /etc/kubernetes/kubelet/kubelet-config.json /var/lib/kubelet/config.yaml; do
     [ -e "$R$path" ] || continue
     config=$path
@@ -232,19 +328,51 @@ if [ -z "$config" ] && [ -z "$pid" ]; then
   done
 fi
 case $config in
-  '') [ -n "$pid" ] || unread 'kubelet file' 'none lies where it usually does' ;;
+  '')
+    [ -n "$pid" ] || echo '?' >>"$W/fields"
+    [ -n "$pid$kubelets" ] || unread 'kubelet file' 'none lies where it usually does'
+    ;;
   /*) configuration_file "$config" config ;;
-  *) unread "kubelet file $config" 'its path is a relative one' ;;
+  *)
+    echo '?' >>"$W/fields"
+    unread "kubelet file $config" 'its path is a relative one'
+    ;;
 esac
+
+# ordered MOST FILE: the first lines of a list of paths, as a folder is walked.
+ordered() {
+  tr '/' '\001' <"$2" | MOST=$1 awk '
+    NR <= ENVIRON["MOST"] { for (i = ++n; i > 1 && $0 "" < names[i - 1] ""; i--) names[i] = names[i - 1]; names[i] = $0 }
+    END { for (i = 1; i <= n; i++) print names[i] }' | tr '\001' '/'
+}
+
+# unlined FOLDER WHAT TEST…: says so where names there have a line end in them, which no list here can hold.
+unlined() {
+  where=$1
+  what=$2
+  shift 2
+  if ask odd 5 find "$where" -path "*$newline*" "$@" && [ -s "$W/odd" ]; then unread "$what" 'a name there has a line end in it: that was not read'; fi
+}
 
 # drop_ins FOLDER ROLE: every file below it, in the order in which the kubelet walks it.
 drop_ins() {
-  if ! ask names 5 find "$R$1" ! -type d ! -path "*$newline*"; then unread "drop-ins in $1" "$why"; return; fi
-  if has sort; then tr '/' '\001' <"$W/names" | sort | tr '\001' '/' >"$W/sorted"; else cat "$W/names" >"$W/sorted"; fi
+  doubt=
+  [ "$2" = ignored ] || doubt='?'
+  if ! ask names 5 find "$R$1" ! -type d ! -path "*$newline*"; then
+    unread "drop-ins in $1" "$why"
+    echo "${doubt:-}" >>"$W/fields"
+    return
+  fi
+  ordered 500 "$W/names" >"$W/sorted"
+  unlined "$R$1" "drop-ins in $1" ! -type d -name '*.conf'
   many=0
   while IFS= read -r path; do
     many=$((many + 1))
-    if [ "$many" -gt 50 ]; then unread "drop-ins in $1" 'more than 50 files lie there: the rest was not read'; break; fi
+    if [ "$many" -gt 50 ]; then
+      unread "drop-ins in $1" 'more than 50 files lie there: the rest was not read'
+      echo "${doubt:-}" >>"$W/fields"
+      break
+    fi
     path=${path#"$R"}
     case $path in
       *.conf) configuration_file "$path" "$2" ;;
@@ -256,7 +384,7 @@ case $folder in
   '')
     # What lies there is read by nobody, and may be meant to be.
     for path in /etc/kubernetes/kubelet/config.json.d /etc/kubernetes/kubelet.conf.d; do
-      [ ! -d "$R$path" ] || drop_ins "$path" ignored
+      [ -n "$kubelets" ] || [ ! -d "$R$path" ] || drop_ins "$path" ignored
     done
     ;;
   /*) drop_ins "${folder%/}" drop-in ;;
@@ -266,25 +394,14 @@ esac
 piece=/etc/eks/nodeadm.d/50-highwater.yaml
 [ ! -e "$R$piece" ] || configuration_file "$piece" nodeadm
 joined "$W/files" >"$W/part.kubelet.files"
-members kubelet. startedAt commandLine files >"$W/part.host.kubelet"
+[ -n "$kubelets" ] || members kubelet. startedAt commandLine files >"$W/part.host.kubelet"
 
 node=$(flag hostname-override "$W/kubelet.args")
-[ -n "$node" ] || { IFS= read -r node <"$R/proc/sys/kernel/hostname"; } 2>/dev/null || node=
+[ -n "$node$kubelets" ] || { IFS= read -r node <"$R/proc/sys/kernel/hostname"; } 2>/dev/null || node=
 json_string "$node" >"$W/part.nodeName"
 
-# field NAME: a text field of the main configuration file, whichever of the two forms it has.
-field() {
-  case $config in /*) ;; *) return ;; esac
-  if ! readable "$config" || ! of_kind "$R$config" KubeletConfiguration; then return; fi
-  FIELD=$1 awk '
-    BEGIN { f = ENVIRON["FIELD"] }
-    match($0, "^[ \t{,]*\"?" f "\"?[ \t]*:[ \t]*") {
-      $0 = substr($0, RSTART + RLENGTH)
-      sub(/[,}].*$/, ""); sub(/[ \t]+#.*$/, ""); gsub(/["\047 \t\r]/, "")
-      print
-      exit
-    }' "$R$config"
-}
+# field NAME: what the files of the kubelet come to there.
+field() { FIELD=$1 awk -F '\t' '$1 == ENVIRON["FIELD"] { value = $2 } END { print value }' "$W/fields"; }
 
 # ── the container runtime ──
 endpoint=$(flag container-runtime-endpoint "$W/kubelet.args")
@@ -349,10 +466,10 @@ fi
 # toml FILE…: the same settings from files, both versions: KEY, a tab, the value (a list's items each).
 toml() {
   cat "$@" 2>/dev/null | tr '\000' '\002' | awk '
-    function told(k, v) { if (v != "") print k "\t" v }
+    function told(k, v) { if (v != "" && n_told++ < 2000) print k "\t" v }
     function each(k, v,  n, i, items) {
       n = split(v, items, ",")
-      for (i = 1; i <= n; i++) { gsub(/[]["\047 \t\r]/, "", items[i]); told(k, items[i]) }
+      for (i = 1; i <= n; i++) { gsub(/^[][ \t\r]+|[][ \t\r]+$|["\047]/, "", items[i]); told(k, items[i]) }
     }
     function setting(full, value,  text, name) {
       text = value
@@ -384,21 +501,39 @@ toml() {
       full = table == "" ? key : table "." key
       if (value ~ /^\[/ && value !~ /\]/) { open = full; next }
       setting(full, value)
-    }' | head -n 2000
+    }'
 }
 containerd_config=${containerd_config:-/etc/containerd/config.toml}
 : >"$W/toml"
-if readable "$containerd_config"; then
+if [ -n "$containerds" ]; then
+  unread 'containerd files' "several processes of containerd run ($containerds): which of them the kubelet uses is not known"
+elif readable "$containerd_config"; then
   toml "$R$containerd_config" >"$W/toml"
   awk -F '\t' '$1 == "import" { print $2 }' "$W/toml" >"$W/imports"
+  skipped=
   while IFS= read -r pattern; do
     case $pattern in /*) ;; *) pattern=${containerd_config%/*}/$pattern ;; esac
-    case $pattern in *[!A-Za-z0-9_./*-]*) continue ;; esac
+    case $pattern in
+      *[!A-Za-z0-9_./*-]*)
+        unread "containerd file $pattern" 'its name has other characters than letters, digits, dots and dashes'
+        skipped=yes
+        continue
+        ;;
+    esac
     # shellcheck disable=SC2086
     for file in "$R"$pattern; do
-      [ ! -f "$file" ] || ! readable "${file#"$R"}" || toml "$file" >>"$W/toml"
+      [ -e "$file" ] || continue
+      if readable "${file#"$R"}"; then toml "$file" >>"$W/toml"; else
+        unread "containerd file ${file#"$R"}" "$why"
+        skipped=yes
+      fi
     done
   done <"$W/imports"
+  # What is imported goes before what imports it.
+  if [ -n "$skipped" ]; then
+    awk -F '\t' '$1 == "configPath" || $1 ~ /^mirror /' "$W/toml" >"$W/some"
+    cat "$W/some" >"$W/toml"
+  fi
 else
   unread "containerd file $containerd_config" "$why"
 fi
@@ -433,7 +568,8 @@ done
     echo
   } | tr ':' '\n' | awk '/^\// && !seen[$0]++' | while IFS= read -r certs; do
     for file in "$R$certs"/*/hosts.toml; do
-      if [ ! -f "$file" ] || ! readable "${file#"$R"}"; then continue; fi
+      [ -e "$file" ] || continue
+      readable "${file#"$R"}" || { unread "containerd file ${file#"$R"}" "$why"; continue; }
       name=${file%/hosts.toml}
       NAME=${name##*/} awk '
         BEGIN { name = ENVIRON["NAME"] }
@@ -445,8 +581,8 @@ done
   done
 } | awk -F '\t' "$lib"'
   NF == 4 && !seen[$2, $3, $4]++ && NR <= 500 {
-    url = $4
-    sub(/:\/\/[^\/@]*@/, "://", url); sub(/[?#].*$/, "", url)
+    url = without_users($4)
+    sub(/[?#].*$/, "", url)
     if (!($2 in order)) { order[$2] = ++n; names[n] = $2 }
     if ($3 == "server") server[$2] = url
     else hosts[$2] = hosts[$2] (hosts[$2] == "" ? "" : ",") jstr(url)
@@ -483,7 +619,7 @@ filesystem() {
     FNR > 1 { numbers(); if (device != "" && $1 ~ /^[0-9]+$/ && $1 > 0 && $3 ~ /^[0-9]+$/) { inodes = $1; free = $3 } }
     END {
       if (d == "") exit 1
-      printf "{\"role\":%s,\"device\":%s,\"mount\":%s,\"capacityBytes\":%.0f,\"availableBytes\":%.0f", jstr(ENVIRON["ROLE"]), jstr(d), jstr(m), size * 1024, left * 1024
+      printf "{\"role\":%s,\"device\":%s,\"mount\":%s,\"capacityBytes\":%.0f,\"availableBytes\":%.0f", jstr(ENVIRON["ROLE"]), jstr(d), jstr(m), size * 1024, (left > 0 ? left : 0) * 1024
       if (inodes != "") printf ",\"inodes\":%.0f,\"inodesFree\":%.0f", inodes, free
       print "}"
     }' "$W/df" "$W/inodes" >>"$W/lines" || unread "filesystem $1" 'what df printed is not of the form that is known'
@@ -499,7 +635,7 @@ mount_of() {
   }'
 }
 root_dir=$(flag root-dir "$W/kubelet.args")
-filesystem nodefs "${root_dir:-/var/lib/kubelet}"
+if [ -n "$kubelets" ]; then unread 'filesystem nodefs' 'several kubelets run'; else filesystem nodefs "${root_dir:-/var/lib/kubelet}"; fi
 if [ -s "$W/part.runtime.imageFs" ]; then
   images=$(mount_of imageFilesystems)
   if [ -n "$images" ]; then filesystem imagefs "$images"; else unread 'filesystem imagefs' 'crictl imagefsinfo names no path'; fi
@@ -509,29 +645,49 @@ else
   unread 'filesystem imagefs' 'where it is, crictl imagefsinfo did not tell'
 fi
 pod_logs=$(field podLogsDir)
-case $pod_logs in /*) ;; *) pod_logs=/var/log/pods ;; esac
-filesystem logs "$pod_logs"
+pod_logs=${pod_logs:-/var/log/pods}
+if [ -n "$kubelets" ] || holds "$W/fields" '^[?]'; then pod_logs=; fi
+case $pod_logs in
+  /*) filesystem logs "$pod_logs" ;;
+  *)
+    pod_logs=
+    for what in 'filesystem logs' 'log files' podLogDirectories; do unread "$what" 'where the kubelet keeps them is not known: not all of its configuration was read'; done
+    ;;
+esac
 joined "$W/lines" >"$W/part.host.filesystems"
 
 # ── logs: who rotates them, and what lies there ──
 : >"$W/lines"
 many=0
 # An entry for each block, and one for what stands before them.
-for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
+for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/.[!.]*; do
   path=${file#"$R"}
   # The extensions that logrotate passes over by itself.
   case $path in *,v | *~ | *.bak | *.cfsaved | *.disabled | *.dpkg-* | *.new | *.old | *.orig | *.rpmnew | *.rpmorig | *.rpmsave | *.swp | *.ucf-*) continue ;; esac
-  [ -f "$file" ] || continue
+  if [ ! -f "$file" ] && [ ! -h "$file" ]; then
+    [ ! -e "$file" ] || [ -d "$file" ] || unread "logrotate file $path" 'it is no file'
+    continue
+  fi
   many=$((many + 1))
   if [ "$many" -gt 60 ]; then unread logrotate 'more than 60 files: the rest was not read'; break; fi
+  [ ! -h "$file" ] || { unread "logrotate file $path" 'it is a link: what it leads to may be any file of the node, so nothing of it is told'; continue; }
   readable "$path" || { unread "logrotate file $path" "$why"; continue; }
   sum_of "$file"
-  tr '\000' '\002' <"$file" | FILE=$path SUM=$sum awk "$lib"'
+  changed=
+  if has stat; then changed=$(stat -c %Y "$file" 2>/dev/null); fi
+  : >"$W/strange"
+  tr '\000' '\002' <"$file" | FILE=$path SUM=$sum CHANGED=$changed STRANGE=$W/strange awk "$lib"'
+    BEGIN {
+      changed = ENVIRON["CHANGED"] ~ /^[0-9]+$/ ? "\"" iso(ENVIRON["CHANGED"] + 0) "\"" : "null"
+      n_known = split("addextension allowhardlink compress compressext copy copytruncate create createolddir daily dateext dateformat datehourago dateyesterday delaycompress extension hourly ifempty ignoreduplicates include mailfirst maillast maxage maxsize minage minsize minutes missingok monthly noallowhardlink nocompress nocopy nocopytruncate nocreate nocreateolddir nodateext nodelaycompress noignoreduplicates nomail nomissingok noolddir norenamecopy nosharedscripts noshred notifempty olddir renamecopy rotate sharedscripts size start su tabooext taboopat weekly yearly", all_known, " ")
+      for (i = 1; i <= n_known; i++) known[all_known[i]] = 1
+    }
     function put(name, value) { if (!(name in values)) order[++n] = name; values[name] = value }
     function flush(  i) {
       if (n == 0 && patterns == "") return
       printf "{\"path\":%s", jstr(ENVIRON["FILE"])
       if (ENVIRON["SUM"] != "") printf ",\"sha256\":\"%s\"", ENVIRON["SUM"]
+      printf ",\"modifiedAt\":%s", changed
       printf ",\"directives\":{\"patterns\":[%s]", patterns
       for (i = 1; i <= n; i++) printf ",\"%s\":%s", order[i], values[order[i]]
       print "}}"
@@ -549,21 +705,24 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
         else e = length(s) + 1
         one = substr(s, 1, e - 1)
         s = substr(s, e + 1)
-        patterns = patterns (patterns == "" ? "" : ",") jstr(one)
+        if (one !~ /^[\/~*]/) { strange++; continue }
+        patterns = patterns (patterns == "" ? "" : ",") jstr(cut(without_secrets(one), 1000))
       }
     }
     function directive(s,  name, value) {
-      if (!match(s, /^[a-zA-Z]+/)) return
+      if (!match(s, /^[a-zA-Z]+/)) { strange++; return }
       name = tolower(substr(s, 1, RLENGTH))
       value = substr(s, RLENGTH + 1)
       if (name == "patterns") return
       if (name ~ /^(prerotate|postrotate|firstaction|lastaction|preremove)$/) { script = 1; put(name, "true"); return }
-      if (name ~ /^(mail|compresscmd|uncompresscmd|compressoptions|shred[a-z]*)$/) { put(name, "true"); return }
+      if (name ~ /^(mail|compresscmd|uncompresscmd|compressoptions|shred|shredcycles)$/) { put(name, "true"); return }
       sub(/^[ \t]*=?[ \t]*/, "", value)
+      # Only what logrotate knows, in words that one of its settings can have.
+      if (!(name in known) || length(value) > 200 || value !~ /^[A-Za-z0-9_.,\/%+*?~:"\047 \t-]*$/ || value != without_secrets(value)) { strange++; return }
       if (value == "") put(name, "true")
       else if (name ~ /^(rotate|start|maxage|minage|hourly)$/ && value ~ /^[0-9]+$/) put(name, value + 0)
-      else if (name == "include") put("include", ("include" in values ? substr(values["include"], 1, length(values["include"]) - 1) "," : "[") jstr(substr(value, 1, 200)) "]")
-      else put(name, jstr(substr(value, 1, 200)))
+      else if (name == "include") put("include", ("include" in values ? substr(values["include"], 1, length(values["include"]) - 1) "," : "[") jstr(value) "]")
+      else put(name, jstr(value))
     }
     script { if ($0 ~ /^[ \t]*endscript/) script = 0; next }
     !inside && /^[ \t]*[^# \t].*[{][ \t]*#/ { sub(/[{][ \t]*#.*$/, "{") }
@@ -583,10 +742,12 @@ for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/*; do
     /^[\/"\047~*]/ { if (!pending) flush(); add($0); pending = 1; next }
     { sub(/[ \t]+#.*$/, ""); directive($0) }
     END {
-      if (odd || inside || script) exit 1
+      if (odd || inside || script || pending) exit 1
       flush()
+      if (strange) print strange >ENVIRON["STRANGE"]
     }' >"$W/content" || { unread "logrotate file $path" 'its text is not of the form that is known'; continue; }
   cat "$W/content" >>"$W/lines"
+  [ ! -s "$W/strange" ] || unread "logrotate file $path" 'lines of it are none that logrotate knows: those are not told'
   awk '$1 == "include" { sub(/^[ \t]*include[ \t=]*/, ""); gsub(/["\047\r]|[ \t]+$/, ""); sub(/\/$/, ""); if ($0 != "/etc/logrotate.d") print }' "$file" >"$W/names"
   while IFS= read -r included; do unread "logrotate file $included" "$path includes it, and only /etc/logrotate.d is looked into"; done <"$W/names"
 done
@@ -604,29 +765,78 @@ else
       /^TimersCalendar=/ { while (match($0, /OnCalendar=[^;}]*/)) { when = substr($0, RSTART + 11, RLENGTH - 11); $0 = substr($0, RSTART + RLENGTH); sub(/ +$/, "", when); print "timer\t" when; n++ } }
       END { if (!n) print "timer\t" }' "$W/timer" >>"$W/lines"
   fi
+  # Of a job only when, and whether it is for the files of /etc: the command may hold anything.
+  : >"$W/unsure"
+  : >"$W/unsure"
+  # jobs FILE FORM: a table of cron; a script that cron starts; a unit; something else.
+  jobs() {
+    : >"$W/when"
+    path=${1#"$R"}
+    [ -e "$1" ] || return
+    if ! readable "$path"; then echo "$path was not read: $why" >>"$W/unsure"; return; fi
+    tr '\000\t' '\002 ' <"$1" | FORM=$2 FILE=$path UNSURE=$W/unsure awk '
+      BEGIN { form = ENVIRON["FORM"] }
+      /^ *#/ || !/(^|[ \/;&|(=])logrotate([ ;&|)"\047]|$)/ { next }
+      (form == "table" && !/^ *[0-9*@]/) || (form == "unit" && !/^ *Exec/) { next }
+      {
+        when = ""
+        if (form == "table") { when = $1; if (when !~ /^@/) when = $1 " " $2 " " $3 " " $4 " " $5 }
+        match($0, /(^|[ \/;&|(=])logrotate([ ;&|)"\047]|$)/)
+        command = substr($0, RSTART + RLENGTH - 1)
+        sub(/^e$/, "", command)
+        sub(/[;&|)>].*$/, "", command)
+        gsub(/["\047]/, "", command)
+        n = split(command, words, " ")
+        ours = 0
+        for (i = 1; i <= n; i++) {
+          if (words[i] ~ /^(-s|--state|-m|--mail|-l|--log)$/) { i++; continue }
+          if (words[i] ~ /^\/etc\/logrotate\.(conf$|d(\/|$))/) ours = 1
+        }
+        # Without a file, as with one that is named elsewhere, what it does is not to be seen.
+        if (ours && form ~ /table|script/) print when
+        else print ENVIRON["FILE"] " calls logrotate, for what is not known" >ENVIRON["UNSURE"]
+      }' >"$W/when"
+  }
   for every in hourly daily weekly monthly; do
     [ ! -x "$R/etc/cron.$every/logrotate" ] || printf 'cron\t%s\n' "$every" >>"$W/lines"
+    for file in "$R/etc/cron.$every"/*; do
+      if [ ! -x "$file" ] || [ -d "$file" ] || [ "${file##*/}" = logrotate ]; then continue; fi
+      jobs "$file" script
+      if [ -s "$W/when" ]; then printf 'cron\t%s\n' "$every" >>"$W/lines"; fi
+    done
   done
-  # Of a cron line only when: the command may hold anything.
-  cat "$R/etc/crontab" "$R"/etc/cron.d/* 2>/dev/null | tr '\000\t' '\002 ' | awk '
-    /^ *[0-9*@]/ && /(^|[ \/;&|(])logrotate([ ;&|)]|$)/ {
-      when = $1
-      if (when !~ /^@/) when = $1 " " $2 " " $3 " " $4 " " $5
-      print "cron\t" when
-    }' >>"$W/lines"
-  awk -F '\t' "$lib"'
+  for file in "$R/etc/crontab" "$R"/etc/cron.d/* "$R/var/spool/cron/root" "$R/var/spool/cron/crontabs/root"; do
+    # What cron passes over, by the name.
+    case $file in
+      "$R"/etc/cron.d/*[!A-Za-z0-9_-]*) if [ -e "$R/etc/debian_version" ]; then continue; fi ;;
+    esac
+    case $file in *'~' | *.rpmsave | *.rpmorig | *.rpmnew) continue ;; esac
+    jobs "$file" table
+    awk '{ print "cron\t" $0 }' "$W/when" >>"$W/lines"
+  done
+  jobs "$R/etc/anacrontab" other
+  jobs "$R/etc/rc.local" other
+  for file in "$R"/etc/systemd/system/*.service; do
+    case ${file##*/} in logrotate.service) continue ;; esac
+    jobs "$file" unit
+  done
+  UNSURE=$W/unsure awk -F '\t' "$lib"'
     function one(by, when) { return "\"by\":\"" by "\"" (when == "" ? "" : ",\"schedule\":" jstr(substr(when, 1, 80))) }
     FNR == NR { if (/^LastTriggerUSec=/) { sub(/^[^=]*=/, ""); last = $0 } next }
     seen[$0]++ || n == 20 { next }
     { n++ }
     n == 1 { first = one($1, $2) ($1 != "timer" || last == "" || last == "n/a" ? "" : ",\"last\":" jstr(last)); next }
     { also = also (also == "" ? "" : ",") "{" one($1, $2) "}" }
-    END { printf "{%s%s}", (n ? first : "\"by\":null"), (also == "" ? "" : ",\"also\":[" also "]") }' "$W/timer" "$W/lines" >"$W/part.host.logrotateRuns"
+    END {
+      if ((getline why <ENVIRON["UNSURE"]) < 1) why = ""
+      printf "{%s%s,\"unsure\":%s}", (n ? first : "\"by\":null"), (also == "" ? "" : ",\"also\":[" also "]"), (why == "" ? "null" : jstr(cut(why, 200)))
+    }' "$W/timer" "$W/lines" >"$W/part.host.logrotateRuns"
 fi
 
 : >"$W/found"
 counted=yes
-has stat || { unread 'log files' 'the program stat is not on this node'; counted=; }
+[ -n "$pod_logs" ] || counted=
+[ -z "$counted" ] || has stat || { unread 'log files' 'the program stat is not on this node'; counted=; }
 for place in "$pod_logs" /var/log/containers /var/lib/docker/containers; do
   if [ -z "$counted" ] || [ ! -d "$R$place" ]; then continue; fi
   if ask some 10 find "$R$place" -type f ! -path "*$newline*" -exec stat -c '%d:%i %s %Y %n' '{}' +; then cat "$W/some" >>"$W/found"; else
@@ -647,7 +857,7 @@ if [ -n "$counted" ] && [ -d "$R/var/log/containers" ] && ask some 5 find -L "$R
     total += size
     base = name
     sub(/^.*\//, "", base)
-    one = "{\"path\":" jstr(substr(name, 1, 500)) ",\"bytes\":" size ",\"modifiedAt\":\"" iso(age) "\"}"
+    one = "{\"path\":" jstr(cut(name, 500)) ",\"bytes\":" size ",\"modifiedAt\":\"" iso(age) "\"}"
     for (i = most; i > 0 && sizes[i] < size + 0; i--) { sizes[i + 1] = sizes[i]; shows[i + 1] = shows[i] }
     if (i < 10) { sizes[i + 1] = size + 0; shows[i + 1] = one; if (most < 10) most++ }
     if (base ~ /\.log[.-].|\.log\.?[0-9]+(\.gz)?$|\.tmp$|\.gz$|\.bz2$|\.xz$|-[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9]/) {
@@ -662,11 +872,12 @@ if [ -n "$counted" ] && [ -d "$R/var/log/containers" ] && ask some 5 find -L "$R
     printf "],\"rotatedByKubelet\":{\"files\":%d,\"bytes\":%.0f},\"rotatedByOthers\":{\"files\":%d,\"bytes\":%.0f,\"sample\":[%s]}}", own, own_bytes, foreign, foreign_bytes, sample
   }' "$W/found" >"$W/part.host.logs" 2>"$W/error" || { rm -f "$W/part.host.logs"; unread 'log files' 'there was no time to count them'; }
 
-if [ ! -d "$R$pod_logs" ]; then
+if [ -z "$pod_logs" ]; then :; elif [ ! -d "$R$pod_logs" ]; then
   unread podLogDirectories "there is no $pod_logs"
 elif ask names 5 find "$R$pod_logs" -mindepth 1 -maxdepth 1 -type d ! -path "*$newline*"; then
-  awk -v place="$R$pod_logs/" "$lib"'NR <= 2000 { print jstr(substr($0, length(place) + 1, 400)) }' "$W/names" >"$W/lines"
+  awk -v place="$R$pod_logs/" "$lib"'NR <= 2000 { print jstr(cut(substr($0, length(place) + 1), 400)) }' "$W/names" >"$W/lines"
   joined "$W/lines" >"$W/part.host.podLogDirectories"
+  unlined "$R$pod_logs" podLogDirectories -mindepth 1 -maxdepth 1 -type d
   [ "$(wc -l <"$W/names")" -le 2000 ] || { rm -f "$W/part.host.podLogDirectories"; unread podLogDirectories 'there are more than 2,000'; }
 else
   unread podLogDirectories "$why"
@@ -678,7 +889,7 @@ main="$R/etc/systemd/journald.conf"
 {
   printf '%s\n' "$main"
   for file in "$R/usr/lib/systemd/journald.conf.d"/*.conf "$R/run/systemd/journald.conf.d"/*.conf "$R/etc/systemd/journald.conf.d"/*.conf; do
-    [ ! -f "$file" ] || printf '%s\n' "$file"
+    [ ! -e "$file" ] || printf '%s\n' "$file"
   done | awk -F/ '{ if (!($NF in last)) names[++n] = $NF; last[$NF] = $0 }
     END {
       for (i = 2; i <= n; i++) { one = names[i]; for (j = i - 1; j > 0 && names[j] > one; j--) names[j + 1] = names[j]; names[j + 1] = one }
@@ -686,7 +897,8 @@ main="$R/etc/systemd/journald.conf"
     }'
 } >"$W/names"
 while IFS= read -r file; do
-  [ ! -f "$file" ] || ! readable "${file#"$R"}" || { cat "$file"; echo; }
+  [ -e "$file" ] || continue
+  if readable "${file#"$R"}"; then cat "$file"; echo; else unread "journald file ${file#"$R"}" "$why"; fi
 done <"$W/names" | tr '\000' '\002' | awk "$lib"'
   /^\[/ { inside = /^\[Journal\]/ }
   inside && /^(Storage|(System|Runtime)(MaxUse|KeepFree|MaxFileSize|MaxFiles)|MaxRetentionSec|MaxFileSec|RateLimitIntervalSec|RateLimitBurst)[ \t]*=/ {
@@ -695,7 +907,7 @@ done <"$W/names" | tr '\000' '\002' | awk "$lib"'
     if (!(name in values)) order[++n] = name
     values[name] = value
   }
-  END { printf "{"; for (i = 1; i <= n; i++) printf "%s\"%s\":%s", (i > 1 ? "," : ""), order[i], jstr(substr(values[order[i]], 1, 100)); printf "}" }' >"$W/part.journald.limits"
+  END { printf "{"; for (i = 1; i <= n; i++) printf "%s\"%s\":%s", (i > 1 ? "," : ""), order[i], jstr(cut(values[order[i]], 100)); printf "}" }' >"$W/part.journald.limits"
 if ask usage 8 journalctl --disk-usage; then
   awk "$lib"'match($0, /take up [0-9.]+[BKMGTPE]?/) { printf "%s", jstr(substr($0, RSTART + 8, RLENGTH - 8)); exit }' "$W/usage" >"$W/part.journald.diskUsage"
 else
@@ -741,10 +953,10 @@ fi
 members kernel. release cmdline cgroupVersion memoryCgroups dyingMemoryCgroups >"$W/part.host.kernel"
 
 # ── what the kubelet said last of GC and eviction ──
-if ask journal 10 journalctl -u "$unit" -n 20000 --no-pager -q -o short-iso; then
+if [ -n "$kubelets" ]; then unread logLines 'several kubelets run'; elif ask journal 10 journalctl -u "$unit" -n 20000 --no-pager -q -o short-iso; then
   tr '\000' '\002' <"$W/journal" | awk "$lib"'
-    /image_gc_manager|[Ii]mage garbage|[Gg]arbage collect|ImageGC|ContainerGC|FreeDiskSpace|eviction_manager|[Ee]viction manager|[Ee]victed|attempting to reclaim|must evict/ { kept[n++ % 40] = substr($0, 1, 300) }
-    END { for (i = n > 40 ? n - 40 : 0; i < n; i++) print jstr(without_secrets(kept[i % 40])) }' >"$W/lines"
+    /image_gc_manager|[Ii]mage garbage|[Gg]arbage collect|ImageGC|ContainerGC|FreeDiskSpace|eviction_manager|[Ee]viction manager|[Ee]victed|attempting to reclaim|must evict/ { kept[n++ % 40] = cut($0, 2000) }
+    END { for (i = n > 40 ? n - 40 : 0; i < n; i++) print jstr(cut(without_secrets(kept[i % 40]), 300)) }' >"$W/lines"
   joined "$W/lines" >"$W/part.host.logLines"
 else
   unread logLines "$why"
@@ -752,7 +964,9 @@ fi
 
 # ── the running configuration, where root may read it ──
 pem="$R/var/lib/kubelet/pki/kubelet-client-current.pem"
-if [ ! -r "$pem" ]; then
+if [ -n "$kubelets" ]; then
+  unread 'the running configuration' 'several kubelets run: which of them has port 10250 is not known'
+elif [ ! -r "$pem" ]; then
   unread 'the running configuration' 'this node has no client certificate of its kubelet, so port 10250 was not asked'
 elif ask configz 6 curl -sS -f -k --max-time 5 --noproxy '*' --cert "$pem" --key "$pem" https://127.0.0.1:10250/configz; then
   if run 5 awk -v root= -v keep= -v hide=1 "$json" "$W/configz" >"$W/part.configz" 2>/dev/null && holds "$W/part.configz" '"kubeletconfig"'; then :; else

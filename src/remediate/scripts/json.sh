@@ -1,9 +1,9 @@
-# Strict JSON by awk alone.
+# Strict JSON by awk alone. `text.sh` stands before it.
 # shellcheck shell=sh
 
 # Strict JSON in; out comes what `keep` (paths, "[]" for items, "*" for any key) names below `root`. With `hide` all stays but what may be secret.
 # Exit code 1: it is no JSON, or has a key twice; 3: there is nothing at `root`.
-json='
+json=$lib'
 function fail(reason) { wrong = reason; exit 1 }
 function status(  p, s) {
   if (d == 0) { vpath = ""; return ("" in keeps) ? 2 : 1 }
@@ -20,16 +20,10 @@ function status(  p, s) {
   }
   return (vpath in enters) ? 1 : 0
 }
-function hidden(k) {
-  k = tolower(k)
-  if (k ~ /\\/) return 1
-  if (k ~ /^(configmapandsecretchangedetectionstrategy|imagepullcredentialsverificationpolicy|tlsprivatekeyfile)$/) return 0
-  return k ~ /token|passw|secret|credential|private.?key|header|^staticpodurl$/
-}
 function prefix() {
   if (d == 0 || !shown[d]) return
   if (count[d]++ > 0) printf (d == root_depth ? ",\n" : ",")
-  if (type[d] == "{") printf "\"%s\":", key
+  if (type[d] == "{") printf "\"%s\":", utf8(key)
 }
 function before_value() {
   if (want == "value" || want == "value-or-end") return
@@ -40,8 +34,13 @@ function scalar(tok, is_text,  s) {
   before_value()
   s = status()
   if (s == 4) { s = 2; if (is_text) tok = "\"(removed)\"" }
-  if (is_text && index(tok, "://")) gsub(/:\/\/[^\/@" ]*@/, "://", tok)
-  if (s == 2 && ((d > 0 && shown[d]) || vpath == root)) { prefix(); printf "%s", tok; found = 1 }
+  if (s == 2 && ((d > 0 && shown[d]) || vpath == root)) {
+    if (is_text && index(tok, "://")) tok = without_users(tok)
+    if (index(tok, "PRIVATE KEY-")) tok = "\"(removed)\""
+    prefix()
+    printf "%s", utf8(tok)
+    found = 1
+  }
   after_value()
 }
 function opens(c,  s, is_shown) {

@@ -10,8 +10,21 @@ function jstr(s) {
   gsub(/\r/, "\\r", s)
   gsub(/\n/, "\\n", s)
   gsub("\001", "\\n", s)
-  gsub("[\001-\037]", "?", s)
-  return "\"" s "\""
+  gsub("[\001-\037\177]", "?", s)
+  return "\"" utf8(s) "\""
+}
+# Where a text is no UTF-8 each of its bytes beyond ASCII becomes \177; the one that prints the answer looks for those.
+function utf8(s,  rest) {
+  if (s !~ /[\200-\377]/) return s
+  rest = s
+  gsub(/[\302-\337][\200-\277]|\340[\240-\277][\200-\277]|[\341-\354\356\357][\200-\277][\200-\277]|\355[\200-\237][\200-\277]|\360[\220-\277][\200-\277][\200-\277]|[\361-\363][\200-\277][\200-\277][\200-\277]|\364[\200-\217][\200-\277][\200-\277]/, "", rest)
+  if (rest ~ /[\200-\377]/) gsub(/[\200-\377]/, "\177", s)
+  return s
+}
+# The first n bytes, and no part of a character.
+function cut(s, n) {
+  if (length(s) > n) { s = substr(s, 1, n); sub(/[\300-\377][\200-\277]*$/, "", s) }
+  return s
 }
 function iso(s,  days, era, doe, yoe, doy, mp, d, m, y, t) {
   days = int(s / 86400); t = s - days * 86400
@@ -23,7 +36,30 @@ function iso(s,  days, era, doe, yoe, doy, mp, d, m, y, t) {
 }
 function is_secret(name) {
   name = tolower(name)
-  return name ~ /token|passw|secret|credential|authorization|private[-_]?key|key$/ && name !~ /(file|path|dir|ttl|mode|refresh|rotate[-a-z0-9_]*)$/
+  gsub(/_/, "-", name)
+  return name ~ /token|passw|secret|credential|authorization|private-?key|header|signature|^-*(manifest|static-?pod)-?url$|(key|auth|pass|pwd)$/ && name !~ /(file|path|dir|ttl|mode|refresh|rotate[-a-z0-9]*)$/
+}
+# A flag that takes no value: what follows it is none.
+function is_switch(name) { return name ~ /^-*(authentication[-_]token[-_]webhook|anonymous[-_]auth)$/ }
+# The same by the keys of a configuration.
+function hidden(k) {
+  k = tolower(k)
+  if (k ~ /\\/) return 1
+  if (k ~ /^(configmapandsecretchangedetectionstrategy|imagepullcredentialsverificationpolicy|tlsprivatekeyfile)$/) return 0
+  return k ~ /token|passw|secret|credential|private.?key|header|^staticpodurl$|^(auth|pass|pwd)$/
+}
+# Addresses without their user, who may have slashes and at signs in his password, and without their query.
+function without_users(s,  out, url) {
+  out = ""
+  while (match(s, /:\/\/[^ \t]*/)) {
+    url = substr(s, RSTART + 3, RLENGTH - 3)
+    out = out substr(s, 1, RSTART + 2)
+    s = substr(s, RSTART + RLENGTH)
+    if (match(url, /.*@/)) url = (substr(url, 1, RLENGTH) ~ /\// ? "(removed)@" : "") substr(url, RLENGTH + 1)
+    gsub(/[?#][^"\047]*/, "?(removed)", url)
+    out = out url
+  }
+  return out s
 }
 # How much of `rest` is the value of a secret; `before` is the quote that was open before its name.
 function value_length(rest, name, before,  quote, n, more) {
@@ -40,7 +76,7 @@ function value_length(rest, name, before,  quote, n, more) {
     if (match(substr(rest, n + 1), /^[A-Za-z0-9_$][^ \t]*/)) n += RLENGTH
     return n
   }
-  if (tolower(name) ~ /authorization/ || rest ~ /^[[{]/) return length(rest)
+  if (tolower(name) ~ /authorization/ || rest ~ /^[[{]/ || tolower(rest) ~ /^(basic|digest|negotiate|aws4[-a-z0-9]*) /) return length(rest)
   match(rest, /^(\\.|[^ \t\\])*/)
   n = RLENGTH
   if (n > 0 && substr(rest, n, 1) ~ /["\047]/) return n - 1
@@ -51,20 +87,24 @@ function value_length(rest, name, before,  quote, n, more) {
   }
   return n
 }
-function without_secrets(s,  out, name, before, rest, between, n) {
-  gsub(/:\/\/[^\/@ ]*@/, "://", s)
+function without_secrets(s,  out, name, before, rest, between, n, six) {
+  s = without_users(s)
   if (s ~ /[Bb]earer +[^ ]/) gsub(/[Bb]earer +[^ "]+/, "Bearer (removed)", s)
+  sub(/-*BEGIN [A-Z0-9 ]*PRIVATE KEY.*/, "(removed)", s)
+  # A bootstrap token.
+  six = "[a-z0-9][a-z0-9][a-z0-9][a-z0-9][a-z0-9][a-z0-9]"
+  gsub(six "[.]" six six "[a-z0-9][a-z0-9][a-z0-9][a-z0-9]", "(removed)", s)
   out = ""
-  while (match(tolower(s), /[-a-z0-9_.]*(token|passw|secret|credential|authorization|key)[-a-z0-9_.]*/)) {
+  while (match(tolower(s), /[-a-z0-9_.]*(token|passw|secret|credential|auth|key|header|signature|(manifest|static)[-_]?(pod[-_]?)?url|pass|pwd)[-a-z0-9_.]*/)) {
     name = substr(s, RSTART, RLENGTH)
     out = out substr(s, 1, RSTART - 1)
     before = substr(out, length(out), 1)
     out = out name
     s = substr(s, RSTART + RLENGTH)
     # A label or a taint may well be called a key.
-    if (!is_secret(name) || (tolower(name) !~ /token|passw|secret|credential|authorization|private|api|access/ && before ~ /[=,\/:]/)) continue
+    if (!is_secret(name) || (tolower(name) ~ /key$/ && tolower(name) !~ /token|passw|secret|credential|authorization|private|api|access/ && before ~ /[=,\/:]/)) continue
     if (match(s, /^\\*["\047]?([ \t]*:[ \t]*|=|[ \t]+=[ \t]*)/)) between = substr(s, 1, RLENGTH)
-    else if (name ~ /^--?[A-Za-z0-9]/ && match(s, /^["\047]?[ \t]+/) && substr(s, RLENGTH + 1) !~ /^["\047]?-/) between = substr(s, 1, RLENGTH)
+    else if (name ~ /^--?[A-Za-z0-9]/ && match(s, /^["\047]?[ \t]+/) && (substr(s, RLENGTH + 1) !~ /^["\047]?-/ || !is_switch(name))) between = substr(s, 1, RLENGTH)
     else continue
     rest = substr(s, length(between) + 1)
     if (between ~ /^\\*["\047]/ || before !~ /["\047]/) before = ""

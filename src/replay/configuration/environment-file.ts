@@ -1,22 +1,27 @@
 /**
- * Environment files of the kubelet's unit, read only to see whether their flags are those that the kubelet already runs with. How a unit puts
- * them together is not followed: where anything differs, or is more than plain words, nothing is decided.
+ * The kubelet's unit and its environment files, read only to see whether their flags are those that the kubelet already runs with. Where anything
+ * differs, or is more than plain words, nothing is decided.
  *
  * Follows       systemd.exec(5) EnvironmentFile, its plain forms
  */
 
 import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isRawObject } from '#model/record.ts'
+import { isCommand, unitCommand } from './unit-command.ts'
 
 /** Fields whose flags stand in ExecStart of the image's own unit. Source: awslabs/amazon-eks-ami templates/al2/runtime/kubelet-containerd.service. */
 const unitFields: ReadonlySet<string> = new Set(['containerRuntimeEndpoint'])
 
 /**
- * Whether the next start gets from `contents` (text, or values by name) the flags of the running command line, to the letter. What the unit itself
- * gives may stand on the command line alone; any other flag that no file has any more would be lost.
+ * Whether the next start gets from `contents` (text, or values by name) the flags of the running command line, to the letter. Where the unit's own
+ * command was not told, what it gives may stand on the command line alone; any other flag that no file has any more would be lost.
  */
 export function addsNothingTo(commandLine: readonly string[], contents: readonly unknown[]): boolean {
   if (commandLine.length === 0) return false
+  if (contents.some(content => typeof content !== 'string' && !isRawObject(content))) return false
+  const command = unitCommand(contents)
+  if (command === null) return false
+  if (command !== undefined) return JSON.stringify(command.slice(1)) === JSON.stringify(commandLine.slice(1))
   const words: string[] = []
   for (const content of contents) {
     const found = wordsOf(content)
@@ -53,7 +58,7 @@ function valuesOf(text: string): string[] | null {
   const lines = text
     .split('\n')
     .map(line => line.trim())
-    .filter(line => line !== '' && !/^[#;]/.test(line))
+    .filter(line => line !== '' && !/^[#;]/.test(line) && !isCommand(line))
   const values = lines.map(line => /^[A-Za-z_]\w*=(.*)$/.exec(line)?.[1])
   return values.every(value => value !== undefined) ? values : null
 }

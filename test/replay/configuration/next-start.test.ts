@@ -329,3 +329,37 @@ describe('environment files', () => {
     expect(unknowns.map(({ what }) => what)).toEqual(isSettled ? [] : ['nextStart.environment'])
   })
 })
+
+describe('the unit of the kubelet', () => {
+  const running = ['/usr/bin/kubelet', '--config', '/etc/kubernetes/kubelet/config.json', '--node-ip=10.0.1.2', '--v=2']
+  const start = 'ExecStart=/usr/bin/kubelet --config /etc/kubernetes/kubelet/config.json'
+
+  it.each<[string, unknown[], boolean]>([
+    ['the running flags', [`${start} --node-ip=10.0.1.2 --v=2`], true],
+    ['one flag more, by hand', [`${start} --node-ip=10.0.1.2 --v=2 --image-gc-high-threshold=60`], false],
+    ['one flag less', [`${start} --node-ip=10.0.1.2`], false],
+    ['variables of a file', [`${start} $KUBELET_ARGS $KUBELET_EXTRA_ARGS`, 'KUBELET_ARGS="--node-ip=10.0.1.2 --v=2"'], true],
+    ['variables of which one has changed', [`${start} $KUBELET_ARGS`, 'KUBELET_ARGS=--node-ip=10.0.1.3 --v=2'], false],
+    [
+      'a variable of which two values were told',
+      [`${start} $KUBELET_ARGS`, 'KUBELET_ARGS=--node-ip=10.0.1.2 --v=2', 'KUBELET_ARGS=--v=3'],
+      false,
+    ],
+    ['a variable that is told nowhere', [`${start} --node-ip=10.0.1.2 --v=2 $MORE`], false],
+    ['a variable within a word', [`${start} --node-ip=\${KUBELET_IP} --v=2`, { KUBELET_IP: '10.0.1.2' }], false],
+    ['a drop-in with the running flags in its place', [`${start} --v=9`, `ExecStart=\n${start} --node-ip=10.0.1.2 --v=2`], true],
+    ['a drop-in with other flags in its place', [`${start} --node-ip=10.0.1.2 --v=2`, `ExecStart=\n${start} --v=9`], false],
+    ['a second command that nothing takes back', [`${start} --node-ip=10.0.1.2 --v=2`, `${start} --v=9`], false],
+    ['a program that starts it in a way of its own', ['ExecStart=/usr/local/bin/start-kubelet.sh --node-ip=10.0.1.2'], false],
+    [
+      'another program, beside the running flags',
+      ['ExecStart=/usr/bin/snap run kubelet-eks.daemon', 'KUBELET_ARGS=--node-ip=10.0.1.2 --v=2'],
+      true,
+    ],
+    ['a file that was not told', [`${start} --node-ip=10.0.1.2 --v=2`, null], false],
+  ])('with %s', (_, contents, isSettled) => {
+    const files = contents.map((content, at) => ({ path: `/etc/systemd/system/${at}.conf`, role: 'environment', content }))
+    const { unknowns } = predict([main({}), ...files], 'v1.34.4', { commandLine: running })
+    expect(unknowns.map(({ what }) => what)).toEqual(isSettled ? [] : ['nextStart.environment'])
+  })
+})

@@ -1,0 +1,305 @@
+/** What the script must not get wrong, and must not leave out without a word: the documents' own script on pretend nodes. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
+import { prune } from '#snapshot/prune.ts'
+import { inspect, type NodeRoot, platforms, which } from '#test/node-root.ts'
+import { al2, al2023, crictl, prints, ubuntu } from '#test/node-roots.ts'
+
+const here = platforms()
+const [first] = here
+const generous = { timeout: 120_000 }
+const kind = 'KubeletConfiguration'
+const folder = '/etc/kubernetes/kubelet/config.json.d'
+
+function run(node: NodeRoot, platform = first) {
+  if (platform === undefined) throw new Error('this machine has no shell')
+  const { stdout, root } = inspect('Highwater-Inspect', node, platform)
+  const answer = readAnswer(stdout, 'i-0123456789abcdef0')
+  if (!answer.isKnown) throw new Error(answer.reason)
+  const raw = stdout.includes('"encoding"') ? null : (JSON.parse(stdout) as { host: Record<string, unknown> })
+  return { answer, root, raw: raw?.host ?? {} }
+}
+const told = (node: NodeRoot, platform = first) => run(node, platform).answer
+const withFiles = (files: NodeRoot['files'], tools: Record<string, string> = {}, node = al2023()) => ({
+  ...node,
+  files: { ...node.files, ...files },
+  tools: { ...node.tools, ...tools },
+})
+const whyUnread = ({ host }: InspectAnswer, what: string) =>
+  (host.unread as { what: string; why: string }[]).find(entry => entry.what === what)?.why
+interface Told {
+  path: string
+  role: string
+  sha256?: string
+  content: unknown
+}
+const filesOf = ({ host }: InspectAnswer) => (host.kubelet as { files: Told[] }).files
+const logsOf = ({ host }: InspectAnswer) => (host.logs as { files: number } | undefined)?.files
+const configuration = (more: object) => JSON.stringify({ kind, ...more })
+const inactive = { systemctl: prints('ActiveState=inactive') }
+const makes = (command: string) => `${command}\n${prints('ActiveState=inactive')}`
+const mkfifo = `${which('mkfifo')} "$HIGHWATER_ROOT`
+
+describe('what hangs, or takes its time', () => {
+  it('a pipe where cron, containerd or journald look is named, and not waited for', generous, () => {
+    const tools = { systemctl: makes(`${mkfifo}/etc/cron.d/pipe" "$HIGHWATER_ROOT/etc/containerd/certs.d/quay.io/pipe" 2>/dev/null`) }
+    const node = withFiles({ '/etc/cron.d/a': '', '/etc/containerd/certs.d/pipe/x': '' }, tools)
+    const { raw } = run({ ...node, folders: [...(node.folders ?? []), '/etc/containerd/certs.d/a/hosts.toml'] })
+    expect(raw.logrotateRuns).toEqual({ by: null, unsure: '/etc/cron.d/pipe was not read: it is no file' })
+    expect(raw.unread).toContainEqual({ what: 'containerd file /etc/containerd/certs.d/a/hosts.toml', why: 'it is no file' })
+  })
+
+  it('no file that is too long is hashed, and none after one that did not answer', generous, () => {
+    const big = `${which('truncate')} -s 200G "$HIGHWATER_ROOT${folder}/10-a.conf" "$HIGHWATER_ROOT${folder}/notes"`
+    const sum = 'for last; do :; done; echo "$last" >>"$HIGHWATER_ROOT/asked"'
+    const node = (end: string) =>
+      withFiles({ [`${folder}/20-b.conf`]: configuration({}) }, { systemctl: makes(big), sha256sum: `${sum}\n${end}` })
+    const asked = (root: string) => readFileSync(join(root, 'asked'), 'utf8')
+    const quick = run(node(`echo ${'a'.repeat(64)}`))
+    expect(asked(quick.root)).toContain('20-b.conf')
+    expect(asked(quick.root)).not.toMatch(/10-a|notes/)
+    const slow = run(node('exit 124'))
+    expect(asked(slow.root).trim().split('\n')).toHaveLength(1)
+    expect(whyUnread(slow.answer, 'hashes of files')).toMatch(/sha256sum did not answer/)
+  })
+})
+
+describe('the kubelet', () => {
+  it('of which several run is not chosen among them', generous, () => {
+    const other = {
+      '/proc/1000/comm': 'kubelet\n',
+      '/proc/1000/status': 'Name:\tkubelet\nPPid:\t1\nUid:\t0\t0\t0\t0\n',
+      '/proc/1000/cgroup': '0::/system.slice/kubelet-old.service\n',
+      '/proc/1000/cmdline': 'kubelet\0--config=/etc/old.json\0--root-dir=/old\0',
+      '/etc/old.json': configuration({ maxPods: 1 }),
+    }
+    for (const platform of here) {
+      const answer = told(withFiles(other), platform)
+      expect(answer.host.kubelet).toBeUndefined()
+      expect(answer.configz).toBeNull()
+      expect(whyUnread(answer, 'kubelet process')).toMatch(/several run \(\d+ and \d+\)/)
+      for (const what of ['filesystem nodefs', 'filesystem logs', 'logLines', 'the running configuration', 'podLogDirectories'])
+        expect(whyUnread(answer, what)).toBeDefined()
+    }
+    // One that it has just forked.
+    const child = told(withFiles({ ...other, '/proc/1000/status': 'Name:\tkubelet\nPPid:\t900\nUid:\t0\t0\t0\t0\n' }))
+    expect((child.host.kubelet as { commandLine: string[] }).commandLine).toContain('--config=/etc/kubernetes/kubelet/config.json')
+  })
+
+  it('has flags with underscores, too', generous, () => {
+    const commandLine = [
+      'kubelet',
+      '--config=/etc/kubernetes/kubelet/config.json',
+      `--config_dir=${folder}`,
+      '--root_dir',
+      '/data',
+      '--hostname_override=n',
+    ]
+    const node = withFiles({ '/proc/900/cmdline': `${commandLine.join('\0')}\0`, [`${folder}/a.conf`]: configuration({ maxPods: 9 }) })
+    for (const platform of here) {
+      const answer = told(node, platform)
+      expect(answer.nodeName).toBe('n')
+      expect(filesOf(answer).find(({ path }) => path === `${folder}/a.conf`)?.role).toBe('drop-in')
+      expect(whyUnread(answer, 'filesystem nodefs')).toBe('there is no /data')
+    }
+  })
+
+  it('starts with flags that are not known where systemctl names no file of its unit', generous, () => {
+    expect(whyUnread(told(withFiles({}, inactive)), 'kubelet environment')).toContain('none of its files was named')
+  })
+
+  it('has its unit’s own command told, without secrets, and kept in a snapshot', generous, () => {
+    const unit = '/etc/systemd/system/kubelet.service'
+    const start =
+      '[Service]\nExecStartPre=/bin/x --token hunter2\nExecStart=/usr/bin/kubelet --config /c.json \\\n  --token hunter2 $KUBELET_ARGS\n'
+    const node = withFiles({ [unit]: start, [`${unit}.d/99.conf`]: '[Service]\nExecStart=\nExecStart=/usr/bin/kubelet --max-pods=5\n' })
+    for (const platform of here) {
+      const { answer, raw } = run(node, platform)
+      expect(JSON.stringify(raw)).not.toContain('hunter2')
+      const units = filesOf(answer).filter(({ path }) => path.startsWith(unit))
+      expect(units.map(({ content }) => String(content).replace(/ +/g, ' '))).toEqual([
+        'ExecStart=/usr/bin/kubelet --config /c.json --token (removed) $KUBELET_ARGS',
+        'ExecStart=\nExecStart=/usr/bin/kubelet --max-pods=5',
+      ])
+      const pruned = prune({ kind: 'Node', cluster: 'c', node: { metadata: { name: 'n' } }, host: answer.host } as never)
+      expect(pruned).toMatchObject({ host: { kubelet: answer.host.kubelet } })
+    }
+  })
+
+  it.each([
+    ['a byte order mark', `\ufeff${configuration({ maxPods: 7 })}`],
+    ['a byte order mark before YAML', `\ufeffkind: ${kind}\nmaxPods: 7\n`],
+    ['its kind on the next line', `{"kind":\n\n "${kind}", "maxPods": 7}`],
+    ['its kind on the next line of YAML', `kind:\n  ${kind}\nmaxPods: 7\n`],
+  ])('loads a file with %s', generous, (_, content) => {
+    for (const platform of here) {
+      const answer = told(withFiles({ '/etc/kubernetes/kubelet/config.json': content }), platform)
+      expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toEqual({ kind, maxPods: 7 })
+    }
+  })
+})
+
+describe('drop-ins', () => {
+  const dropIns = Object.fromEntries(
+    ['c/1', 'b', 'a/9', 'a', 'c', 'B'].map((name, at) => [`${name}.conf`, configuration({ maxPods: at + 1 })]),
+  )
+  it('are told in the order in which the kubelet walks them, with or without the program sort', generous, () => {
+    for (const platform of here) {
+      const answer = told({ ...al2023(dropIns), missing: ['sort'] }, platform)
+      const names = filesOf(answer).flatMap(({ path, role }) => (role === 'drop-in' ? [path.replace(`${folder}/`, '')] : []))
+      expect(names).toEqual(['B.conf', 'a/9.conf', 'a.conf', 'b.conf', 'c/1.conf', 'c.conf'])
+    }
+  })
+
+  it('with a line end in the name are said to be unread', generous, () => {
+    const answer = told(al2023({ 'a\nb.conf': configuration({}), 'c.conf': configuration({}) }))
+    expect(whyUnread(answer, `drop-ins in ${folder}`)).toBe('a name there has a line end in it: that was not read')
+    expect(whyUnread(told(al2023({ 'c.conf': configuration({}) })), `drop-ins in ${folder}`)).toBeUndefined()
+  })
+})
+
+describe('where the logs of pods lie', () => {
+  const main = '/etc/kubernetes/kubelet/config.json'
+  const logs = { '/data/pods/a_b_c/d/0.log': 'x', '/data/pods/e_f_g/d/0.log': 'x' }
+  it.each<[string, NodeRoot]>([
+    ['a file in one line', withFiles({ ...logs, [main]: configuration({ maxPods: 5, podLogsDir: '/data/pods' }) })],
+    [
+      'a drop-in',
+      withFiles(logs, {}, al2023({ '90.conf': configuration({ maxPods: 5, podLogsDir: '/data/pods' }) }) as ReturnType<typeof al2023>),
+    ],
+    [
+      'the last of two drop-ins',
+      withFiles(
+        logs,
+        {},
+        al2023({
+          '10.conf': configuration({ podLogsDir: '/other' }),
+          '90.conf': `kind: ${kind}\n"podLogsDir": '/data/pods' # here\n`,
+        }) as ReturnType<typeof al2023>,
+      ),
+    ],
+  ])('says %s', generous, (_, node) => {
+    for (const platform of here) expect(told(node, platform).host.podLogDirectories).toEqual(expect.arrayContaining(['a_b_c', 'e_f_g']))
+  })
+
+  it('is not known where a file was not read that may say so', generous, () => {
+    const answer = told(al2023({ '90.conf': '{"kind":"KubeletConfiguration","podLogsDir":"/data/p\\u006fds"}' }))
+    const damaged = told(al2023({ '90.conf': `kind: ${kind}\nnotes: |\n  x\n` }))
+    for (const { host } of [answer, damaged]) {
+      expect(host.podLogDirectories).toBeUndefined()
+      expect(host.logs).toBeUndefined()
+      expect(JSON.stringify(host.unread)).toContain('where the kubelet keeps them is not known')
+    }
+    expect(logsOf(told(al2023()))).toBeGreaterThan(0)
+  })
+
+  it('names folders with a line end in their name', generous, () => {
+    const answer = told(withFiles({ '/var/log/pods/new\nline_0_u/c/0.log': 'x' }))
+    expect(answer.host.podLogDirectories).toEqual(['shop_shop-1_uid'])
+    expect(whyUnread(answer, 'podLogDirectories')).toBe('a name there has a line end in it: that was not read')
+  })
+})
+
+describe('who runs logrotate', () => {
+  const line = '0 2 * * * /usr/sbin/logrotate /etc/logrotate.conf\n'
+  const script = (text: string) => ({ systemctl: `${which('chmod')} 755 "$HIGHWATER_ROOT"/etc/cron.daily/* 2>/dev/null\n${prints(text)}` })
+  const unsure = (path: string) => `${path} calls logrotate, for what is not known`
+  it.each<[string, NodeRoot, object]>([
+    ['root’s own table', withFiles({ '/var/spool/cron/root': line }, inactive), { by: 'cron', schedule: '0 2 * * *', unsure: null }],
+    [
+      'root’s own table on Ubuntu',
+      withFiles({ '/var/spool/cron/crontabs/root': line }, inactive),
+      { by: 'cron', schedule: '0 2 * * *', unsure: null },
+    ],
+    [
+      'a script of another name',
+      withFiles(
+        { '/etc/cron.daily/rotate-logs': '#!/bin/sh\n/usr/sbin/logrotate -s /x /etc/logrotate.conf\n' },
+        script('ActiveState=inactive'),
+      ),
+      { by: 'cron', schedule: 'daily', unsure: null },
+    ],
+    [
+      'no file that cron of Ubuntu passes over',
+      {
+        ...ubuntu(),
+        files: { ...ubuntu().files, '/etc/debian_version': '12\n', '/etc/cron.d/lr.bak': `0 1 * * * root ${line.slice(10)}` },
+        tools: { ...ubuntu().tools, ...inactive },
+      } as NodeRoot,
+      { by: null, unsure: null },
+    ],
+    [
+      'what is not known, by another configuration',
+      withFiles({ '/etc/cron.d/lr': '0 1 * * * root logrotate -f /etc/x\n' }, inactive),
+      { by: null, unsure: unsure('/etc/cron.d/lr') },
+    ],
+    [
+      'what is not known, by a unit',
+      withFiles({ '/etc/systemd/system/rot.service': '[Service]\nExecStart=/usr/sbin/logrotate /etc/logrotate.conf\n' }, inactive),
+      { by: null, unsure: unsure('/etc/systemd/system/rot.service') },
+    ],
+    ['nothing', withFiles({}, inactive), { by: null, unsure: null }],
+  ])('is %s', generous, (_, node, expected) => {
+    for (const platform of here) expect(run(node, platform).raw.logrotateRuns).toEqual(expected)
+  })
+
+  it('and when each file was changed last', generous, () => {
+    for (const platform of here)
+      for (const entry of run(al2023(), platform).raw.logrotate as object[])
+        expect(entry).toMatchObject({ modifiedAt: '2026-11-20T12:00:00Z' })
+    for (const entry of run({ ...al2023(), missing: ['stat'] }).raw.logrotate as object[]) expect(entry).toMatchObject({ modifiedAt: null })
+  })
+})
+
+describe('nothing is passed over without a word', () => {
+  const long = '#'.repeat(140_000)
+  it('files of containerd that it does not take, and then none of what they may say', generous, () => {
+    const failing = { crictl: crictl({ info: 'exit 1' }) }
+    const imports = (pattern: string) => ({
+      '/etc/containerd/config.toml': `imports = ['${pattern}']\n[plugins.'io.containerd.cri.v1.images'.pinned_images]\nsandbox = 'a'\n`,
+    })
+    const tooLong = told(withFiles({ ...imports('/etc/containerd/conf.d/*.toml'), '/etc/containerd/conf.d/z.toml': long }, failing))
+    expect(whyUnread(tooLong, 'containerd file /etc/containerd/conf.d/z.toml')).toContain('140000 bytes')
+    expect(tooLong.host.containerd).not.toHaveProperty('sandboxImage')
+    const spaced = told(withFiles({ ...imports('/etc/containerd/conf d/*.toml'), '/etc/containerd/conf d/z.toml': '' }, failing))
+    expect(whyUnread(spaced, 'containerd file /etc/containerd/conf d/*.toml')).toContain('its name has other characters')
+    const fine = told(withFiles({ ...imports('/etc/containerd/conf.d/*.toml'), '/etc/containerd/conf.d/z.toml': '' }, failing))
+    expect(fine.host.containerd).toMatchObject({ sandboxImage: 'a' })
+  })
+
+  it('settings of journald that are too long', generous, () => {
+    const answer = told(withFiles({ '/etc/systemd/journald.conf.d/z.conf': long }))
+    expect(whyUnread(answer, 'journald file /etc/systemd/journald.conf.d/z.conf')).toContain('140000 bytes')
+  })
+
+  it('hidden files of logrotate, which it reads as well', generous, () => {
+    const answer = told(withFiles({ '/etc/logrotate.d/.pods': '/var/log/pods/*/*/*.log {\n  rotate 3\n}\n' }))
+    expect(answer.host.logrotate).toContainEqual(expect.objectContaining({ path: '/etc/logrotate.d/.pods' }))
+  })
+
+  it('needs no program head', generous, () => {
+    expect(told({ ...al2(), missing: ['head'] }).host.containerd).toMatchObject({ snapshotter: 'overlayfs' })
+  })
+})
+
+it('cuts a long line between two characters, and leaves the other texts of a node as they are', generous, () => {
+  const line = `x eviction_manager ${'é'.repeat(400)}`
+  const main = configuration({ clusterDomain: 'bücher.example' })
+  for (const platform of here) {
+    const answer = told(withFiles({ '/etc/kubernetes/kubelet/config.json': main }, { journalctl: prints(line) }), platform)
+    const [shown = ''] = answer.host.logLines as string[]
+    expect(line.startsWith(shown)).toBe(true)
+    expect(Buffer.byteLength(shown)).toBeGreaterThan(290)
+    expect(filesOf(answer).find(({ role }) => role === 'config')?.content).toMatchObject({ clusterDomain: 'bücher.example' })
+    expect(whyUnread(answer, 'text')).toBeUndefined()
+    const bad = told(
+      withFiles({ '/etc/kubernetes/kubelet/config.json': main }, { journalctl: `printf 'eviction_manager \\351\\n'` }),
+      platform,
+    )
+    expect(bad.host.logLines).toEqual(['eviction_manager ?'])
+    expect(filesOf(bad).find(({ role }) => role === 'config')?.content).toMatchObject({ clusterDomain: 'bücher.example' })
+    expect(whyUnread(bad, 'text')).toContain('not all of it was UTF-8')
+  }
+})

@@ -40,7 +40,7 @@ function withoutFileSecrets(entry: unknown): unknown {
 function patternsIn(value: unknown): string[] | undefined {
   const all = (Array.isArray(value) ? value : [value]).slice(0, mostPatterns)
   const kept = all.filter(item => typeof item === 'string' && pattern.test(item)).map(item => withoutUserInfo(String(item)))
-  return kept.length === 0 ? undefined : kept
+  return kept.length === 0 && all.length > 0 ? undefined : kept
 }
 
 function cutDirective(name: string, value: unknown): unknown {

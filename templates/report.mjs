@@ -43,7 +43,7 @@
       button.textContent = 'Copy'
     }, 2000)
   }
-  for (const block of all('.fix pre')) {
+  for (const block of all('.fix pre, #plan pre')) {
     const button = make('button', { type: 'button', className: 'copy' }, 'Copy')
     button.setAttribute('aria-live', 'polite')
     button.addEventListener('click', () => copy(button, block))
@@ -139,31 +139,38 @@
     })
   }
 
-  const openedAtMost = 400
+  /** More rows than these are not unfolded: to lay them out would be felt at each key. */
+  const unfoldedAtMost = 200
   const nodes = document.getElementById('nodes')
   const groups = all('.group', nodes).map(group => ({
     group,
     title: group.querySelector('header'),
     items: all('.node, .node-rows tbody tr', group),
     table: group.querySelector('.node-rows'),
+    isUnfolded: false,
+    shown: 0,
   }))
   const nodeCount = groups.reduce((sum, { items }) => sum + items.length, 0)
   if (nodeCount > 1) {
     filterBar('nodes', groups[0].group, [{ name: 'text', label: 'Search nodes, groups, states', field: search() }], ({ text }) => {
       const words = wordsOf(text)
-      let shown = 0
-      for (const { group, title, items, table } of groups) {
+      for (const one of groups) {
         // The words may stand in the group's title and in the node's row.
-        const left = words.filter(word => !textOf(title).includes(word))
-        let inGroup = 0
-        for (const item of items) {
-          const fits = has(item, left)
+        const left = words.filter(word => !textOf(one.title).includes(word))
+        one.shown = 0
+        for (const item of one.items) {
+          const fits = left.length === 0 || has(item, left)
           if (item.hidden === fits) item.hidden = !fits
-          if (fits) inGroup += 1
+          if (fits) one.shown += 1
         }
-        group.hidden = inGroup === 0
-        if (table && words.length > 0 && inGroup <= openedAtMost) table.open = true
-        shown += inGroup
+        one.group.hidden = one.shown === 0
+      }
+      const shown = groups.reduce((sum, one) => sum + one.shown, 0)
+      const isUnfolded = words.length > 0 && shown <= unfoldedAtMost
+      for (const one of groups) {
+        if (!one.table || isUnfolded === one.isUnfolded) continue
+        one.table.open = isUnfolded
+        one.isUnfolded = isUnfolded
       }
       return `${counts.format(shown)} of ${counts.format(nodeCount)} nodes on this page shown`
     })

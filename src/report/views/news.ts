@@ -77,7 +77,7 @@ export function newsView({ document, last }: Pick<AuditReport, 'document' | 'las
     since: momentOf(takenAt),
     summary: `${changed === 0 ? 'No finding has changed' : 'Findings'}: ${told.length === 0 ? 'there was none, and there is none' : told.join(', ')}.${nodesText(delta.nodes)}`,
     grades: gradeTexts(delta.clusters),
-    groups: groups.flatMap(({ title, of, isOpen }) => newsGroup(title, of, isOpen, findings, anchorOf) ?? []),
+    groups: groups.flatMap(group => newsGroup(group, findings, anchorOf, new Set(document.delta.regressed)) ?? []),
     notes: bounded(
       delta.notes.map(note => shownLine(note, 300)),
       shown.notes,
@@ -113,33 +113,33 @@ function withoutHistory(
   }
 }
 
+type AnchorOf = (id: string) => string | null
+
+/** @param regressed ids of new findings that were there before, and had been resolved */
 function newsGroup(
-  title: string,
-  of: Change[],
-  isOpen: boolean,
+  { title, of, isOpen }: (typeof groups)[number],
   findings: Delta['findings'],
-  anchorOf: (id: string) => string | null,
+  anchorOf: AnchorOf,
+  regressed: ReadonlySet<string>,
 ): NewsGroup | null {
   const all = of.flatMap(change => findings[change].map(finding => ({ change, finding })))
   if (all.length === 0) return null
   return {
     title: `${title}: ${formatCount(all.length)}`,
     isOpen,
-    rows: all.slice(0, shown.perChange).map(({ change, finding }) => newsRow(change, finding, anchorOf)),
+    rows: all
+      .slice(0, shown.perChange)
+      .map(({ change, finding }) => newsRow(regressed.has(finding.id) ? 'Back again' : words[change], finding, anchorOf)),
     leftOut: moreText(all.length - shown.perChange),
   }
 }
 
 const moreText = (count: number) => (count > 0 ? `${formatCount(count)} more: highwater diff names every one.` : null)
 
-function newsRow(
-  change: Change,
-  { id, title, cluster, subject, before, after, why }: ChangedFinding,
-  anchorOf: (id: string) => string | null,
-): NewsRow {
+function newsRow(word: string, { id, title, cluster, subject, before, after, why }: ChangedFinding, anchorOf: AnchorOf): NewsRow {
   const { severity } = (after ?? before)!
   return {
-    word: words[change],
+    word,
     severity,
     severityWord: severityWords[severity],
     title: shownLine(title, 240),

@@ -1,5 +1,5 @@
 /**
- * `npm run screenshots -- [--out DIR] [--demo DIR]`: the page and the e-mail of the demo as people see them: desk, phone, dark, on paper. Looking at them
+ * `npm run screenshots -- [--out DIR] [--demo DIR] [--docs]`: the page and the e-mail of the demo as people see them: desk, phone, dark, on paper. Looking at them
  * is what they are for. With no Chromium on this machine it says so and makes nothing.
  */
 import { execFileSync } from 'node:child_process'
@@ -46,8 +46,32 @@ async function takePictures(browser: Browser, sources: Record<string, string>, f
   }
 }
 
+/** Those that docs/ keeps, each below 200 KB: `--docs` makes only them. */
+const kept = [
+  { file: 'docs/page.png', source: 'page', look: 'desk', section: '#outlook', viewport: { width: 1180, height: 700 } },
+  { file: 'docs/page-dark.png', source: 'morning', look: 'dark', section: 'body', viewport: { width: 1180, height: 900 } },
+  { file: 'docs/page-phone.png', source: 'morning', look: 'phone', section: '#outlook', viewport: { width: 390, height: 844 } },
+] as const
+
+async function keepPictures(browser: Browser, sources: Record<(typeof kept)[number]['source'], string>): Promise<void> {
+  for (const { file, source, look, section, viewport } of kept) {
+    const context = await browser.newContext({
+      ...looks[look],
+      viewport,
+      deviceScaleFactor: 1,
+      timezoneId: 'Europe/Berlin',
+      locale: 'en-GB',
+    })
+    const page = await context.newPage()
+    await page.goto(pathToFileURL(sources[source]).href)
+    await page.locator(section).evaluate(element => (element as unknown as { scrollIntoView(): void }).scrollIntoView())
+    await page.screenshot({ path: file })
+    await context.close()
+  }
+}
+
 /** The demo's world as a run of it leaves it, and a morning that was made up to have something of everything. */
-function sourcesOf(demo: string | undefined, folder: string): Record<string, string> {
+function sourcesOf(demo: string | undefined, folder: string): { page: string; mail: string; morning: string } {
   const made = demo ?? mkdtempSync(join(tmpdir(), 'highwater-demo-'))
   if (demo === undefined) execFileSync(process.execPath, ['src/cli/highwater.mjs', 'demo', '--out', made], { stdio: 'inherit' })
   const morning = join(folder, 'morning.html')
@@ -57,7 +81,7 @@ function sourcesOf(demo: string | undefined, folder: string): Record<string, str
   return sources
 }
 
-const { values } = parseArgs({ options: { out: { type: 'string' }, demo: { type: 'string' } } })
+const { values } = parseArgs({ options: { out: { type: 'string' }, demo: { type: 'string' }, docs: { type: 'boolean' } } })
 if (browserPath === null) {
   process.stderr.write('No pictures: there is no Chromium here. Install one, or name it in CHROMIUM.\n')
 } else {
@@ -65,7 +89,8 @@ if (browserPath === null) {
   mkdirSync(folder, { recursive: true })
   const browser = await openBrowser()
   try {
-    await takePictures(browser, sourcesOf(values.demo, folder), folder)
+    const sources = sourcesOf(values.demo, folder)
+    await (values.docs ? keepPictures(browser, sources) : takePictures(browser, sources, folder))
   } finally {
     await browser.close()
   }

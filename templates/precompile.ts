@@ -1,5 +1,5 @@
 /**
- * Turns report.hbs, email.hbs, email.txt.hbs, partials/*.hbs and the style sheets into one module of plain functions
+ * Turns report.hbs, email.hbs, email.txt.hbs, partials/*.hbs, the style sheets and the page's script into one module of plain functions
  * (src/report/compiled-templates.js), so that nothing is compiled when a report is made: where eval is forbidden, it still renders. Fails on what
  * would only show in a reader's browser: an unknown variable, partial or helper, unescaped output, a syntax error.
  *
@@ -71,6 +71,7 @@ class Check extends Handlebars.Visitor {
   }
 
   override ContentStatement(node: hbs.AST.ContentStatement): void {
+    if (this.path === script) return
     const [foreign] = /<script\b|<link\b|<iframe\b|\bsrc\s*=|@import\b|\burl\((?!#)/i.exec(node.value) ?? []
     if (foreign !== undefined)
       this.report(node, `"${foreign}" has no place here: nothing runs in a reader's page or mail, and nothing is fetched`)
@@ -117,6 +118,21 @@ function viewVariables(): Set<string> {
   )
 }
 
+/** The one script there is: filter, sort and search of the page. It has no way out, by the page's policy and by this. */
+const script = 'script'
+
+function checkedScript(source: string): string {
+  const [forbidden] =
+    /<\/script|<!--|\bfetch\(|XMLHttpRequest|sendBeacon|WebSocket|\bimport\b|innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|\bFunction\(/.exec(
+      source,
+    ) ?? []
+  if (forbidden !== undefined)
+    throw new TemplateError(`report.mjs: "${forbidden}" has no place in a page that asks nobody and writes only text`)
+  return source
+}
+
+const digestOf = (text: string) => `sha256-${createHash('sha256').update(text).digest('base64')}`
+
 /** A partial that is nothing but this text. */
 function literal(name: string, text: string): Template {
   if (text.includes('{{')) throw new TemplateError(`${name}: two curly braces in a row would be an expression`)
@@ -125,12 +141,15 @@ function literal(name: string, text: string): Template {
 
 function precompile(directory: string): string {
   const css = readFileSync(join(directory, 'report.css'), 'utf8')
+  const code = checkedScript(readFileSync(join(directory, 'report.mjs'), 'utf8'))
   const templates = [
     ...readTemplates(directory),
     literal('style', css),
     literal('email-style', readFileSync(join(directory, 'email.css'), 'utf8').trim()),
-    // The page's policy admits this one style sheet by its digest, and no other.
-    literal('style-digest', `sha256-${createHash('sha256').update(css).digest('base64')}`),
+    literal(script, `<script>${code}</script>`),
+    // The page's policy admits this one style sheet and this one script by their digests, and no other.
+    literal('style-digest', digestOf(css)),
+    literal('script-digest', digestOf(code)),
   ]
   const partials = templates.map(({ name }) => name).filter(name => !pages.includes(name))
   const variables = viewVariables()

@@ -3,10 +3,25 @@ import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
-import type { EvaluatedThreshold, ImageGcPrediction, NodePrediction, ThresholdOrigin } from '#model/prediction.ts'
-import { type AuditedPrediction, type AuditedSettings, type ImageGcSetting, imageGcFields, type OffThreshold } from '#model/report.ts'
+import type {
+  EvaluatedThreshold,
+  EvictionPrediction,
+  ImageGcPrediction,
+  NodePrediction,
+  Signal,
+  ThresholdOrigin,
+} from '#model/prediction.ts'
+import {
+  type AuditedPrediction,
+  type AuditedSettings,
+  type FirstVictims,
+  type ImageGcSetting,
+  imageGcFields,
+  type OffThreshold,
+} from '#model/report.ts'
 import type { NodeSubject } from './rule.ts'
 import { fargateReason } from './subject.ts'
+import { bounded, nameLength } from './text.ts'
 
 /** For the nodes of one audit. */
 export function openAuditedPredictions(): (subject: NodeSubject, prediction: NodePrediction) => AuditedPrediction {
@@ -27,10 +42,27 @@ export function openAuditedPredictions(): (subject: NodeSubject, prediction: Nod
         thresholds: eviction.thresholds.map(threshold => (threshold.origin ? { ...threshold, origin: once(threshold.origin) } : threshold)),
         lost: once(eviction.lost),
         error: eviction.error,
+        firstVictims: firstVictims(eviction),
       },
       settings: once(settingsOf(subject)),
     }
   }
+}
+
+const namedVictims = 3
+const toldSignals: ReadonlySet<Signal> = new Set(['memory.available', 'nodefs.available', 'imagefs.available'])
+
+function firstVictims({ rankings, protected: spared }: EvictionPrediction): FirstVictims[] | null {
+  if (rankings === null) return null
+  const never = new Set(spared?.map(({ namespace, name }) => `${namespace}/${name}`))
+  return rankings.flatMap(({ signal, pods }) => {
+    if (!toldSignals.has(signal)) return []
+    const order = pods.filter(({ namespace, name }) => !never.has(`${namespace}/${name}`))
+    const named = order
+      .slice(0, namedVictims)
+      .map(({ namespace, name, rank }) => ({ namespace: bounded(namespace, nameLength), name: bounded(name, nameLength), rank }))
+    return [{ signal, pods: named, alike: order.filter(({ rank }) => rank === order[0]?.rank).length }]
+  })
 }
 
 const withoutImages = ({ deletions: _deletions, kept: _kept, ...shown }: ImageGcPrediction): AuditedPrediction['imageGC'] => shown

@@ -1,8 +1,9 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
+import type { Delta } from './delta.ts'
 import type { FindingsDocument } from './finding.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { ReportedPlan } from './plan.ts'
-import type { EvictionPrediction, Filesystems, ImageGcPrediction, ThresholdOrigin } from './prediction.ts'
+import type { EvictionPrediction, Filesystems, ImageGcPrediction, PodName, Signal, ThresholdOrigin } from './prediction.ts'
 import type { ReadMode } from './read-mode.ts'
 import type { ReadError } from './record.ts'
 
@@ -16,14 +17,31 @@ export interface AuditedNode {
   coverage: CoverageState
   errors: ReadError[]
   prediction: AuditedPrediction
+  /** How fast its disks were seen to fill, by filesystem; absent: no earlier reading is known. */
+  growth?: Partial<Record<'nodefs' | 'imagefs', ObservedGrowth>>
 }
 
-/** What the report shows of a prediction: pods and images are left behind, so that memory does not grow with them. */
+/** Between two readings of one node. Below 0: it became emptier. */
+export interface ObservedGrowth {
+  bytesPerHour: number
+  overMs: number
+}
+
+/** What the report shows of a prediction: of pods and images only a few names stay, so that memory does not grow with them. */
 export interface AuditedPrediction {
   filesystems: Filesystems
   imageGC: Omit<ImageGcPrediction, 'deletions' | 'kept'> | null
-  eviction: Pick<EvictionPrediction, 'signals' | 'thresholds' | 'lost' | 'error'> | null
+  eviction: (Pick<EvictionPrediction, 'signals' | 'thresholds' | 'lost' | 'error'> & { firstVictims: FirstVictims[] | null }) | null
   settings: AuditedSettings
+}
+
+/** Who goes first under one signal, and who after; those that are never evicted are left out. */
+export interface FirstVictims {
+  signal: Signal
+  /** Up to three; equal ranks where upstream has no order among them. */
+  pods: (PodName & { rank: number })[]
+  /** How many pods rank as the first does. */
+  alike: number
 }
 
 export const imageGcFields = [
@@ -72,6 +90,19 @@ export interface AuditReport {
   alertPercent: number
   /** Absent: none was asked for. */
   plan?: ReportedPlan
+  assumptions: Assumptions
+  /** The run before and what changed since; absent: none is known. */
+  last?: { takenAt: string; delta: Delta }
+}
+
+/** What is taken for granted where nothing was observed (policy). */
+export interface Assumptions {
+  /** A disk grows by this part of its capacity in one period of image GC. */
+  growthPercent: number
+  imageGcPeriodMs: number
+  /** Disk that thresholds keep free is stranded from this part of it and this size on, both. */
+  strandedPercent: number
+  strandedBytes: number
 }
 
 /** The forms that an audit is always written in, and those that are asked for beside them. */

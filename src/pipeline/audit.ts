@@ -1,5 +1,5 @@
 /** The story of an audit. A live fleet and a saved snapshot take the same way; only the source differs. */
-
+import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Ledger } from '#judge/history/ledger.ts'
 import { type JudgementOptions, openJudgement, type RuleError } from '#judge/judge.ts'
 import type { Rule } from '#judge/rule.ts'
@@ -7,7 +7,7 @@ import { withShownNames } from '#judge/samples.ts'
 import type { Finding, FindingsDocument, RunInfo } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
-import type { AuditedNode, Delivery, RenderedFile } from '#model/report.ts'
+import type { Assumptions, AuditedNode, AuditReport, Delivery, RenderedFile } from '#model/report.ts'
 import type { Channel, MailChannel } from '#publish/channel.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
@@ -122,7 +122,14 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   const named = history === null || isEveryNodeNamed ? whole : { ...whole, ...withShownNames(whole) }
   const document = before ? withHistory(named, before) : named
   const planned = await context.plan?.(snapshot.keptAt())
-  const report = { document, nodes, alertPercent: policy.alertPercent, plan: planned?.reported }
+  const report: AuditReport = {
+    document,
+    nodes,
+    alertPercent: policy.alertPercent,
+    assumptions: assumptionsOf(policy),
+    last: before?.last ?? undefined,
+    plan: planned?.reported,
+  }
   const rendered = renderReport(report, formats)
   const { unfit } = rendered
   const files = [...rendered.files, ...(planned?.file ? [planned.file] : [])]
@@ -137,6 +144,13 @@ function withHistory(document: FindingsDocument, { since, delta }: Pick<Ledger, 
   const dated = (finding: Finding): Finding => ({ ...finding, since: since.get(finding.id) ?? finding.since })
   return { ...document, findings: document.findings.map(dated), waived: document.waived.map(dated), delta }
 }
+
+const assumptionsOf = ({ assumedGrowthPercent, strandedPercent, strandedGiB }: Policy): Assumptions => ({
+  growthPercent: assumedGrowthPercent,
+  imageGcPeriodMs,
+  strandedPercent,
+  strandedBytes: strandedGiB * 2 ** 30,
+})
 
 /** A disk that takes no snapshot (full, gone) costs the snapshot, not the audit. */
 function keepRecords(writer: SnapshotWriter | null) {

@@ -9,12 +9,16 @@ const foldable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gv
 
 const named = (character: string) => `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`
 
-/** One line of at most `limit` characters, with a mark where it was cut. */
+/** One line of at most `limit` characters, with a mark where it was cut. What is written from right to left turns nothing around beside it. */
 export function shownLine(text: string, limit: number): string {
-  return cut(text, limit)
+  const line = cut(text, limit)
     .replace(/[\r\n\t\u2028\u2029]+/g, ' ')
     .replace(invisible, named)
+  return rightToLeft.test(line) ? `\u2068${line}\u2069` : line
 }
+
+/** FIRST STRONG ISOLATE and its end do for a text what `bdi` does for an element. */
+const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u
 
 /** `foldedLine`, with its limits already chosen. */
 export type Fold = (text: string, limit: number) => string

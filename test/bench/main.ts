@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import type { Row } from './measure.ts'
 import { clusterGcPart } from './parts/cluster-gc.ts'
 import { replayPart } from './parts/replay.ts'
+import { reportPart } from './parts/report.ts'
 
 /** What is measured; `nodes`: how many of what it counts, unless told. `say` is for what a table cannot tell. */
 export interface Part {
@@ -16,7 +17,7 @@ export interface Part {
   run(nodes: number, say: (line: string) => void): Promise<Row[]>
 }
 
-const parts: readonly Part[] = [clusterGcPart, replayPart]
+const parts: readonly Part[] = [clusterGcPart, replayPart, reportPart]
 
 /** @returns the exit code */
 async function main(args: string[]): Promise<number> {

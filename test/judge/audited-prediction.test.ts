@@ -105,6 +105,37 @@ describe('a fleet', () => {
     const shown = openAuditedPredictions()(exampleSubject({}), full)
     expect(Object.keys(shown.imageGC!)).not.toContain('deletions')
     expect(Object.keys(shown.imageGC!)).not.toContain('kept')
-    expect(Object.keys(shown.eviction!)).toEqual(['signals', 'thresholds', 'lost', 'error'])
+    expect(Object.keys(shown.eviction!)).toEqual(['signals', 'thresholds', 'lost', 'error', 'firstVictims'])
+  })
+
+  it('keeps of each ranking of memory and disk bytes who goes first, without those that never go', () => {
+    const pod = (name: string, rank: number) => ({
+      namespace: 'x',
+      name,
+      rank,
+      qos: 'Burstable',
+      priority: 0,
+      usage: 1,
+      request: 0,
+      reason: 'r',
+    })
+    const { prediction } = buildNode()
+    const full: NodePrediction = {
+      ...prediction,
+      eviction: {
+        ...calmEviction,
+        rankings: [
+          { signal: 'nodefs.available', pods: [pod('static', 0), pod('a', 1), pod('b', 1), pod('c', 2), pod('d', 3)] },
+          { signal: 'pid.available', pods: [pod('a', 0)] },
+        ],
+        protected: [{ namespace: 'x', name: 'static', reason: 'static' }],
+      },
+    }
+    const named = (name: string, rank: number) => ({ namespace: 'x', name, rank })
+    expect(openAuditedPredictions()(exampleSubject({}), full).eviction!.firstVictims).toEqual([
+      { signal: 'nodefs.available', pods: [named('a', 1), named('b', 1), named('c', 2)], alike: 2 },
+    ])
+    const unranked = { ...full, eviction: { ...full.eviction!, rankings: null } }
+    expect(openAuditedPredictions()(exampleSubject({}), unranked).eviction!.firstVictims).toBeNull()
   })
 })

@@ -111,7 +111,7 @@ it('warns where the kubelet itself would fail', () => {
   const [disk] = gaugesWith({
     ...prediction,
     imageGC: { ...prediction.imageGC!, triggered: null, error: 'invalid capacity 0 on image filesystem' },
-    eviction: { signals: {}, thresholds: [], lost: [], error: 'unknown eviction signal' },
+    eviction: { signals: {}, thresholds: [], lost: [], error: 'unknown eviction signal', firstVictims: null },
   })
   expect(disk!.warnings).toEqual([
     'Image GC fails: invalid capacity 0 on image filesystem',
@@ -130,6 +130,7 @@ describe('what is not known', () => {
       thresholds: [threshold('nodefs.available', '10%', undefined), threshold('nodefs.inodesFree', '5%', undefined)],
       lost: [],
       error: null,
+      firstVictims: null,
     }
     const [disk, inodes] = gaugesWith(prediction)
     expect(disk).toMatchObject({ usedPercent: null, summary: 'unknown: not observed', headroomPercent: null, state: 'calm' })

@@ -7,6 +7,7 @@ import { renderMailHtml, renderMailText } from '#report/compiled-templates.js'
 import { renderMail, reportLink } from '#report/mail.ts'
 import { type MailView, mailView } from '#report/views/mail.ts'
 import {
+  assumptions,
   auditedNode,
   clusterResult,
   everyString,
@@ -93,7 +94,7 @@ function hostileReport(text: string): AuditReport {
   replaced.document.notAudited.forEach((entry, index) => {
     entry.reason = `${index}${text}`
   })
-  return { ...replaced, alertPercent: 80 }
+  return { ...replaced, alertPercent: 80, assumptions }
 }
 
 describe('the mail of a morning', () => {
@@ -231,7 +232,7 @@ describe('where the report is', () => {
 
 describe('the subject', () => {
   const subject = (overrides: Parameters<typeof findingsDocument>[0]) =>
-    renderMail({ document: findingsDocument(overrides), nodes: [], alertPercent: 80 }, []).subject
+    renderMail({ ...quietReport([]), document: findingsDocument(overrides) }, []).subject
   const clusters = ['a', 'b', 'c'].map(name => clusterResult(name))
   const unread = clusterResult('a', { grade: null, coverage: { nodes: 7, read: 0, partlyRead: 0, notRead: 7 } })
 

@@ -1,9 +1,10 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
+import { type ChangedFinding, changes, type Delta, type FindingState } from '#model/delta.ts'
 import type { ClusterResult, Finding, FindingsDocument, Severity, Subject } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { EvaluatedThreshold, FilesystemState, NodePrediction, Observation, Signal, ThresholdOrigin } from '#model/prediction.ts'
 import type { ReadError } from '#model/record.ts'
-import type { AuditedNode, AuditedSettings, AuditReport } from '#model/report.ts'
+import type { Assumptions, AuditedNode, AuditedSettings, AuditReport } from '#model/report.ts'
 
 export const GiB = 1024 ** 3
 const MiB = 1024 ** 2
@@ -202,6 +203,25 @@ function watchedBy(
         .filter(([signal]) => !Object.hasOwn(evictionHard, signal))
         .map(([signal, value]) => ({ signal, value, by: byConfiguration })),
       error: null,
+      firstVictims: [
+        { signal: 'memory.available', pods: [{ namespace: 'shop', name: 'search-0', rank: 0 }], alike: 1 },
+        {
+          signal: 'nodefs.available',
+          pods: [
+            { namespace: 'ci', name: 'build-7f9c', rank: 0 },
+            { namespace: 'shop', name: 'search-0', rank: 1 },
+          ],
+          alike: 1,
+        },
+        {
+          signal: 'imagefs.available',
+          pods: [
+            { namespace: 'ci', name: 'build-7f9c', rank: 0 },
+            { namespace: 'shop', name: 'search-0', rank: 1 },
+          ],
+          alike: 1,
+        },
+      ],
     },
     settings: settings(highThresholdPercent, lowThresholdPercent),
   }
@@ -304,6 +324,8 @@ export function findingsDocument(overrides: Partial<FindingsDocument> = {}): Fin
 }
 
 /** One cluster, the given nodes, nothing found. */
+export const assumptions: Assumptions = { growthPercent: 2, imageGcPeriodMs: 300_000, strandedPercent: 10, strandedBytes: 50 * GiB }
+
 export function quietReport(nodes: AuditedNode[], overrides: Partial<FindingsDocument> = {}): AuditReport {
   const count = (coverage: AuditedNode['coverage']) => nodes.filter(node => node.coverage === coverage).length
   const coverage = { nodes: nodes.length, read: count('read'), partlyRead: count('partlyRead'), notRead: count('notRead') }
@@ -311,6 +333,7 @@ export function quietReport(nodes: AuditedNode[], overrides: Partial<FindingsDoc
     document: findingsDocument({ clusters: [clusterResult('prod-eu', { coverage, grade: 'A' })], ...overrides }),
     nodes,
     alertPercent: 80,
+    assumptions,
   }
 }
 
@@ -517,6 +540,7 @@ export function morningReport(): AuditReport {
   const nodes = [...general, oneByHand, ...batch, ...staging]
   return {
     alertPercent: 80,
+    assumptions,
     nodes,
     document: findingsDocument({
       clusters: [
@@ -587,4 +611,55 @@ export function everyString(value: unknown, replace: (text: string) => string): 
   if (Array.isArray(value)) return value.map(item => everyString(item, replace))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, everyString(item, replace)]))
+}
+
+/** What the morning brought since the run before. */
+export function lastRun(): NonNullable<AuditReport['last']> {
+  const state = (severity: Severity, count: number): FindingState => ({
+    severity,
+    confidence: 'certain',
+    nodes: { count, sample: [ip(1, 10)] },
+    waived: null,
+  })
+  const changed = (id: string, title: string, before: FindingState | null, after: FindingState | null, why: string[]): ChangedFinding => ({
+    id,
+    rule: 'eviction-due',
+    cluster: 'prod-eu',
+    subject: nodegroup('general'),
+    title,
+    before,
+    after,
+    why,
+  })
+  const none = Object.fromEntries(changes.map(change => [change, []])) as unknown as Delta['findings']
+  return {
+    takenAt: '2026-11-20T07:00:00Z',
+    delta: {
+      clusters: [
+        {
+          name: 'prod-eu',
+          before: { grade: 'B', coverage: { nodes: 38, read: 38, partlyRead: 0, notRead: 0 } },
+          after: { grade: 'D', coverage: { nodes: 39, read: 39, partlyRead: 0, notRead: 0 } },
+        },
+      ],
+      findings: {
+        ...none,
+        new: [changed('a1', 'The kubelet is evicting pods now', null, state('critical', 1), [])],
+        worse: [
+          changed('a2', 'Pods are evicted before image GC can start', state('high', 35), state('high', 37), [
+            '2 more nodes: ip-10-0-1-44, ip-10-0-1-45',
+          ]),
+        ],
+        fixed: [changed('z1', 'A soft eviction threshold can never take effect', state('medium', 12), null, [])],
+        cannotTell: [changed('z2', 'Nothing watches the inodes', state('high', 1), null, ['its node was not read today: ip-10-8-3-77'])],
+      },
+      unchanged: { open: 5, waived: 1, inDoubt: 0 },
+      nodes: {
+        gone: [],
+        come: [{ cluster: 'prod-eu', node: ip(1, 45) }],
+        notReadNow: [{ cluster: 'staging', node: 'ip-10-8-3-77', coverage: 'notRead', before: 'read', reason: '503 Service Unavailable' }],
+      },
+      notes: [],
+    },
+  }
 }

@@ -1,6 +1,6 @@
 /** From the run before to this one: since when each finding stands, what is new, worse, resolved or back again, and what of the past is to be kept. */
 import { compareRuns } from '#judge/delta.ts'
-import type { Change, ComparedRun, MetNode } from '#model/delta.ts'
+import type { Change, ComparedRun, Delta, MetNode } from '#model/delta.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
 
@@ -15,6 +15,8 @@ export interface Ledger {
   /** By the id of each finding of this run, waived ones included. */
   since: Map<string, string>
   delta: Required<FindingsDocument['delta']>
+  /** The run before, and all that changed since; null: there is none. */
+  last: { takenAt: string; delta: Delta } | null
   /** What the next run is to know. */
   run: Omit<RememberedRun, 'runId'>
 }
@@ -27,7 +29,8 @@ export interface Ledger {
 export function nextLedger(previous: RememberedRun | null, now: RunToCompare, day: string, forgetBefore: string): Ledger {
   const before = new Map(previous ? [...previous.document.findings, ...previous.document.waived].map(finding => [finding.id, finding]) : [])
   const past = new Map(previous?.past.map(finding => [finding.id, finding]))
-  const changes = previous === null ? new Map<string, Change>() : changesById(previous, now)
+  const last = previous && { takenAt: previous.document.run.takenAt, delta: compareRuns(previous, now) }
+  const changes = last === null ? new Map<string, Change>() : changesById(last.delta)
   const { findings, waived } = now.document
   const all = [...findings, ...waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))
@@ -72,6 +75,7 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   const isOpen = ({ waived: waiver }: RememberedFinding) => waiver === null
   return {
     since,
+    last,
     delta: {
       new: idsOf((id, change) => change === 'new' && ids.has(id)),
       resolved: resolved.toSorted(),
@@ -98,8 +102,7 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   }
 }
 
-function changesById(previous: RememberedRun, now: RunToCompare): Map<string, Change> {
-  const { findings } = compareRuns(previous, now)
+function changesById({ findings }: Delta): Map<string, Change> {
   return new Map(Object.entries(findings).flatMap(([change, list]) => list.map(({ id }) => [id, change as Change])))
 }
 

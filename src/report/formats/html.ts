@@ -2,7 +2,7 @@ import { renderPage } from '#report/compiled-templates.js'
 import type { Format } from '#report/format.ts'
 import { pageView } from '#report/view.ts'
 
-/** One self-contained page: no script, no third party, readable from disk and on paper. */
+/** One self-contained page: no third party, readable from disk, on paper and without its script. */
 export const html: Format = {
   id: 'html',
   name: 'report.html',

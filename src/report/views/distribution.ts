@@ -10,7 +10,9 @@ export interface DistributionView extends Ladder {
   title: string
   summary: string
   description: string
-  columns: { x: string; width: string; y: string; height: string }[]
+  /** One path over 100 by 40 units, stretched to the bar: how many nodes stand in each part of it. */
+  columns: string
+  columnsTop: number
 }
 
 const columnPercent = 2
@@ -42,7 +44,8 @@ export function distributions(members: GaugedNode[], id: string): DistributionVi
         description: `${summary.join(' ')} Marks: ${inOrder(common)
           .map(({ name, percent, setting }) => `${name} at ${formatPercent(Math.max(percent, 0))} (${setting})`)
           .join('; ')}.`,
-        columns: columnsOf(used, ladder.barTop),
+        columns: columnsOf(used),
+        columnsTop: ladder.barTop - histogramHeight - 2,
       },
     ]
   })
@@ -57,19 +60,15 @@ function commonMarks(gauges: Gauge[]): [Mark[], number] {
   return [most[0]!.marks.map(mark => ({ ...mark, amount: null })), most.length]
 }
 
-function columnsOf(used: number[], bottom: number): DistributionView['columns'] {
+function columnsOf(used: number[]): string {
   const last = 100 / columnPercent - 1
   const counts = Map.groupBy(used, percent => Math.min(Math.floor(percent / columnPercent), last))
   const highest = Math.max(...[...counts.values()].map(({ length }) => length))
   return [...counts]
     .toSorted(([a], [b]) => a - b)
     .map(([column, { length }]) => {
-      const height = Math.max((length / highest) * histogramHeight, 2)
-      return {
-        x: `${column * columnPercent + 0.15}%`,
-        width: `${columnPercent - 0.3}%`,
-        y: (bottom - 2 - height).toFixed(1),
-        height: height.toFixed(1),
-      }
+      const height = Math.max((length / highest) * histogramHeight, 2).toFixed(1)
+      return `M${column * columnPercent + 0.15} ${histogramHeight}v-${height}h${columnPercent - 0.3}v${height}z`
     })
+    .join('')
 }

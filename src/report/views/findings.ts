@@ -3,9 +3,10 @@ import { stringify } from 'yaml'
 import { type Confidence, type DurableFix, type Finding, type NodeSample, type Severity, type Subject, severities } from '#model/finding.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 import { compareText, shownBlock, shownLine } from '#report/text.ts'
+import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
 
-const findingLimits = { cards: 100, rows: 1000, names: 20, evidence: 24, snippets: 8, commands: 12, sources: 12, rules: 60 }
+const findingLimits = { rows: 500, sums: 100, names: 20, evidence: 24, snippets: 8, commands: 12, sources: 12, rules: 120 }
 
 export const severityWords: Record<Severity, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' }
 
@@ -28,18 +29,24 @@ export interface FindingRow {
   subject: string
   nodeCount: string
   rule: string
+  family: string
   confidence: string
 }
 
 /** What a rule is about, to be believed or looked up. */
 export interface RuleView {
+  ruleAnchor: string
   rule: string
   family: string
   docs: { title: string; why: string; fix: string; sources: string[] }
 }
 
-interface FindingView extends FindingRow, RuleView {
+interface FindingView extends FindingRow {
   anchor: string
+  ruleAnchor: string
+  nodesNumber: number
+  /** What to do, as the rule says it. */
+  advice: string
   doubt: string | null
   since: string | null
   /** Two names or one, where that is all of them; else null, and the list is folded. */
@@ -52,7 +59,15 @@ interface FindingView extends FindingRow, RuleView {
   config: string | null
   durable: { target: string; snippet: string }[]
   commands: string[]
-  hasFix: boolean
+}
+
+/** Findings of one rule and severity that have not even a row: how many, and where. */
+interface FindingSum {
+  severity: Severity
+  severityWord: string
+  rule: string
+  count: string
+  clusterCount: string
 }
 
 export interface WaivedView extends FindingRow {
@@ -61,40 +76,56 @@ export interface WaivedView extends FindingRow {
 }
 
 export interface FindingsView {
+  count: string
   cards: FindingView[]
   rows: FindingRow[]
-  /** Rules of the rows that no card tells of. */
-  rules: RuleView[]
+  sums: FindingSum[]
+  /** What the sums are of; null: every finding has a card or a row. */
   leftOut: string | null
 }
 
-export function findingsView(findings: Finding[]): FindingsView {
-  const { cards, rows } = findingLimits
-  const sorted = findings.toSorted(worstFirst)
-  const onCards = sorted.slice(0, cards)
-  const inRows = sorted.slice(cards, cards + rows)
-  const leftOut = sorted.slice(cards + rows)
+/** @param sorted worst first */
+export function findingsView(sorted: Finding[], page: PageAnchors): FindingsView {
+  const { rows } = findingLimits
+  const leftOut = sorted.slice(shownCards + rows)
+  const sums = sumsOf(leftOut)
+  const shown = sums.slice(0, findingLimits.sums)
+  const notSummed = sums.slice(shown.length).reduce((sum, { findings }) => sum + findings.length, 0)
   return {
-    cards: onCards.map(findingView),
-    rows: inRows.map(findingRow),
-    rules: rulesOf(inRows, onCards),
+    count: formatCount(sorted.length),
+    cards: sorted.slice(0, shownCards).map(finding => findingView(finding, page)),
+    rows: sorted.slice(shownCards, shownCards + rows).map(findingRow),
+    sums: shown.map(sumView),
     leftOut:
       leftOut.length === 0
         ? null
         : `${counted(leftOut.length, 'more finding')} (${tally(leftOut)
             .map(({ count, word }) => `${count} ${word.toLowerCase()}`)
-            .join(', ')}) in findings.json only: the page would be too heavy with them.`,
+            .join(', ')}) in findings.json only: the page would be too heavy with them. By rule they are:${
+            notSummed === 0 ? '' : ` (and ${formatCount(notSummed)} of other rules)`
+          }`,
   }
 }
 
-/** Each rule once, without those that are told of already. */
-export function rulesOf(findings: Finding[], told: Finding[] = []): RuleView[] {
-  const known = new Set(told.map(({ rule }) => rule))
-  const byRule = new Map(findings.filter(({ rule }) => !known.has(rule)).map(finding => [finding.rule, finding]))
-  return [...byRule.values()]
-    .toSorted((a, b) => compareText(a.rule, b.rule))
-    .slice(0, findingLimits.rules)
-    .map(ruleView)
+function sumsOf(findings: Finding[]): { findings: Finding[] }[] {
+  return [...Map.groupBy(findings, ({ severity, rule }) => `${severity} ${rule}`).values()].map(alike => ({ findings: alike }))
+}
+
+function sumView({ findings }: { findings: Finding[] }): FindingSum {
+  const { severity, rule } = findings[0]!
+  return {
+    severity,
+    severityWord: severityWords[severity],
+    rule: shownLine(rule, 80),
+    count: counted(findings.length, 'finding'),
+    clusterCount: counted(new Set(findings.map(({ cluster }) => cluster)).size, 'cluster'),
+  }
+}
+
+/** One finding of each rule, by rule. */
+export function oneOfEachRule(findings: Finding[]): Finding[] {
+  const byRule = new Map(findings.map(finding => [finding.rule, finding]))
+  return [...byRule.values()].toSorted((a, b) => compareText(a.rule, b.rule)).slice(0, findingLimits.rules)
 }
 
 /** How many of each severity, worst first, without those that do not occur. */
@@ -142,7 +173,7 @@ export function subjectText({ kind, namespace, name }: Subject): string {
 /** Empty of what is no node's. */
 export const nodeCountText = ({ count }: NodeSample) => (count === 0 ? '' : counted(count, 'node'))
 
-function findingRow({ severity, title, cluster, subject, nodes, rule, confidence }: Finding): FindingRow {
+function findingRow({ severity, title, cluster, subject, nodes, rule, family, confidence }: Finding): FindingRow {
   return {
     severity,
     severityWord: severityWords[severity],
@@ -151,11 +182,13 @@ function findingRow({ severity, title, cluster, subject, nodes, rule, confidence
     subject: subjectText(subject),
     nodeCount: nodeCountText(nodes),
     rule: shownLine(rule, 80),
+    family: shownLine(family, 40),
     confidence: shownLine(confidence, 40),
   }
 }
 
-const ruleView = ({ rule, family, docs }: Finding): RuleView => ({
+export const ruleView = ({ rule, family, docs }: Finding, page: PageAnchors): RuleView => ({
+  ruleAnchor: page.ofRule(rule),
   rule: shownLine(rule, 80),
   family: shownLine(family, 40),
   docs: {
@@ -166,7 +199,7 @@ const ruleView = ({ rule, family, docs }: Finding): RuleView => ({
   },
 })
 
-function findingView(finding: Finding, index: number): FindingView {
+function findingView(finding: Finding, page: PageAnchors): FindingView {
   const { fix, evidence, nodes } = finding
   const names = nodes.sample.slice(0, findingLimits.names).map(name => shownLine(name, nameLimit))
   const config = Object.keys(fix.config).length === 0 ? null : shownBlock(stringify(fix.config).trimEnd(), 4000)
@@ -177,8 +210,10 @@ function findingView(finding: Finding, index: number): FindingView {
   const leftOut = evidence.length - findingLimits.evidence
   return {
     ...findingRow(finding),
-    ...ruleView(finding),
-    anchor: `finding-${index + 1}`,
+    anchor: page.ofCard(finding),
+    ruleAnchor: page.ofRule(finding.rule),
+    nodesNumber: nodes.count,
+    advice: shownBlock(finding.docs.fix, 2000),
     doubt: doubts[finding.confidence],
     since: finding.since === null ? null : shownLine(finding.since, 40),
     fewNames: names.length > 0 && names.length <= 2 && names.length >= nodes.count ? names.join(', ') : null,
@@ -192,6 +227,5 @@ function findingView(finding: Finding, index: number): FindingView {
     config,
     durable,
     commands,
-    hasFix: config !== null || durable.length > 0 || commands.length > 0,
   }
 }

@@ -11,7 +11,16 @@ import type { Gauge } from './gauge.ts'
 import { coverageTexts, type GaugedNode, gaugeNode, type NodeView, nameLimit, nodeView } from './node.ts'
 
 /** Bounds that keep the page usable at 5,000 nodes. */
-const fleetLimits = { smallGroup: 4, worstOfGroup: 3, drawnNodes: 48, drawnGroups: 40, listedNodes: 5000, listedGroups: 500 }
+const fleetLimits = {
+  smallGroup: 4,
+  worstOfGroup: 3,
+  drawnNodes: 48,
+  drawnOfMany: 24,
+  many: 1000,
+  drawnGroups: 40,
+  listedNodes: 5000,
+  listedGroups: 500,
+}
 
 interface NodeRow {
   name: string
@@ -26,6 +35,7 @@ interface NodeRow {
 }
 
 interface GroupView {
+  anchor: string
   title: string
   cluster: string
   count: string
@@ -43,12 +53,15 @@ export interface FleetView {
   notDrawn: string[]
 }
 
-export function fleetView({ nodes, alertPercent }: AuditReport): FleetView {
-  const groups = groupNodes(nodes.map(node => gaugeNode(node, alertPercent)))
-  let drawable = fleetLimits.drawnNodes
+export const groupAnchor = (index: number) => `group-${index + 1}`
+
+export function fleetView(groups: NodeGroup[]): FleetView {
+  const all = groups.reduce((sum, { members }) => sum + members.length, 0)
+  let drawable = all > fleetLimits.many ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
   let listable = fleetLimits.listedNodes
   let notListed = groups.slice(fleetLimits.listedGroups).reduce((sum, { members }) => sum + members.length, 0)
   let inTables = 0
+  const anchored = new Set<string>()
   const views = groups.slice(0, fleetLimits.listedGroups).map(({ title, cluster, members }, groupIndex): GroupView => {
     const id = `g${groupIndex + 1}`
     const isSmall = members.length <= fleetLimits.smallGroup
@@ -61,6 +74,7 @@ export function fleetView({ nodes, alertPercent }: AuditReport): FleetView {
     notListed += members.length - drawnCount - listed.length
     const reads = (coverage: keyof typeof coverageTexts) => members.filter(({ node }) => node.coverage === coverage).length
     return {
+      anchor: groupAnchor(groupIndex),
       title,
       cluster,
       count: counted(members.length, 'node'),
@@ -69,7 +83,7 @@ export function fleetView({ nodes, alertPercent }: AuditReport): FleetView {
         .join(', '),
       distributions: isSmall || groupIndex >= fleetLimits.drawnGroups ? [] : distributions(members, id),
       drawnTitle: isSmall ? '' : `The ${drawnCount === 1 ? 'node' : `${drawnCount} nodes`} nearest to eviction`,
-      nodes: drawn.map(({ node, gauges }, index) => nodeView(node, gauges, `${id}n${index + 1}`)),
+      nodes: drawn.map(({ node, gauges }, index) => nodeView(node, gauges, `${id}n${index + 1}`, anchorOnce(node.identity.name, anchored))),
       rows: listed.map(nodeRow),
       rowsTitle:
         drawnCount > 0
@@ -78,6 +92,13 @@ export function fleetView({ nodes, alertPercent }: AuditReport): FleetView {
     }
   })
   return { groups: views, notDrawn: notDrawnTexts(inTables, notListed) }
+}
+
+/** Null: another cluster's node has it, or it is no name of a node. */
+function anchorOnce(name: string, anchored: Set<string>): string | null {
+  if (!/^[a-z0-9.-]{1,253}$/.test(name) || anchored.has(name)) return null
+  anchored.add(name)
+  return `node-${name}`
 }
 
 function notDrawnTexts(inTables: number, notListed: number): string[] {
@@ -95,14 +116,16 @@ function notDrawnTexts(inTables: number, notListed: number): string[] {
   return texts
 }
 
-interface Group {
+export interface NodeGroup {
   title: string
   cluster: string
   members: GaugedNode[]
 }
 
-function groupNodes(nodes: GaugedNode[]): Group[] {
-  const groups = Map.groupBy(nodes, ({ node: { cluster, identity } }) =>
+/** Nodes by their group, nearest to eviction first, groups and members. */
+export function groupNodes({ nodes, alertPercent }: Pick<AuditReport, 'nodes' | 'alertPercent'>): NodeGroup[] {
+  const gauged = nodes.map(node => gaugeNode(node, alertPercent))
+  const groups = Map.groupBy(gauged, ({ node: { cluster, identity } }) =>
     JSON.stringify([cluster, identity.group.kind, identity.group.kind === 'Node' ? null : identity.group.name]),
   )
   return [...groups.values()]

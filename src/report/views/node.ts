@@ -2,10 +2,11 @@
 import type { Filesystems } from '#model/prediction.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { formatPercent, formatUtc } from '#report/numbers.ts'
+import { formatPercent } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
 import { describeGauge, type Gauge, gaugesOf } from './gauge.ts'
 import { type Ladder, layOutLadder } from './ladder.ts'
+import { type Moment, momentOf } from './moment.ts'
 
 interface BarView extends Ladder {
   id: string
@@ -26,11 +27,12 @@ interface BarView extends Ladder {
 }
 
 export interface NodeView {
+  anchor: string | null
   name: string
   about: string
   coverage: string
   isRead: boolean
-  at: string
+  at: Moment
   notes: string[]
   /** What could not be read of it, and why. */
   reasons: { what: string; message: string }[]
@@ -53,7 +55,7 @@ export const modeTexts: Readonly<Record<ReadMode, { way: string; right: string }
 
 export const coverageTexts = { read: 'read', partlyRead: 'partly read', notRead: 'not read' }
 
-export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeView {
+export function nodeView(node: AuditedNode, gauges: Gauge[], id: string, anchor: string | null): NodeView {
   const { identity, errors } = node
   const system = identity.operatingSystem === 'windows' ? 'Windows' : null
   const ready = { True: 'Ready', False: 'not Ready', Unknown: 'Ready unknown' }
@@ -70,6 +72,7 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeVi
   if (errors.length > shownReasons)
     reasons.push({ what: 'more', message: `${errors.length - shownReasons} more reasons are in the snapshot.` })
   return {
+    anchor,
     name: shownLine(identity.name, nameLimit),
     about: [
       ...about.filter(part => part !== null).map(part => shownLine(part, 60)),
@@ -78,7 +81,7 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string): NodeVi
     ].join(', '),
     coverage: coverageTexts[node.coverage],
     isRead: node.coverage === 'read',
-    at: formatUtc(node.at),
+    at: momentOf(node.at),
     notes: notesOf(node),
     reasons:
       gauges.length === 0 && reasons.length === 0

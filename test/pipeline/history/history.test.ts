@@ -50,6 +50,24 @@ describe('two consecutive runs', () => {
     expect(fourth.document.delta).toMatchObject({ new: second.document.delta.new, regressed: second.document.delta.new })
   })
 
+  it('show it on the page: what is new and back again, with its card, and nothing else', async () => {
+    const store = temporaryFolder()
+    const newsOf = async (day: number, nodes: SavedNode[]) => {
+      const out = temporaryFolder()
+      await inProcess(['audit', '--snapshot', savedSnapshot(nodes, { takenAt: at(day) }), '--out', out, '--store', store])
+      const [, news = ''] = /<section id="news"([\s\S]*?)<\/section>/.exec(readFileSync(join(out, 'report.html'), 'utf8')) ?? []
+      return news
+    }
+    expect(await newsOf(20, [soundNode('a'), soundNode('b')])).toContain('No earlier run is known')
+    const second = await newsOf(21, [badNode('a'), soundNode('b')])
+    expect(second).toContain('Compared with the run of <time datetime="2026-11-20T07:00:00.000Z">2026-11-20 07:00 UTC</time>')
+    expect(second).toMatch(/<span class="word">New<\/span>.*<a href="#finding-[\w-]+">/)
+    expect(second).not.toContain('Fixed')
+    expect(await newsOf(22, [soundNode('a'), soundNode('b')])).toContain('<span class="word">Fixed</span>')
+    expect(await newsOf(23, [badNode('a'), soundNode('b')])).toContain('<span class="word">Back again</span>')
+    expect(await newsOf(24, [badNode('a'), soundNode('b')])).toContain('No finding has changed')
+  })
+
   it('differ from a run without history in nothing but first days and delta', async () => {
     const nodes = Array.from({ length: 30 }, (_, index) => badNode(`node-${index}`))
     const plain = (await audit(null, at(20), nodes)).document

@@ -1,0 +1,13 @@
+/** A moment as the page writes it: in UTC, and for the script that adds the reader's own zone beside it. */
+import { formatUtc } from '#report/numbers.ts'
+
+export interface Moment {
+  text: string
+  /** For the attribute datetime; null where it is no time. */
+  iso: string | null
+}
+
+export function momentOf(time: string | null): Moment {
+  const at = time === null ? Number.NaN : Date.parse(time)
+  return { text: formatUtc(time), iso: Number.isNaN(at) ? null : new Date(at).toISOString() }
+}

@@ -1,0 +1,134 @@
+/** Changes whose gain can be counted: what a setting frees, or how much earlier image GC comes. The largest gain first. */
+import type { Finding } from '#model/finding.ts'
+import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
+import { counted, formatBytes, formatCount, formatDuration } from '#report/numbers.ts'
+import { compareText, shownLine } from '#report/text.ts'
+import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
+import { subjectText, worstFirst } from './findings.ts'
+import { nameLimit } from './node.ts'
+
+const shownOpportunities = 12
+const hourMs = 3_600_000
+
+export interface OpportunitiesView {
+  rows: { gain: string; gainNote: string; change: string; where: string; nodeCount: string; anchor: string | null }[]
+  leftOut: string | null
+}
+
+interface Opportunity {
+  /** 0: nothing is evicted needlessly any more; 1: space. */
+  kind: 0 | 1
+  size: number
+  gain: string
+  gainNote: string
+  finding: Finding
+}
+
+/** @param anchorOf where on the page a finding has its card; null: nowhere */
+export function opportunitiesView(report: AuditReport, anchorOf: (finding: Finding) => string | null): OpportunitiesView {
+  const groups = Map.groupBy(report.nodes, ({ cluster, identity: { group } }) => subjectKey(cluster, group))
+  const clusters = Map.groupBy(report.nodes, ({ cluster }) => cluster)
+  const membersOf = ({ cluster, subject }: Finding) =>
+    (subject.kind === 'Cluster' ? clusters.get(cluster) : groups.get(subjectKey(cluster, subject))) ?? []
+  const found = report.document.findings
+    .flatMap(finding => opportunityOf(finding, membersOf(finding), report.assumptions) ?? [])
+    .toSorted((a, b) => a.kind - b.kind || b.size - a.size || worstFirst(a.finding, b.finding))
+  return {
+    rows: found.slice(0, shownOpportunities).map(({ gain, gainNote, finding }) => ({
+      gain,
+      gainNote,
+      change: changeText(finding),
+      where: `${subjectText(finding.subject)} of ${shownLine(finding.cluster, nameLimit)}`,
+      nodeCount: counted(finding.nodes.count, 'node'),
+      anchor: anchorOf(finding),
+    })),
+    leftOut:
+      found.length > shownOpportunities
+        ? `${counted(found.length - shownOpportunities, 'smaller one')} not listed here: their findings carry the fix.`
+        : null,
+  }
+}
+
+const subjectKey = (cluster: string, { kind, name }: { kind: string; name: string }) => JSON.stringify([cluster, kind, name])
+
+function opportunityOf(finding: Finding, members: AuditedNode[], assumptions: Assumptions): Opportunity | null {
+  const high = finding.fix.config.imageGCHighThresholdPercent
+  const isImageGc = finding.family === 'image-gc' && typeof high === 'number'
+  if (isImageGc && finding.rule !== 'alert-before-image-gc') return earlierImageGc(finding, high, nodesOf(finding, members), assumptions)
+  if (finding.rule === 'stranded-disk') return lessStranded(finding, nodesOf(finding, members), assumptions)
+  return null
+}
+
+/** Those that it names; all of the group, where it names only some and is about so many. */
+function nodesOf({ nodes }: Finding, members: AuditedNode[]): AuditedNode[] {
+  if (nodes.count === members.length) return members
+  const named = new Set(nodes.sample)
+  return members.filter(({ identity }) => named.has(identity.name))
+}
+
+function earlierImageGc(finding: Finding, high: number, nodes: AuditedNode[], assumptions: Assumptions): Opportunity | null {
+  const gains = nodes.flatMap(node => {
+    const disk = diskOutlooks(node, assumptions).find(one => one.title !== 'nodefs')
+    const kept = disk?.threshold?.resolved
+    if (disk === undefined || kept === null || kept === undefined || disk.bytesPerHour <= 0) return []
+    const leadMs = (percent: number) => leadOf(disk, kept, percent)
+    return [{ before: node.prediction.imageGC?.enabled ? leadMs(node.prediction.imageGC.highThresholdPercent) : null, after: leadMs(high) }]
+  })
+  const median = gains.toSorted((a, b) => a.after - b.after)[Math.floor(gains.length / 2)]
+  if (median === undefined || median.after <= (median.before ?? 0)) return null
+  return {
+    kind: 0,
+    size: finding.nodes.count,
+    gain: `no eviction for unused images on ${counted(finding.nodes.count, 'node')}`,
+    gainNote: `image GC starts ${formatDuration(roundToMinutes(median.after))} before eviction, instead of ${beforeText(median.before)}`,
+    finding,
+  }
+}
+
+/** How long before eviction image GC starts, while the disk fills: it does with more than high − 1 percent used. */
+const leadOf = ({ capacityBytes, bytesPerHour }: DiskOutlook, keptBytes: number, high: number) =>
+  ((((101 - high) * capacityBytes) / 100 - keptBytes) / bytesPerHour) * hourMs
+
+const roundToMinutes = (ms: number) => Math.max(Math.round(ms / 60_000), 1) * 60_000
+
+function beforeText(ms: number | null): string {
+  if (ms === null) return 'never'
+  if (Math.abs(ms) < 30_000) return 'at the same moment'
+  return ms > 0 ? `${formatDuration(roundToMinutes(ms))} before` : `${formatDuration(roundToMinutes(-ms))} after`
+}
+
+/** What a threshold of `enough` percent would still keep free. */
+const enoughPercent = 5
+
+function lessStranded(finding: Finding, nodes: AuditedNode[], assumptions: Assumptions): Opportunity | null {
+  const { strandedPercent, strandedBytes } = assumptions
+  const gained = nodes.flatMap(node =>
+    diskOutlooks(node, assumptions).flatMap(({ threshold, capacityBytes }) => {
+      const kept = threshold?.resolved ?? 0
+      const isStranded = kept >= (strandedPercent / 100) * capacityBytes && kept >= strandedBytes
+      return isStranded ? [kept - (enoughPercent / 100) * capacityBytes] : []
+    }),
+  )
+  const sum = gained.reduce((total, bytes) => total + bytes, 0)
+  if (sum <= 0) return null
+  const isPart = gained.length < finding.nodes.count
+  return {
+    kind: 1,
+    size: sum,
+    gain: `${formatBytes(sum)} of disk become usable`,
+    gainNote: `on ${isPart ? `${formatCount(gained.length)} of ` : ''}${counted(finding.nodes.count, 'node')}, at a threshold of ${enoughPercent}${'\u00a0'}%`,
+    finding,
+  }
+}
+
+/** `imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60`. */
+function changeText({ fix, docs }: Finding): string {
+  const parts = Object.entries(fix.config)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .flatMap(([field, value]): string[] =>
+      typeof value === 'object' && value !== null
+        ? Object.entries(value).map(([signal, threshold]) => `${field}.${signal} ${threshold}`)
+        : [`${field} ${value}`],
+    )
+  return shownLine(parts.length === 0 ? docs.fix : `set ${parts.join(', ')}`, 240)
+}

@@ -1,0 +1,176 @@
+/**
+ * What breaks next: of every disk the time to image GC, to pressure and to the first eviction, at the rate that was observed or is assumed. Nothing here
+ * foresees what is freed meanwhile: these are the times at which the kubelet begins to act.
+ */
+import type { Signal } from '#model/prediction.ts'
+import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
+import { counted, formatBytes, formatCount, formatDuration, formatPercent } from '#report/numbers.ts'
+import { compareText, shownLine } from '#report/text.ts'
+import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
+import { subjectText } from './findings.ts'
+import { nameLimit } from './node.ts'
+
+const shownNodes = 10
+const hourMs = 3_600_000
+
+interface OutlookRow {
+  name: string
+  where: string
+  disk: string
+  now: string
+  imageGc: string
+  pressure: string
+  eviction: string
+  isNow: boolean
+  first: string
+  firstIs: DiskOutlook['first']
+  victims: string
+}
+
+export interface OutlookView {
+  rows: OutlookRow[]
+  /** How many nodes reach eviction within which time; together every node. */
+  horizons: { within: string; nodes: string; isNow: boolean }[]
+  basis: string
+  leftOut: string | null
+}
+
+interface NodeOutlook {
+  node: AuditedNode
+  /** The disk that comes to eviction first; null: not known, or nothing of it can be said. */
+  disk: DiskOutlook | null
+  /** Another signal that is met now, where no disk is. */
+  met: Signal | null
+  evictionMs: number | null
+}
+
+const horizons: { within: string; ms: number }[] = [
+  { within: 'now', ms: 0 },
+  { within: 'within 15 min', ms: hourMs / 4 },
+  { within: 'within 1 h', ms: hourMs },
+  { within: 'within 6 h', ms: 6 * hourMs },
+  { within: 'within 1 day', ms: 24 * hourMs },
+  { within: 'within 7 days', ms: 168 * hourMs },
+  { within: 'later', ms: Number.POSITIVE_INFINITY },
+]
+
+export function outlookView({ nodes, assumptions }: Pick<AuditReport, 'nodes' | 'assumptions'>): OutlookView {
+  const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(soonestFirst)
+  const due = all.filter(({ evictionMs }) => evictionMs !== null)
+  const ofHorizon = (index: number) => {
+    const from = index === 0 ? -1 : horizons[index - 1]!.ms
+    return due.filter(({ evictionMs }) => evictionMs! > from && evictionMs! <= horizons[index]!.ms).length
+  }
+  const never = all.filter(({ evictionMs, disk }) => evictionMs === null && disk !== null).length
+  const counts = [
+    ...horizons.map(({ within }, index) => ({ within, count: ofHorizon(index), isNow: index === 0 })),
+    { within: 'never at this growth, or unwatched', count: never, isNow: false },
+    { within: 'not known', count: all.length - due.length - never, isNow: false },
+  ]
+  const observed = due.filter(({ disk }) => disk?.isObserved).length
+  return {
+    rows: due.slice(0, shownNodes).map(outlookRow),
+    horizons: counts.filter(({ count }) => count > 0).map(({ within, count, isNow }) => ({ within, nodes: counted(count, 'node'), isNow })),
+    basis: basisText(observed, due.length, assumptions),
+    leftOut:
+      due.length > shownNodes
+        ? `${counted(due.length - shownNodes, 'more node')} after these, counted above; each is in its group under Nodes.`
+        : null,
+  }
+}
+
+function basisText(observed: number, due: number, { growthPercent, imageGcPeriodMs }: Assumptions): string {
+  const assumed = `a disk is taken to grow by ${formatPercent(growthPercent)} of its capacity in ${formatDuration(imageGcPeriodMs)} (policy assumedGrowthPercent)`
+  const rate =
+    observed === 0
+      ? `No growth was observed, so ${assumed}`
+      : observed < due
+        ? `On ${counted(observed, 'node')} the growth since an earlier reading; on the others ${assumed}`
+        : 'At the growth since an earlier reading'
+  return `${rate}. Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. Either: image GC looks only every ${formatDuration(imageGcPeriodMs)}, and eviction may come before its next look.`
+}
+
+function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
+  const disks = diskOutlooks(node, assumptions)
+  const time = ({ evictionMs }: DiskOutlook) => evictionMs ?? Number.POSITIVE_INFINITY
+  const disk = disks.toSorted((a, b) => time(a) - time(b) || compareText(a.title, b.title))[0] ?? null
+  const thresholds = node.prediction.eviction?.thresholds ?? []
+  const met = disk?.evictionMs === 0 ? null : (thresholds.find(threshold => threshold.met && threshold.hard)?.signal ?? null)
+  return { node, disk, met, evictionMs: met === null ? (disk?.evictionMs ?? null) : 0 }
+}
+
+function soonestFirst(a: NodeOutlook, b: NodeOutlook): number {
+  const time = ({ evictionMs }: NodeOutlook) => evictionMs ?? Number.MAX_VALUE
+  const margin = ({ disk }: NodeOutlook) => disk?.threshold?.margin ?? 0
+  return (
+    time(a) - time(b) ||
+    margin(a) - margin(b) ||
+    compareText(a.node.cluster, b.node.cluster) ||
+    compareText(a.node.identity.name, b.node.identity.name)
+  )
+}
+
+const firstTexts: Record<DiskOutlook['first'], string> = {
+  'image-gc': 'image GC',
+  eviction: 'eviction',
+  either: 'either',
+  nobody: 'nobody',
+}
+
+function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): OutlookRow {
+  const { identity, prediction } = node
+  const group = identity.group.kind === 'Node' ? '' : `, ${subjectText(identity.group)}`
+  const signal = met ?? disk?.threshold?.signal ?? null
+  const where = { name: shownLine(identity.name, nameLimit), where: `${shownLine(node.cluster, nameLimit)}${group}` }
+  const victims = victimsText(prediction.eviction?.firstVictims ?? null, signal)
+  if (met !== null || disk === null) {
+    const threshold = prediction.eviction?.thresholds.find(one => one.signal === met && one.met && one.hard)
+    const now = threshold === undefined ? '' : `below ${shownLine(threshold.value, 40)}`
+    return {
+      ...where,
+      disk: met ?? '',
+      now,
+      imageGc: '–',
+      pressure: 'now',
+      eviction: 'now',
+      isNow: true,
+      first: 'eviction',
+      firstIs: 'eviction',
+      victims,
+    }
+  }
+  const { capacityBytes, availableBytes, imageGcMs, pressureMs, first } = disk
+  const used = 100 - (100 * Math.min(Math.max(availableBytes, 0), capacityBytes)) / capacityBytes
+  return {
+    ...where,
+    disk: disk.title,
+    now: `${formatPercent(used)} used, ${formatBytes(availableBytes)} free`,
+    imageGc: imageGcMs === undefined ? (prediction.imageGC?.enabled === false ? 'off' : '–') : timeText(imageGcMs),
+    pressure: timeText(pressureMs),
+    eviction: timeText(evictionMs),
+    isNow: evictionMs === 0,
+    first: firstTexts[first],
+    firstIs: first,
+    victims,
+  }
+}
+
+/** `in 1 h 20 min`: below the second nobody can tell it from now. */
+const timeText = (ms: number | null) => (ms === null ? 'never' : ms < 1000 ? 'now' : `in ${formatDuration(roundMs(ms))}`)
+
+/** To minutes, and hours to hours of days: an estimate that says seconds says too much. */
+function roundMs(ms: number): number {
+  const step = ms < 120_000 ? 1000 : ms < 24 * hourMs ? 60_000 : hourMs
+  return Math.round(ms / step) * step
+}
+
+function victimsText(firstVictims: FirstVictims[] | null, signal: Signal | null): string {
+  if (firstVictims === null) return 'not known'
+  const told = firstVictims.find(one => one.signal === signal)
+  if (told === undefined) return 'not known'
+  const [first, ...rest] = told.pods.map(({ namespace, name }) => shownLine(`${namespace}/${name}`, nameLimit))
+  if (first === undefined) return 'no pod that may be evicted'
+  if (told.alike > 1)
+    return `one of ${formatCount(told.alike)} alike: ${[first, ...rest].slice(0, told.alike).join(', ')}${told.alike > told.pods.length ? ', …' : ''}`
+  return rest.length === 0 ? first : `${first}, then ${rest.join(', ')}`
+}

@@ -1,0 +1,229 @@
+/**
+ * Makes what the page says easier to find: filter, sort, search, links that keep them, copies of a fix, and times in the reader's own zone.
+ * The page is whole without it. It is the one script that the page's policy admits; it asks nobody and writes text only as text.
+ */
+{
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)]
+  const make = (name, properties = {}, ...children) => {
+    const element = Object.assign(document.createElement(name), properties)
+    element.append(...children)
+    return element
+  }
+  const counts = new Intl.NumberFormat('en-US')
+
+  /** Texts are read once: asking 5,000 rows for theirs at each key would be felt. */
+  const texts = new WeakMap()
+  const textOf = element => {
+    if (!texts.has(element)) texts.set(element, element.textContent.toLowerCase())
+    return texts.get(element)
+  }
+
+  const zone = new Intl.DateTimeFormat(undefined, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  })
+  if (zone.resolvedOptions().timeZone !== 'UTC')
+    for (const time of all('time[datetime]'))
+      time.append(make('span', { className: 'local' }, ` (${zone.format(new Date(time.dateTime))})`))
+
+  const copy = async (button, block) => {
+    try {
+      await navigator.clipboard.writeText(block.textContent)
+    } catch {
+      // Some browsers lend the clipboard to no page that was opened from disk.
+      getSelection().selectAllChildren(block)
+      document.execCommand('copy')
+    }
+    button.textContent = 'Copied'
+    setTimeout(() => {
+      button.textContent = 'Copy'
+    }, 2000)
+  }
+  for (const block of all('.fix pre, #plan pre')) {
+    const button = make('button', { type: 'button', className: 'copy' }, 'Copy')
+    button.setAttribute('aria-live', 'polite')
+    button.addEventListener('click', () => copy(button, block))
+    const around = make('div', { className: 'copied' })
+    block.replaceWith(around)
+    around.append(block, button)
+  }
+
+  /** What a section is filtered by, in the address: `#findings?severity=high&text=prod`. */
+  const parse = () => {
+    const [section, query = ''] = decodeURI(location.hash.slice(1)).split('?')
+    return { section, wanted: new URLSearchParams(query) }
+  }
+  const keep = (section, fields) => {
+    const query = new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))
+    history.replaceState(null, '', `#${section}${query.size > 0 ? `?${query}` : ''}`)
+  }
+
+  const bars = new Map()
+  /** A bar of controls before `place`; `apply` gets their values and says what is shown. */
+  const filterBar = (section, place, controls, apply) => {
+    const status = make('output', { className: 'shown' })
+    const bar = make('form', { className: 'filter' })
+    bar.setAttribute('role', 'search')
+    bar.setAttribute('aria-label', `Filter ${section}`)
+    for (const { name, label, field } of controls) {
+      field.name = name
+      bar.append(make('label', {}, make('span', {}, label), field))
+    }
+    bar.append(make('button', { type: 'reset' }, 'Clear'), status)
+    const values = () => Object.fromEntries(controls.map(({ name, field }) => [name, field.value]))
+    const run = () => {
+      status.textContent = apply(values())
+    }
+    const change = () => {
+      run()
+      keep(section, values())
+    }
+    bar.addEventListener('submit', event => event.preventDefault())
+    bar.addEventListener('input', change)
+    bar.addEventListener('reset', () => setTimeout(change))
+    place.before(bar)
+    bars.set(section, wanted => {
+      for (const { name, field } of controls) field.value = wanted.get(name) ?? ''
+      run()
+    })
+    run()
+  }
+  const search = () => make('input', { type: 'search', autocomplete: 'off', spellcheck: false })
+  const choice = (any, values) => {
+    const select = make('select', {}, make('option', { value: '' }, any))
+    for (const value of values) select.append(make('option', { value }, value))
+    return select
+  }
+  const distinct = (elements, key) => [...new Set(elements.flatMap(({ dataset }) => dataset[key] ?? []))]
+  const has = (element, words) => words.every(word => textOf(element).includes(word))
+  const wordsOf = text => text.toLowerCase().split(/\s+/).filter(Boolean)
+
+  const findings = document.getElementById('findings')
+  const found = all('[data-severity]', findings)
+  if (found.length > 1) {
+    const cards = all('article[data-severity]', findings)
+    const place = cards[0]?.parentElement
+    const orders = {
+      nodes: (a, b) => b.dataset.nodes - a.dataset.nodes,
+      newest: (a, b) => (b.dataset.since ?? '').localeCompare(a.dataset.since ?? ''),
+      cluster: (a, b) => a.dataset.cluster.localeCompare(b.dataset.cluster),
+    }
+    let order = ''
+    const controls = [
+      { name: 'text', label: 'Search', field: search() },
+      { name: 'severity', label: 'Severity', field: choice('all', distinct(found, 'severity')) },
+      { name: 'cluster', label: 'Cluster', field: choice('all', distinct(found, 'cluster').toSorted()) },
+      { name: 'family', label: 'Family', field: choice('all', distinct(found, 'family').toSorted()) },
+      { name: 'sort', label: 'Order', field: choice('worst first', Object.keys(orders)) },
+    ]
+    filterBar('findings', place ?? findings.lastElementChild, controls, ({ text, severity, cluster, family, sort }) => {
+      const words = wordsOf(text)
+      let shown = 0
+      for (const element of found) {
+        const { dataset } = element
+        const fits =
+          (severity === '' || dataset.severity === severity) &&
+          (cluster === '' || dataset.cluster === cluster) &&
+          (family === '' || dataset.family === family) &&
+          has(element, words)
+        element.hidden = !fits
+        if (fits) shown += 1
+      }
+      if (sort !== order && place) place.append(...(sort in orders ? cards.toSorted(orders[sort]) : cards))
+      order = sort
+      return `${counts.format(shown)} of ${counts.format(found.length)} shown`
+    })
+  }
+
+  /** More rows than these are not unfolded: to lay them out would be felt at each key. */
+  const unfoldedAtMost = 200
+  const nodes = document.getElementById('nodes')
+  const groups = all('.group', nodes).map(group => ({
+    group,
+    title: group.querySelector('header'),
+    items: all('.node, .node-rows tbody tr', group),
+    table: group.querySelector('.node-rows'),
+    isUnfolded: false,
+    shown: 0,
+  }))
+  const nodeCount = groups.reduce((sum, { items }) => sum + items.length, 0)
+  if (nodeCount > 1) {
+    filterBar('nodes', groups[0].group, [{ name: 'text', label: 'Search nodes, groups, states', field: search() }], ({ text }) => {
+      const words = wordsOf(text)
+      for (const one of groups) {
+        // The words may stand in the group's title and in the node's row.
+        const left = words.filter(word => !textOf(one.title).includes(word))
+        one.shown = 0
+        for (const item of one.items) {
+          const fits = left.length === 0 || has(item, left)
+          if (item.hidden === fits) item.hidden = !fits
+          if (fits) one.shown += 1
+        }
+        one.group.hidden = one.shown === 0
+      }
+      const shown = groups.reduce((sum, one) => sum + one.shown, 0)
+      const isUnfolded = words.length > 0 && shown <= unfoldedAtMost
+      for (const one of groups) {
+        if (!one.table || isUnfolded === one.isUnfolded) continue
+        one.table.open = isUnfolded
+        one.isUnfolded = isUnfolded
+      }
+      return `${counts.format(shown)} of ${counts.format(nodeCount)} nodes on this page shown`
+    })
+  }
+
+  const units = { B: 0, KiB: 1, MiB: 2, GiB: 3, TiB: 4, PiB: 5 }
+  const spans = { d: 86_400, h: 3600, min: 60, s: 1 }
+  /** What a cell is worth: percents, bytes, durations, counts; null where it is a text. */
+  const worth = text => {
+    if (/^(?:now|none)\b/.test(text)) return -1
+    if (text === '' || /^(?:unknown|not known|never|–)/.test(text)) return Number.POSITIVE_INFINITY
+    const times = [...text.matchAll(/(\d+)\s(d|h|min|s)\b/g)]
+    if (times.length > 0) return times.reduce((sum, [, count, unit]) => sum + count * spans[unit], 0)
+    const [, number, unit] = /^(-?[\d,.]+)\s*([KMGTP]?i?B)?/.exec(text.replace('<', '')) ?? []
+    return number === undefined ? null : Number(number.replaceAll(',', '')) * 1024 ** (units[unit] ?? 0)
+  }
+  for (const table of all('table.sortable')) {
+    const headers = all('thead th', table)
+    for (const [index, header] of headers.entries()) {
+      const button = make('button', { type: 'button' }, ...header.childNodes)
+      header.append(button)
+      button.addEventListener('click', () => {
+        const isUp = header.getAttribute('aria-sort') === 'ascending'
+        for (const other of headers) other.removeAttribute('aria-sort')
+        header.setAttribute('aria-sort', isUp ? 'descending' : 'ascending')
+        const body = table.tBodies[0]
+        const keyed = [...body.rows].map(row => {
+          const text = row.cells[index]?.textContent.trim() ?? ''
+          return { row, text, value: row.cells.length < headers.length && index > 1 ? Number.POSITIVE_INFINITY : worth(text) }
+        })
+        const isNumber = keyed.every(({ value }) => value !== null)
+        const compare = isNumber
+          ? (a, b) => (a.value === b.value ? 0 : a.value - b.value)
+          : (a, b) => a.text.localeCompare(b.text, 'en', { numeric: true })
+        keyed.sort((a, b) => (isUp ? compare(b, a) : compare(a, b)))
+        body.append(...keyed.map(({ row }) => row))
+      })
+    }
+  }
+
+  const follow = () => {
+    const { section, wanted } = parse()
+    if (wanted.size > 0 && bars.has(section)) {
+      bars.get(section)(wanted)
+      document.getElementById(section).scrollIntoView()
+      return
+    }
+    let element = document.getElementById(section)
+    if (element?.hidden) bars.get('findings')?.(new URLSearchParams())
+    const target = element
+    for (; element; element = element.parentElement) if (element.tagName === 'DETAILS') element.open = true
+    target?.scrollIntoView()
+  }
+  addEventListener('hashchange', follow)
+  if (location.hash.length > 1) follow()
+}

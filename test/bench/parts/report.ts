@@ -1,0 +1,134 @@
+/** How long the page of a large fleet takes to make, how heavy it is, and how soon a browser shows and filters it, where there is one. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Page } from 'playwright-core'
+import type { AuditReport } from '#model/report.ts'
+import { renderPage } from '#report/compiled-templates.js'
+import { pageView } from '#report/view.ts'
+import { browserPath, openBrowser } from '#test/browser.ts'
+import {
+  auditedNode,
+  dedicatedDisks,
+  filesystem,
+  finding,
+  GiB,
+  nodegroup,
+  quietReport,
+  sharedDisk,
+  unreadNode,
+} from '#test/report-builder.ts'
+import type { Part } from '../main.ts'
+import { measured, type Row } from '../measure.ts'
+
+const runs = 5
+const manyFindings = 60_000
+
+export const reportPart: Part = {
+  name: 'report',
+  nodes: 5000,
+
+  async run(nodes, say) {
+    const usual = fleetReport(nodes, 900)
+    const crowded = fleetReport(nodes, manyFindings)
+    const rows = [
+      pageRow(`page of ${nodes} nodes and 900 findings`, nodes, usual),
+      pageRow(`page of ${nodes} nodes and ${manyFindings} findings`, nodes, crowded),
+    ]
+    if (browserPath === null) {
+      say('There is no Chromium here, so nothing is measured in one: install it, or name it in CHROMIUM.')
+      return rows
+    }
+    return [...rows, ...(await browserRows(nodes, renderPage(pageView(usual))))]
+  },
+}
+
+function pageRow(name: string, nodes: number, report: AuditReport): Row {
+  let body = ''
+  const row = measured(name, nodes, runs, () => {
+    body = renderPage(pageView(report))
+  })
+  return { ...row, bodyBytes: Buffer.byteLength(body) }
+}
+
+/** Groups of 200 nodes; every hundredth node could not be read. */
+function fleetReport(count: number, findingCount: number): AuditReport {
+  const groups = Math.ceil(count / 200)
+  const nodes = Array.from({ length: count }, (_, index) => {
+    const name = `ip-10-${(index >> 8) & 255}-${index & 255}-17.eu-central-1.compute.internal`
+    const identity = { group: nodegroup(`group-${index % groups}`) }
+    if (index % 100 === 7)
+      return unreadNode(name, [{ what: 'configz', message: '503 Service Unavailable: dial tcp 10.8.3.77:10250: connection refused' }], {
+        identity,
+      })
+    const isSplit = index % 3 === 0
+    const prediction = isSplit
+      ? dedicatedDisks(filesystem(20 * GiB, (1 + (index % 17)) * GiB), filesystem(200 * GiB, (20 + (index % 170)) * GiB))
+      : sharedDisk(20 + ((index * 7) % 71))
+    return auditedNode(name, prediction, { identity })
+  })
+  const severities = ['critical', 'high', 'medium', 'low', 'info'] as const
+  const findings = Array.from({ length: findingCount }, (_, index) =>
+    finding(severities[index % severities.length]!, {
+      rule: `rule-${index % 60}`,
+      subject: nodegroup(`group-${index}`),
+      cluster: `cluster-${index % 40}`,
+      nodes: { count: 200, sample: nodes.slice(index % count, (index % count) + 20).map(({ identity }) => identity.name) },
+    }),
+  )
+  return quietReport(nodes, { findings })
+}
+
+async function browserRows(nodes: number, html: string): Promise<Row[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
+  const file = join(folder, 'report.html')
+  writeFileSync(file, html)
+  const browser = await openBrowser()
+  try {
+    const painted: number[] = []
+    const filtered: number[] = []
+    for (let run = 0; run < runs; run++) {
+      const page = await browser.newPage()
+      await page.goto(pathToFileURL(file).href)
+      painted.push(await firstPaintMs(page))
+      filtered.push(await filterMs(page))
+      await page.close()
+    }
+    return [
+      browserRow('Chromium: first content of that page', nodes, painted, html),
+      browserRow('Chromium: filter its nodes', nodes, filtered, html),
+    ]
+  } finally {
+    await browser.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const firstPaintMs = (page: Page) =>
+  page.evaluate<number>(`new Promise(resolve => {
+    const seen = () => performance.getEntriesByName('first-contentful-paint')[0]
+    const look = () => (seen() ? resolve(seen().startTime) : requestAnimationFrame(look))
+    look()
+  })`)
+
+/** From the key to the next frame: three searches, the slowest of them. */
+const filterMs = (page: Page) =>
+  page.evaluate<number>(`(async () => {
+    const field = document.querySelector('#nodes input')
+    let slowest = 0
+    for (const text of ['1', 'ip-10-3', 'group-7']) {
+      field.value = text
+      const startMs = performance.now()
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+      document.body.getBoundingClientRect()
+      slowest = Math.max(slowest, performance.now() - startMs)
+      await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)))
+    }
+    return slowest
+  })()`)
+
+function browserRow(name: string, nodes: number, samples: number[], html: string): Row {
+  const wallMs = samples.toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? Number.NaN
+  return { name, nodes, runs: samples.length, wallMs, cpuMs: 0, peakRssBytes: 0, requests: 0, bodyBytes: Buffer.byteLength(html) }
+}

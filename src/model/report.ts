@@ -1,5 +1,7 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
+import type { Change } from './delta.ts'
 import type { FindingsDocument } from './finding.ts'
+import type { PastFinding } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { ReportedPlan } from './plan.ts'
 import type { EvictionPrediction, Filesystems, ImageGcPrediction, ThresholdOrigin } from './prediction.ts'
@@ -72,6 +74,20 @@ export interface AuditReport {
   alertPercent: number
   /** Absent: none was asked for. */
   plan?: ReportedPlan
+  /** Absent or null: nothing is known of a run before. */
+  before?: RunBefore | null
+}
+
+/** What a report knows of the run before. */
+export interface RunBefore {
+  /** RFC 3339: when its nodes were read. */
+  takenAt: string
+  /** By the id of a finding of today that is not as it was: what became of it, and why, for people (`severity high → critical`). */
+  changes: ReadonlyMap<string, { change: Change; why: string[] }>
+  /** Findings of that run that are no longer there. */
+  ended: PastFinding[]
+  /** Of which less was read today than then, or which came since and were not read; `node` null: the whole cluster. */
+  unread: { cluster: string; node: string | null }[]
 }
 
 /** The forms that an audit is always written in, and those that are asked for beside them. */
@@ -100,4 +116,6 @@ export interface RenderedMail {
   subject: string
   html: string
   text: string
+  /** The same in a few lines, for messengers: at most 3,000 characters. */
+  brief: string
 }

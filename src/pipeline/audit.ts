@@ -122,7 +122,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   const named = history === null || isEveryNodeNamed ? whole : { ...whole, ...withShownNames(whole) }
   const document = before ? withHistory(named, before) : named
   const planned = await context.plan?.(snapshot.keptAt())
-  const report = { document, nodes, alertPercent: policy.alertPercent, plan: planned?.reported }
+  const report = { document, nodes, alertPercent: policy.alertPercent, plan: planned?.reported, before: before?.before ?? null }
   const rendered = renderReport(report, formats)
   const { unfit } = rendered
   const files = [...rendered.files, ...(planned?.file ? [planned.file] : [])]

@@ -76,6 +76,15 @@ export interface AuditReport {
   plan?: ReportedPlan
   /** Absent or null: nothing is known of a run before. */
   before?: RunBefore | null
+  /** Of clusters and nodegroups, where they are known. */
+  tags?: ResourceTags[]
+}
+
+export interface ResourceTags {
+  cluster: string
+  /** Null: the cluster's own. */
+  nodegroup: string | null
+  tags: Record<string, string>
 }
 
 /** What a report knows of the run before. */

@@ -5,11 +5,12 @@ import { sdkRegion } from '#clients/eks.ts'
 import type { Store } from '#clients/store.ts'
 import type { Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { defaultPolicy, type Policy, type ReportOwner } from '#model/policy.ts'
 import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
 import { isWhole } from '#model/selection.ts'
+import type { MailChannel } from '#publish/channel.ts'
 import { s3 } from '#publish/channels/s3.ts'
-import { ses } from '#publish/channels/ses.ts'
+import { type SesOptions, ses } from '#publish/channels/ses.ts'
 import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan-store.ts'
 import { openSnapshot } from '#snapshot/write.ts'
@@ -17,6 +18,7 @@ import { type AuditResult, audit } from './audit.ts'
 import { liveFleet } from './fleet.ts'
 import { openHistory } from './history/history.ts'
 import { type PlanBesideOptions, planBeside } from './plan-beside.ts'
+import { audiencesOf } from './publication.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 import { policyKey, remainingOf, type ServiceRuntime, storeOf, timeLimit } from './service-runtime.ts'
 import { embeddedMetricsName, formatsWith, rules } from './shelves.ts'
@@ -72,19 +74,20 @@ async function runUntil(
   if (before !== null) return before
 
   const { policy, mistakes } = await policyOf(store, runtime)
-  const mail = mailOf(request, settings, policy)
-  if (!isDryRun && store === null && mail === null)
+  const ways = waysOf(request, settings, policy, { region, runId, store, now: runtime.now, signal: endAt })
+  const audiences = isDryRun ? [] : audiencesOf(policy.report, ways.to)
+  if (!isDryRun && store === null && audiences.every(({ channels }) => channels.length === 0))
     throw new OperatorError('The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS')
   await mkdir(runtime.folder, { recursive: true })
   const result = await audit(liveFleet({ policy, selection, signal: readUntil }), {
     source: 'live',
-    inputErrors: mistakes,
+    inputErrors: [...mistakes, ...ways.mistakes],
     version: runtime.version,
     policy,
     rules,
     formats: formatsWith(policy.report.formats),
     channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
-    mail: mail && ses({ ...mail, region, runId, store, now: runtime.now, signal: endAt }),
+    audiences,
     snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
     history: store === null || isDryRun ? null : openHistory({ store, runId, isWhole: isWhole(selection), ...policy.history }),
     verify: nodes => rejectUnknownNames(selection, nodes),
@@ -95,7 +98,7 @@ async function runUntil(
   })
   const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
   if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
-  const failures = [...mistakes, ...failuresOf(result)]
+  const failures = [...mistakes, ...ways.mistakes, ...failuresOf(result)]
   if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
   if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
   return answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
@@ -108,11 +111,24 @@ const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot:
     store === null ? options : { ...options, approveOptions: ` --store ${store.location}`, keep: plan => keepPlan(store, plan) },
   )
 
-/** Whom the policy names, else whom the stack names. */
-function mailOf({ isMailed, isDryRun }: AuditRequest, settings: Settings, { report }: Policy): { from: string; to: string[] } | null {
+type SendContext = Pick<SesOptions, 'region' | 'runId' | 'store' | 'now' | 'signal'>
+
+/** Whom the policy names, else whom the stack names; owners only by the policy. What keeps them from being told is a mistake, and stands in the report. */
+function waysOf({ isMailed }: AuditRequest, settings: Settings, { report }: Policy, context: SendContext) {
   const from = report.sender ?? settings.sender
-  const to = report.recipients ?? settings.recipients
-  return from === null || to.length === 0 || !isMailed || isDryRun ? null : { from, to }
+  const { unsubscribe, bouncesTo } = report
+  const to = (owner: ReportOwner | null): MailChannel[] => {
+    const recipients = owner?.recipients ?? report.recipients ?? settings.recipients
+    if (from === null || recipients.length === 0 || !isMailed) return []
+    return [ses({ ...context, from, to: recipients, unsubscribe, bouncesTo, owner: owner?.name })]
+  }
+  const isSenderMissing = from === null && isMailed && (report.owners.length > 0 || report.recipients !== null)
+  const mistakes = isSenderMissing
+    ? [
+        'the policy names recipients and there is no sender: set report.sender, or the stack’s parameter sender, to an address that SES has verified',
+      ]
+    : []
+  return { to, mistakes }
 }
 
 async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null> {

@@ -1,7 +1,8 @@
-/** Amazon SES: the mail of a run, once for each run id. */
+/** Amazon SES: the mail of a run, once for each run id and owner. */
 import type { CredentialSource } from '#clients/credentials.ts'
-import { sendMail, sendTimeLimitMs } from '#clients/sesv2.ts'
+import { type MailHeader, sendMail, sendTimeLimitMs } from '#clients/sesv2.ts'
 import type { Store } from '#clients/store.ts'
+import type { ReportPolicy } from '#model/policy.ts'
 import type { MailChannel, MailDelivery } from '#publish/channel.ts'
 import { runKey } from '#publish/run.ts'
 import { type SendOutcome, sendOnce } from '#publish/send-once.ts'
@@ -9,6 +10,12 @@ import { type SendOutcome, sendOnce } from '#publish/send-once.ts'
 export interface SesOptions {
   from: string
   to: string[]
+  /** Whose mail it is: each has a mark of its own. Absent: everybody's. */
+  owner?: string
+  /** Where a reader asks not to get it any more; `oneClick`: the URL takes a POST. */
+  unsubscribe?: Unsubscribe
+  /** Who hears of mails that came back; null or absent: the sender. */
+  bouncesTo?: string | null
   region: string
   /** Absent: the SDK's own chain. */
   credentials?: CredentialSource
@@ -19,18 +26,34 @@ export interface SesOptions {
   signal?: AbortSignal
 }
 
-const markerName = 'mail.json'
+/** Addresses as the policy has them. */
+export type Unsubscribe = ReportPolicy['unsubscribe']
+
 /** Sending has ended by then: nobody takes over from one who is still at it. */
 const leaseMs = 2 * sendTimeLimitMs
 const namedRecipients = 3
 
-export function ses({ from, to, region, credentials, runId, store, now, signal }: SesOptions): MailChannel {
-  const id = 'ses'
+export function ses({
+  from,
+  to,
+  owner,
+  unsubscribe,
+  bouncesTo = null,
+  region,
+  credentials,
+  runId,
+  store,
+  now,
+  signal,
+}: SesOptions): MailChannel {
+  const id = owner === undefined ? 'ses' : `ses ${owner}`
+  const markerName = owner === undefined ? 'mail.json' : `mail-${owner}.json`
+  const headers = unsubscribe === undefined ? [] : unsubscribeHeaders(unsubscribe, owner)
   const blank = { channel: id, location: null, link: null, error: null, messageId: null, doubt: null }
   return {
     id,
-    async send(mail, attachments): Promise<MailDelivery> {
-      const send = () => sendMail({ from, to, ...mail, attachments }, { region, credentials, signal })
+    async send({ subject, html, text }, attachments): Promise<MailDelivery> {
+      const send = () => sendMail({ from, to, bouncesTo, subject, html, text, headers, attachments }, { region, credentials, signal })
       try {
         const outcome = await sendOnce(send, { store, key: runKey(runId, markerName), now, leaseMs })
         const { state } = outcome
@@ -46,6 +69,18 @@ export function ses({ from, to, region, credentials, runId, store, now, signal }
       }
     },
   }
+}
+
+/** RFC 2369 and RFC 8058. */
+function unsubscribeHeaders({ url, mailto, oneClick }: Unsubscribe, owner: string | undefined): MailHeader[] {
+  const subject = encodeURIComponent(`unsubscribe highwater${owner === undefined ? '' : ` ${owner}`}`)
+  const addresses = [
+    ...(url === null ? [] : [`<${url}>`]),
+    ...(mailto === null ? [] : [`<mailto:${encodeURI(mailto)}?subject=${subject}>`]),
+  ]
+  if (addresses.length === 0) return []
+  const list = { name: 'List-Unsubscribe', value: addresses.join(', ') }
+  return url !== null && oneClick ? [list, { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' }] : [list]
 }
 
 function said(outcome: SendOutcome, to: string[]): string {

@@ -89,6 +89,10 @@ const reportPolicy = z
       .default(defaultPolicy.report.unsubscribe)
       .describe('where a reader asks not to get the mail any more: stands in its header List-Unsubscribe and at its end'),
     bouncesTo: address.nullable().default(null).describe('who hears of mails that came back, a verified identity; by default the sender'),
+    webhookHosts: z
+      .array(z.string().regex(/^[a-z0-9*]([a-z0-9.*-]{0,251}[a-z0-9*])?$/, 'a host name in lower case'))
+      .default(defaultPolicy.report.webhookHosts)
+      .describe('hosts that the stack’s webhook may be on, * stands for any run of characters'),
     formats: z.array(z.enum(moreFormats)).default(defaultPolicy.report.formats).describe('written beside page and findings'),
   })
   .default(defaultPolicy.report)

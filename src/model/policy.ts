@@ -166,6 +166,8 @@ export interface ReportPolicy {
   unsubscribe: { mailto: string | null; url: string | null; oneClick: boolean }
   /** Who hears of mails that came back; null: the sender. */
   bouncesTo: string | null
+  /** Hosts that the stack's webhook may be on; `*` stands for any run of characters. */
+  webhookHosts: string[]
   formats: MoreFormat[]
 }
 
@@ -257,6 +259,7 @@ export const defaultPolicy: Policy = {
     owners: [],
     unsubscribe: { mailto: null, url: null, oneClick: false },
     bouncesTo: null,
+    webhookHosts: ['hooks.slack.com'],
     formats: [],
   },
   history: { retentionDays: 400 },

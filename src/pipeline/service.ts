@@ -5,12 +5,10 @@ import { sdkRegion } from '#clients/eks.ts'
 import type { Store } from '#clients/store.ts'
 import type { Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { defaultPolicy, type Policy, type ReportOwner } from '#model/policy.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
 import { isWhole } from '#model/selection.ts'
-import type { MailChannel } from '#publish/channel.ts'
 import { s3 } from '#publish/channels/s3.ts'
-import { type SesOptions, ses } from '#publish/channels/ses.ts'
 import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan-store.ts'
 import { openSnapshot } from '#snapshot/write.ts'
@@ -22,6 +20,7 @@ import { audiencesOf } from './publication.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 import { policyKey, remainingOf, type ServiceRuntime, storeOf, timeLimit } from './service-runtime.ts'
 import { embeddedMetricsName, formatsWith, rules } from './shelves.ts'
+import { waysOf } from './ways.ts'
 
 export interface AuditRuntime extends ServiceRuntime {
   /** Where metrics go that the policy asks for (`report.formats`: emf). */
@@ -74,10 +73,12 @@ async function runUntil(
   if (before !== null) return before
 
   const { policy, mistakes } = await policyOf(store, runtime)
-  const ways = waysOf(request, settings, policy, { region, runId, store, now: runtime.now, signal: endAt })
+  const ways = waysOf(request, settings, policy.report, { region, runId, store, now: runtime.now, signal: endAt })
   const audiences = isDryRun ? [] : audiencesOf(policy.report, ways.to)
   if (!isDryRun && store === null && audiences.every(({ channels }) => channels.length === 0))
-    throw new OperatorError('The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS')
+    throw new OperatorError(
+      'The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS, or HIGHWATER_TOPIC_ARN',
+    )
   await mkdir(runtime.folder, { recursive: true })
   const result = await audit(liveFleet({ policy, selection, signal: readUntil }), {
     source: 'live',
@@ -110,26 +111,6 @@ const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot:
     snapshot,
     store === null ? options : { ...options, approveOptions: ` --store ${store.location}`, keep: plan => keepPlan(store, plan) },
   )
-
-type SendContext = Pick<SesOptions, 'region' | 'runId' | 'store' | 'now' | 'signal'>
-
-/** Whom the policy names, else whom the stack names; owners only by the policy. What keeps them from being told is a mistake, and stands in the report. */
-function waysOf({ isMailed }: AuditRequest, settings: Settings, { report }: Policy, context: SendContext) {
-  const from = report.sender ?? settings.sender
-  const { unsubscribe, bouncesTo } = report
-  const to = (owner: ReportOwner | null): MailChannel[] => {
-    const recipients = owner?.recipients ?? report.recipients ?? settings.recipients
-    if (from === null || recipients.length === 0 || !isMailed) return []
-    return [ses({ ...context, from, to: recipients, unsubscribe, bouncesTo, owner: owner?.name })]
-  }
-  const isSenderMissing = from === null && isMailed && (report.owners.length > 0 || report.recipients !== null)
-  const mistakes = isSenderMissing
-    ? [
-        'the policy names recipients and there is no sender: set report.sender, or the stack’s parameter sender, to an address that SES has verified',
-      ]
-    : []
-  return { to, mistakes }
-}
 
 async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null> {
   try {

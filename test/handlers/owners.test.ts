@@ -11,6 +11,7 @@ import type { ReportPolicy } from '#model/policy.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invoke } from '#test/lambda.ts'
+import { webhookServer } from '#test/webhook-server.ts'
 
 const tick = JSON.parse(readFileSync('events/scheduled.json', 'utf8'))
 const runId = '2026-11-21T05-00-00Z'
@@ -160,6 +161,44 @@ describe('the headers of a mail', () => {
   it('name an address for bounces that SES has not verified', async () => {
     const { lab } = await world({ bouncesTo: 'bounces@elsewhere.test' })
     await expect(invoke(tick)).rejects.toThrow(/To do: verify bounces@elsewhere\.test, to which mails that come back are sent/)
+    expect(lab.mails()).toEqual([])
+  })
+})
+
+describe('other messengers', () => {
+  const topic = { HIGHWATER_TOPIC_ARN: 'arn:aws:sns:us-east-1:111122223333:reports' }
+
+  it('hear of the run once a tick, and are silent where the mail is', async () => {
+    const { url, bodies } = await webhookServer()
+    const environment = { ...topic, HIGHWATER_WEBHOOK_URL: url }
+    const { lab } = await world({ onlyOnChange: true, webhookHosts: ['localhost'] }, [tagged])
+    await invoke(tick, environment)
+    await invoke(tick, environment)
+    const [mail] = lab.mails()
+    expect(lab.notices()).toEqual([{ topicArn: topic.HIGHWATER_TOPIC_ARN, subject: mail?.subject, message: mail?.text }])
+    expect(bodies).toHaveLength(1)
+    expect(JSON.parse(bodies[0]!).text).toMatch(/^Critical: .* in recorded - highwater .*\n- Critical: /)
+    const { deliveries } = await invoke({ ...tick, scheduledTime: '2026-11-22T05:00:00Z' }, environment)
+    expect(deliveries.slice(1).map(({ channel, location }) => [channel, location])).toEqual(
+      ['ses', 'sns', 'webhook'].map(channel => [channel, expect.stringMatching(/^not sent: nothing has changed/)]),
+    )
+    expect([lab.mails().length, lab.notices().length, bodies.length]).toEqual([1, 1, 1])
+  })
+
+  it('that fail end the run red and cost nobody else a word, and no secret is told', async () => {
+    const { lab } = await world({}, [{ ...tagged, sns: { denied: true } }])
+    const run = invoke(tick, { ...topic, HIGHWATER_WEBHOOK_URL: 'https://127.0.0.1:1/s3cret' })
+    await expect(run).rejects.toThrow(
+      /sns: .*Grant sns:Publish.*webhook: nothing was sent to the webhook: its host 127\.0\.0\.1 is not one/,
+    )
+    await expect(run).rejects.not.toThrow('s3cret')
+    expect(lab.mails()).toHaveLength(1)
+  })
+
+  it('need no mail beside them', async () => {
+    const { lab } = await world({}, [tagged])
+    await invoke(tick, { ...topic, HIGHWATER_SENDER: '', HIGHWATER_RECIPIENTS: '' })
+    expect(lab.notices()).toHaveLength(1)
     expect(lab.mails()).toEqual([])
   })
 })

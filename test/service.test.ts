@@ -90,7 +90,7 @@ describe('npx serverless package, without account or login', () => {
       HIGHWATER_TOPIC_ARN: '',
       // Read by CloudFormation when the stack is deployed: the template has no secret.
       HIGHWATER_WEBHOOK_URL: {
-        'Fn::If': ['HasWebhook', { 'Fn::Sub': '{{resolve:secretsmanager:${WebhookSecretArn}:SecretString}}' }, ''],
+        'Fn::If': ['HasWebhook', { 'Fn::Sub': `{{resolve:secretsmanager:$\{WebhookSecretArn}:SecretString}}` }, ''],
       },
     })
     expect(

@@ -71,6 +71,7 @@ function ownership({ tags = [], nodes }: AuditReport, match: OwnerMatch) {
     return isTagged(cluster, subject?.kind === 'Nodegroup' ? subject.name : null)
   }
   const known = new Set(nodes.map(({ cluster }) => cluster))
+  const partly = new Set(nodes.filter(({ cluster, identity }) => group(cluster, identity.group)).map(({ cluster }) => cluster))
   return {
     /** Whether a group's nodes are theirs; null: the whole cluster. */
     group,
@@ -78,7 +79,7 @@ function ownership({ tags = [], nodes }: AuditReport, match: OwnerMatch) {
     someOf(cluster: string): boolean {
       if (!inCluster(cluster)) return false
       const isOpen = match.tags === undefined ? !known.has(cluster) : !tagsOf.has(JSON.stringify([cluster, null]))
-      return isOpen || group(cluster, null) || nodes.some(node => node.cluster === cluster && group(cluster, node.identity.group))
+      return isOpen || group(cluster, null) || partly.has(cluster)
     },
   }
 }

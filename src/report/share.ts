@@ -31,6 +31,8 @@ export function shareOf(report: AuditReport, match: OwnerMatch): AuditReport | n
   return {
     ...report,
     nodes,
+    // It is of the whole fleet, and theirs is not to approve.
+    plan: undefined,
     document: {
       ...document,
       clusters: clusters.map(cluster => partOf(cluster, nodes, report.nodes)),

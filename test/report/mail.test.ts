@@ -268,6 +268,7 @@ describe('the mail of a second morning', () => {
     ['something ended', second({ ended: [ended('a', 'gone')] }), [stored], true],
     ['less was read', second({ unread: [{ cluster: 'staging', node: null }] }), [stored], true],
     ['a channel failed', second({}), [down], true],
+    ['a plan could not be made', { ...second({}), plan: { state: 'failed', why: 'x' } }, [stored], true],
     [
       'the input is broken',
       { ...second({}), document: { ...second({}).document, run: { ...morning.document.run, inputErrors: ['x'] } } },

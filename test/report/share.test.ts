@@ -144,6 +144,11 @@ describe("an owner's share of a report", () => {
     expect(share?.document.unknowns).toEqual([])
   })
 
+  it('has no plan of the whole fleet', () => {
+    const planned: AuditReport = { ...report, plan: { state: 'failed', why: 'x' } }
+    expect(shareOf(planned, { nodegroup: 'batch' })?.plan).toBeUndefined()
+  })
+
   it('parts a whole fleet without losing a finding', () => {
     const morning = morningReport()
     const groups = ['general', 'batch', 'edge', 'default', 'windows']

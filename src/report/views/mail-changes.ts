@@ -107,8 +107,8 @@ export function standingText(standing: Finding[]): string | null {
  * run itself. A run without one before it always has.
  */
 export function hasNews(report: AuditReport, deliveries: Delivery[]): boolean {
-  const { before, document } = report
-  if (!before || document.run.inputErrors.length > 0) return true
+  const { before, document, plan } = report
+  if (!before || document.run.inputErrors.length > 0 || plan?.state === 'failed') return true
   if (deliveries.some(({ error, location }) => error !== null || location === null)) return true
   return mailChanges(report).counts.length > 0 || document.clusters.some(({ outcomes }) => outcomes.error > 0)
 }

@@ -214,7 +214,7 @@ describe('trouble', () => {
   it('with the time: it publishes what it has, and the mail says so first', async () => {
     const storeFolder = temporaryFolder()
     const lab = await labOf([fleet({ nodes: 400 })], { storeFolder })
-    const answer = await invoke(tick, {}, 10_000)
+    const answer = await invoke(tick, {}, 20_000)
     expect(answer).toMatchObject({ state: 'published', clusters: [{ coverage: { nodes: 400 } }] })
     expect(answer.clusters[0]?.coverage.read).toBeLessThan(400)
     expect(lab.mails()[0]?.subject).toMatch(/^Cut short/)

@@ -17,6 +17,14 @@ const schema = z.strictObject({
   HIGHWATER_REPORT_BASE_URL: optional(
     z.string().check(z.regex(/^https:\/\/[\w.-]+(:\d+)?(\/[\w.~%+-]+)*\/*$/, 'an https:// address without query or credentials')),
   ),
+  HIGHWATER_TOPIC_ARN: optional(
+    z.string().check(z.regex(/^arn:[\w-]+:sns:[a-z]{2}(-[a-z]+)+-\d:\d{12}:[\w-]{1,256}$/, 'the ARN of an SNS topic (standard, not FIFO)')),
+  ),
+  HIGHWATER_WEBHOOK_URL: optional(
+    z
+      .string()
+      .check(z.regex(/^https:\/\/[a-z0-9.-]+(:\d+)?\/[\w.~%+=&?/@:-]*$/, 'an https:// address without credentials before its host')),
+  ),
   /** Read where the log lines are written. */
   HIGHWATER_SERVICE: optional(z.string()),
   HIGHWATER_DEBUG: optional(z.string()),
@@ -43,6 +51,8 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     kmsKeyId: data.HIGHWATER_KMS_KEY_ID ?? null,
     sender: data.HIGHWATER_SENDER ?? null,
     recipients,
+    topicArn: data.HIGHWATER_TOPIC_ARN ?? null,
+    webhookUrl: data.HIGHWATER_WEBHOOK_URL ?? null,
     reportBaseUrl: data.HIGHWATER_REPORT_BASE_URL?.replace(/\/+$/, '') ?? null,
   }
 }

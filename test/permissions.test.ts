@@ -6,6 +6,7 @@ import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
+import { snsPermissions } from '#clients/sns.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
 import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
@@ -246,6 +247,14 @@ describe('serverless.yml', () => {
     const bucket = `arn:${sub('AWS::Partition')}:s3:::${sub('InspectOutputBucket')}`
     const output: Grants = { bucket: { Resource: bucket }, object: { Resource: `${bucket}/${sub('param:inspectOutputPrefix')}*` } }
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(s3ReadPermissions, output).map(canonical).toSorted())
+  })
+
+  it('lets the function publish to the topic only where there is one', () => {
+    const { Condition, Properties } = Resources.AuditTopicPolicy
+    expect(Condition).toBe('HasReportTopic')
+    const topic: Grants = { topic: { Resource: sub('ReportTopicArn') } }
+    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(snsPermissions, topic).map(canonical))
+    for (const action of snsPermissions) expect(permissionsDocument()).toContain(`\`${action}\` on that topic`)
   })
 
   it.each([

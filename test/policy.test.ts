@@ -28,6 +28,10 @@ modes:
   - mode: both
 inspectOutput: { bucket: our-bucket, prefix: nodes/ }
 timeoutsMs: { inspect: 60000 }
+report:
+  onlyOnChange: true
+  owners: [{ name: payments, match: { tags: { team: pay* } }, recipients: [payments@example.com] }]
+  unsubscribe: { url: 'https://lists.example.com/stop?list=a&b=c', oneClick: true }
 logRotation:
   /etc/logrotate.d/app: { directives: { rotate: 5, size: 100M, copytruncate: true, compress: false } }
   /etc/logrotate.conf: { sha256: ${'a1'.repeat(32)} }
@@ -48,6 +52,12 @@ logRotation:
       ],
       inspectOutput: { bucket: 'our-bucket', prefix: 'nodes/' },
       timeoutsMs: { list: 30_000, inspect: 60_000 },
+      report: {
+        recipients: null,
+        onlyOnChange: true,
+        owners: [{ name: 'payments', match: { tags: { team: 'pay*' } }, recipients: ['payments@example.com'], onlyOnChange: false }],
+        unsubscribe: { mailto: null, url: 'https://lists.example.com/stop?list=a&b=c', oneClick: true },
+      },
       logRotation: {
         '/etc/logrotate.d/app': {
           sha256: null,
@@ -84,6 +94,25 @@ logRotation:
     ['logRotation: { /etc/logrotate.d/app: { directives: { Rotate 5: true } } }', 'Rotate 5: Invalid key'],
   ])('refuses %s', (text, reason) => {
     expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(new RegExp(`^team\\.yaml:.*logRotation.*${reason}`))
+  })
+
+  it.each([
+    ['{ owners: [{ name: Pay, match: {}, recipients: [a@example.com] }] }', 'owners.0.name: up to 40 lower-case letters'],
+    ['{ owners: [{ name: ../up, match: {}, recipients: [a@example.com] }] }', 'owners.0.name: up to 40 lower-case letters'],
+    ['{ owners: [{ name: pay, recipients: [a@example.com] }] }', 'owners.0.match: '],
+    [
+      '{ owners: [{ name: pay, match: { nodegroups: [x] }, recipients: [a@example.com] }] }',
+      'owners.0.match: Unrecognized key: "nodegroups"',
+    ],
+    ['{ owners: [{ name: pay, match: {}, recipients: [] }] }', 'owners.0.recipients: '],
+    ['{ owners: [&one { name: pay, match: {}, recipients: [a@example.com] }, *one] }', 'owners: each owner has a name of its own'],
+    ["{ unsubscribe: { url: 'http://lists.example.com' } }", 'unsubscribe.url: an https:// address'],
+    ["{ unsubscribe: { url: 'https://lists.example.com/>,<mailto:x@example.com' } }", 'unsubscribe.url: an https:// address'],
+    ['{ unsubscribe: { oneClick: true } }', 'unsubscribe.oneClick: one click needs a url'],
+    ['{ unsubscribe: { mailto: nobody } }', 'unsubscribe.mailto: an e-mail address'],
+    ['{ bouncesTo: nobody }', 'bouncesTo: an e-mail address'],
+  ])('refuses the report %s', (report, reason) => {
+    expect(() => parsePolicy(`report: ${report}`, 'team.yaml', policyTerms)).toThrow(`report.${reason}`)
   })
 
   it('refuses rules that there are not: such a waiver would waive nothing, without a word', () => {

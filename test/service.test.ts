@@ -74,9 +74,11 @@ describe('npx serverless package, without account or login', () => {
 
   it('hands every stack parameter to it, under the names that the settings know', () => {
     const [lambda, other] = ofType('AWS::Lambda::Function')
-    expect(other?.Properties.Environment).toEqual(lambda?.Properties.Environment)
-    const environment = lambda?.Properties.Environment as { Variables: Record<string, unknown> } | undefined
-    const Variables = environment?.Variables ?? {}
+    const variablesOf = (made: typeof lambda) =>
+      (made?.Properties.Environment as { Variables: Record<string, unknown> } | undefined)?.Variables ?? {}
+    const Variables = variablesOf(lambda)
+    const { HIGHWATER_TOPIC_ARN: _topic, HIGHWATER_WEBHOOK_URL: _webhook, ...shared } = Variables
+    expect(variablesOf(other)).toEqual(shared)
     expect(Variables).toEqual({
       HIGHWATER_SERVICE: 'highwater-prod',
       HIGHWATER_BUCKET: { Ref: 'ReportBucket' },
@@ -85,8 +87,15 @@ describe('npx serverless package, without account or login', () => {
       HIGHWATER_SENDER: 'highwater@example.com',
       HIGHWATER_RECIPIENTS: 'a@example.com,b@example.com',
       HIGHWATER_REPORT_BASE_URL: 'https://reports.example.com',
+      HIGHWATER_TOPIC_ARN: '',
+      // Read by CloudFormation when the stack is deployed: the template has no secret.
+      HIGHWATER_WEBHOOK_URL: {
+        'Fn::If': ['HasWebhook', { 'Fn::Sub': `{{resolve:secretsmanager:$\{WebhookSecretArn}:SecretString}}` }, ''],
+      },
     })
-    expect(parseSettings({ ...(Variables as Record<string, string>), HIGHWATER_BUCKET: 'reports' })).toMatchObject({
+    expect(
+      parseSettings({ ...(Variables as Record<string, string>), HIGHWATER_BUCKET: 'reports', HIGHWATER_WEBHOOK_URL: '' }),
+    ).toMatchObject({
       sender: 'highwater@example.com',
       recipients: ['a@example.com', 'b@example.com'],
     })

@@ -8,6 +8,8 @@ const whole = {
   HIGHWATER_SENDER: 'highwater@example.com',
   HIGHWATER_RECIPIENTS: 'a@example.com, b@example.com,',
   HIGHWATER_REPORT_BASE_URL: 'https://reports.example.com/',
+  HIGHWATER_TOPIC_ARN: 'arn:aws:sns:eu-west-1:111122223333:reports',
+  HIGHWATER_WEBHOOK_URL: 'https://hooks.slack.com/services/T000/B000/XXXX',
 }
 
 describe('parseSettings', () => {
@@ -19,6 +21,8 @@ describe('parseSettings', () => {
       sender: 'highwater@example.com',
       recipients: ['a@example.com', 'b@example.com'],
       reportBaseUrl: 'https://reports.example.com',
+      topicArn: 'arn:aws:sns:eu-west-1:111122223333:reports',
+      webhookUrl: 'https://hooks.slack.com/services/T000/B000/XXXX',
     })
   })
 
@@ -31,6 +35,8 @@ describe('parseSettings', () => {
       sender: null,
       recipients: [],
       reportBaseUrl: null,
+      topicArn: null,
+      webhookUrl: null,
     })
   })
 
@@ -48,6 +54,17 @@ describe('parseSettings', () => {
     [{ ...whole, HIGHWATER_PREFIX: 'eks' }, 'a key prefix'],
   ])('refuses %j: %s', (environment, message) => {
     expect(() => parseSettings(environment)).toThrow(message)
+  })
+
+  it.each([
+    ['HIGHWATER_TOPIC_ARN', 'reports', 'the ARN of an SNS topic'],
+    ['HIGHWATER_TOPIC_ARN', 'arn:aws:sns:eu-west-1:111122223333:reports.fifo', 'standard, not FIFO'],
+    ['HIGHWATER_WEBHOOK_URL', 'http://hooks.slack.com/s3cret', 'an https:// address'],
+    ['HIGHWATER_WEBHOOK_URL', 'https://me:s3cret@hooks.slack.com/x', 'an https:// address'],
+    ['HIGHWATER_WEBHOOK_URL', '{{resolve:secretsmanager:s3cret}}', 'an https:// address'],
+  ])('refuses %s that is %s, and repeats no secret', (name, value, message) => {
+    expect(() => parseSettings({ ...whole, [name]: value })).toThrow(message)
+    expect(() => parseSettings({ ...whole, [name]: value })).not.toThrow('s3cret')
   })
 
   it('names every mistake at once', () => {

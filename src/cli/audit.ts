@@ -10,6 +10,7 @@ import { isWhole } from '#model/selection.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { type History, openHistory } from '#pipeline/history/history.ts'
 import { planBeside } from '#pipeline/plan-beside.ts'
+import { audiencesOf } from '#pipeline/publication.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { folder, formats, formatsWith, rules } from '#pipeline/shelves.ts'
 import { openSnapshot } from '#snapshot/write.ts'
@@ -115,7 +116,7 @@ async function auditInto(options: AuditOptions): Promise<AuditResult> {
       rules,
       formats: formatsWith([...policy.report.formats, ...options.outputs, ...(options.format === 'text' ? [] : [options.format])]),
       channels: [folder(options.out)],
-      mail: null,
+      audiences: audiencesOf(policy.report, () => []),
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
       options: { allNodes: options.allNodes },

@@ -16,9 +16,18 @@ export interface MailAttachment {
   body: Buffer
 }
 
+/** ASCII, both. */
+export interface MailHeader {
+  name: string
+  value: string
+}
+
 export interface Mail {
   from: string
   to: string[]
+  /** Who hears of it when it comes back, a verified identity; null: the sender. */
+  bouncesTo?: string | null
+  headers?: MailHeader[]
   subject: string
   html: string
   text: string
@@ -87,26 +96,28 @@ const headerBytes = 16_384
 const isAddress = (text: string) => /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(bare(text)) && !/[\r\n]/.test(text)
 
 function checkMail(mail: Mail): void {
-  const { from, to } = mail
+  const { from, to, bouncesTo } = mail
   if (to.length === 0) throw new OperatorError('The mail has no recipient. Name at least one in the settings')
   if (to.length > sesRecipientsMax)
     throw new OperatorError(`The mail has ${to.length} recipients, SES takes ${sesRecipientsMax}. Use the address of a distribution list`)
-  const wrong = [from, ...to].filter(address => !isAddress(address))
+  const wrong = [from, ...to, ...(bouncesTo ? [bouncesTo] : [])].filter(address => !isAddress(address))
   if (wrong.length > 0) throw new OperatorError(`No e-mail address: ${wrong.map(address => `"${oneLine(address, 100)}"`).join(', ')}`)
   const bytes = mailBytes(mail)
   if (bytes > sesMessageMaxBytes)
     throw new OperatorError(`The mail would have ${bytes} bytes, SES takes ${sesMessageMaxBytes}. Send a link instead of the attachment`)
 }
 
-function request({ from, to, subject, html, text, attachments }: Mail): SendEmailCommandInput {
+function request({ from, to, bouncesTo, headers = [], subject, html, text, attachments }: Mail): SendEmailCommandInput {
   const content = (data: string) => ({ Data: data, Charset: 'UTF-8' })
   return {
     FromEmailAddress: from,
     Destination: { ToAddresses: to },
+    ...(bouncesTo && { FeedbackForwardingEmailAddress: bouncesTo }),
     Content: {
       Simple: {
         Subject: content(oneLine(subject, maxSubjectLength)),
         Body: { Html: content(html), Text: content(text) },
+        ...(headers.length > 0 && { Headers: headers.map(({ name, value }) => ({ Name: name, Value: value })) }),
         ...(attachments.length === 0
           ? {}
           : {
@@ -146,10 +157,11 @@ const overdue = (region: string, timeLimitMs: number, cause: unknown) =>
     },
   )
 
-function sesFailure(error: unknown, { from, to }: Mail, region: string): RequestFailure {
+function sesFailure(error: unknown, mail: Mail, region: string): RequestFailure {
+  const { from, to } = mail
   const { name, text, status } = awsError(error)
   const fail = (message: string) => requestFailure(error, `SES SendEmail in ${region}: ${message}`)
-  if (name === 'MessageRejected' && /not verified/i.test(text)) return fail(notVerified(text, from, to, region))
+  if (name === 'MessageRejected' && /not verified/i.test(text)) return fail(notVerified(text, mail, region))
   if (name === 'MailFromDomainNotVerifiedException')
     return fail(`the MAIL FROM domain of ${from} is not verified (${text}). Set its MX and SPF records as the SES console shows them`)
   if (name === 'MessageRejected') return fail(`the mail was refused for what is in it (${text})`)
@@ -179,13 +191,15 @@ function sesFailure(error: unknown, { from, to }: Mail, region: string): Request
 }
 
 /** SES names the identities in its message; the sender among them is one mistake, recipients alone are the sandbox. */
-function notVerified(text: string, from: string, to: string[], region: string): string {
-  const named = [from, ...to].filter(address => text.toLowerCase().includes(bare(address).toLowerCase()))
-  const isSender = named.includes(from)
-  const recipients = named.filter(address => address !== from)
+function notVerified(text: string, { from, to, bouncesTo }: Mail, region: string): string {
+  const isNamed = (address: string) => text.toLowerCase().includes(bare(address).toLowerCase())
+  const isSender = isNamed(from)
+  const bounces = bouncesTo && bouncesTo !== from && isNamed(bouncesTo) ? bouncesTo : null
+  const recipients = to.filter(address => address !== from && address !== bounces && isNamed(address))
   const advice = [
     ...(isSender ? [`verify the sender ${from} or its domain in the SES console of ${region}`] : []),
-    ...(recipients.length > 0 || !isSender
+    ...(bounces !== null ? [`verify ${bounces}, to which mails that come back are sent (report.bouncesTo), or leave it out`] : []),
+    ...(recipients.length > 0 || (!isSender && bounces === null)
       ? [
           `this account is in the SES sandbox, where recipients have to be verified, too: verify ${recipients.join(', ') || 'them'}, ` +
             'or ask for production access',

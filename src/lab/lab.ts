@@ -1,4 +1,4 @@
-/** Starts the lab: EKS, EC2, STS, S3, SES, SSM and one API server a cluster, on free ports of 127.0.0.1. */
+/** Starts the lab: EKS, EC2, STS, S3, SES, SNS, SSM and one API server a cluster, on free ports of 127.0.0.1. */
 
 import type { RawObject } from '#model/record.ts'
 import { cloudwatchApi } from './apis/cloudwatch.ts'
@@ -8,6 +8,7 @@ import { kubernetesApi } from './apis/kubernetes.ts'
 import { s3Api } from './apis/s3.ts'
 import type { Mail } from './apis/sesv2/mailbox.ts'
 import { sesApi } from './apis/sesv2.ts'
+import { type Notice, snsApi } from './apis/sns.ts'
 import type { LabDocument } from './apis/ssm/state.ts'
 import { ssmApi } from './apis/ssm.ts'
 import { stsApi } from './apis/sts.ts'
@@ -55,6 +56,8 @@ export interface Lab {
   requests(): Requests
   /** What SES took since the lab started, oldest first. */
   mails(): readonly Mail[]
+  /** What SNS took, likewise. */
+  notices(): readonly Notice[]
   /** Every command that SSM took, oldest first. */
   commands(): SentCommand[]
   /** An instance's machine; null: nothing has run on it yet. */
@@ -70,13 +73,14 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
   const world = createWorld([scenarios].flat(), { ...options, region, at })
   const tally = createTally()
   const key = createKey(world, staticPrincipal)
-  const [eks, ec2, sts, cloudwatch, s3, ses, ssm, ...apiServers] = await Promise.all([
+  const [eks, ec2, sts, cloudwatch, s3, ses, sns, ssm, ...apiServers] = await Promise.all([
     serve(eksApi(world), tally),
     serve(ec2Api(world), tally),
     serve(stsApi(world), tally),
     serve(cloudwatchApi(world), tally),
     world.s3.scenario.down ? null : serve(s3Api(world), tally),
     world.ses.scenario.down ? null : serve(sesApi(world), tally),
+    world.sns.scenario.down ? null : serve(snsApi(world), tally),
     world.ssm.scenario.down ? null : serve(ssmApi(world), tally),
     ...[...world.clusters.values()].map(cluster => standUp(cluster, world, tally)),
   ])
@@ -88,6 +92,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       AWS_ENDPOINT_URL_CLOUDWATCH: endpoint(cloudwatch),
       AWS_ENDPOINT_URL_S3: endpoint(s3),
       AWS_ENDPOINT_URL_SESV2: endpoint(ses),
+      AWS_ENDPOINT_URL_SNS: endpoint(sns),
       AWS_ENDPOINT_URL_SSM: endpoint(ssm),
       AWS_ACCESS_KEY_ID: key.accessKeyId,
       AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
@@ -98,6 +103,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     kubeconfig: kubeconfig(world),
     requests: tally.requests,
     mails: world.ses.mailbox.mails,
+    notices: () => world.sns.notices,
     commands: () =>
       [...world.ssm.commands.values()].map(({ document, invocations, parameters }) => ({
         document,
@@ -115,7 +121,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       cluster.compactedRevision = cluster.revision
     },
     async close() {
-      await Promise.all([eks, ec2, sts, cloudwatch, s3, ses, ssm, ...apiServers].map(server => server?.close()))
+      await Promise.all([eks, ec2, sts, cloudwatch, s3, ses, sns, ssm, ...apiServers].map(server => server?.close()))
       await world.machines.close()
     },
   }

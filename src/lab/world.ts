@@ -4,11 +4,12 @@ import { nodeClasses } from '#facts/eks/node-classes.ts'
 import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
+import type { Notice } from './apis/sns.ts'
 import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
 import { createMachines, type Machines } from './machines/machines.ts'
 import { asTheyAre } from './nodes/as-they-are.ts'
-import type { AlarmScenario, ClusterScenario, LaunchTemplateScenario, RoleScenario, Scenario } from './scenarios/scenario.ts'
+import type { AlarmScenario, ClusterScenario, LaunchTemplateScenario, RoleScenario, Scenario, SnsScenario } from './scenarios/scenario.ts'
 
 export const labAccount = '111122223333'
 
@@ -81,6 +82,7 @@ export interface World {
   ec2: WorldEc2
   s3: WorldS3
   ses: WorldSes
+  sns: { scenario: SnsScenario; notices: Notice[] }
   ssm: WorldSsm
   cloudwatch: { alarms: readonly AlarmScenario[]; denied: boolean }
   /** The nodes' own, for whatever runs on them. */
@@ -132,6 +134,10 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     },
     s3: createS3(scenarios, storeFolder),
     ses: createSes(scenarios, mailFolder),
+    sns: {
+      scenario: Object.assign({ topics: ['reports'], denied: false, kmsDenied: false, down: false }, ...scenarios.map(({ sns }) => sns)),
+      notices: [],
+    },
     cloudwatch: {
       alarms: scenarios.flatMap(scenario => scenario.alarms ?? []),
       denied: scenarios.some(scenario => scenario.alarmsDenied),

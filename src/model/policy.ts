@@ -135,6 +135,42 @@ export interface AutoApproval {
   windows: ChangeWindow[]
 }
 
+/** What of a fleet is somebody's. `*` stands for any run of characters, an absent key for anything; several are all wanted. */
+export interface OwnerMatch {
+  cluster?: string
+  /** Name of the nodegroup or nodepool. */
+  nodegroup?: string
+  /** EKS tags of the cluster, or of the nodegroup. */
+  tags?: Record<string, string>
+}
+
+/** Somebody who gets a mail on their part of the fleet. */
+export interface ReportOwner {
+  /** In the mail's subject, and in the names of its files. */
+  name: string
+  match: OwnerMatch
+  recipients: string[]
+  /** No mail where nothing of theirs has changed since the run before. */
+  onlyOnChange: boolean
+}
+
+/** Who is told of a run, and in which forms. */
+export interface ReportPolicy {
+  /** Nulls: what the stack's parameters say. */
+  sender: string | null
+  recipients: string[] | null
+  /** Nobody is told of a run without a change since the run before. */
+  onlyOnChange: boolean
+  owners: ReportOwner[]
+  /** Where a reader asks not to get the mail any more; `oneClick`: the address takes a POST (RFC 8058). */
+  unsubscribe: { mailto: string | null; url: string | null; oneClick: boolean }
+  /** Who hears of mails that came back; null: the sender. */
+  bouncesTo: string | null
+  /** Hosts that the stack's webhook may be on; `*` stands for any run of characters. */
+  webhookHosts: string[]
+  formats: MoreFormat[]
+}
+
 export interface Policy {
   accounts: AccountSelection[]
   /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
@@ -167,8 +203,7 @@ export interface Policy {
   /** Of several that match, a later one's fields win. */
   baseline: Baseline[]
   clusterGarbage: ClusterGarbagePolicy
-  /** Who gets the mail, instead of what the stack's parameters say; and the forms a report is written in beside page and findings. */
-  report: { sender: string | null; recipients: string[] | null; formats: MoreFormat[] }
+  report: ReportPolicy
   /** How long what is remembered of nodes and ended findings is kept. A bucket's lifecycle may forget sooner. */
   history: { retentionDays: number }
   severities: Partial<Record<string, Severity>>
@@ -193,6 +228,8 @@ export const addressPattern = /^[^\s@<>,;]{1,64}@[^\s@<>,;]{1,255}$/
 /** Source: SES API reference, Destination: recipients in all. */
 export const mostRecipients = 50
 
+export const mostOwners = 50
+
 /** `eu-west-1`, `us-gov-east-1`. Source: AWS general reference, Regions. */
 export const regionPattern = /^[a-z]{2}(-[a-z]+)+-\d$/
 
@@ -215,7 +252,16 @@ export const defaultPolicy: Policy = {
   logRotation: {},
   baseline: [],
   clusterGarbage: { enabled: true, kinds: [...garbageKinds], minAgeHours: 24 },
-  report: { sender: null, recipients: null, formats: [] },
+  report: {
+    sender: null,
+    recipients: null,
+    onlyOnChange: false,
+    owners: [],
+    unsubscribe: { mailto: null, url: null, oneClick: false },
+    bouncesTo: null,
+    webhookHosts: ['hooks.slack.com'],
+    formats: [],
+  },
   history: { retentionDays: 400 },
   severities: {},
   waivers: [],

@@ -1,6 +1,7 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
-import type { Delta } from './delta.ts'
+import type { Change, Delta } from './delta.ts'
 import type { FindingsDocument } from './finding.ts'
+import type { PastFinding } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { ReportedPlan } from './plan.ts'
 import type { EvictionPrediction, Filesystems, ImageGcPrediction, PodName, Signal, ThresholdOrigin } from './prediction.ts'
@@ -91,8 +92,12 @@ export interface AuditReport {
   /** Absent: none was asked for. */
   plan?: ReportedPlan
   assumptions: Assumptions
-  /** The run before and what changed since; absent: none is known. */
+  /** All that changed since the run before; absent: none is known. */
   last?: { takenAt: string; delta: Delta }
+  /** What became of each finding since the run before; absent or null: none is known. */
+  before?: RunBefore | null
+  /** Of clusters and nodegroups, where they are known. */
+  tags?: ResourceTags[]
 }
 
 /** What is taken for granted where nothing was observed (policy). */
@@ -103,6 +108,25 @@ export interface Assumptions {
   /** Disk that thresholds keep free is stranded from this part of it and this size on, both. */
   strandedPercent: number
   strandedBytes: number
+}
+
+export interface ResourceTags {
+  cluster: string
+  /** Null: the cluster's own. */
+  nodegroup: string | null
+  tags: Record<string, string>
+}
+
+/** What a report knows of the run before. */
+export interface RunBefore {
+  /** RFC 3339: when its nodes were read. */
+  takenAt: string
+  /** By the id of a finding of today that is not as it was: what became of it, and why, for people (`severity high → critical`). */
+  changes: ReadonlyMap<string, { change: Change; why: string[] }>
+  /** Findings of that run that are no longer there. */
+  ended: PastFinding[]
+  /** Of which less was read today than then, or which came since and were not read; `node` null: the whole cluster. */
+  unread: { cluster: string; node: string | null }[]
 }
 
 /** The forms that an audit is always written in, and those that are asked for beside them. */
@@ -131,4 +155,6 @@ export interface RenderedMail {
   subject: string
   html: string
   text: string
+  /** The same in a few lines, for messengers: at most 3,000 characters. */
+  brief: string
 }

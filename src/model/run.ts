@@ -24,6 +24,10 @@ export interface Settings {
   kmsKeyId: string | null
   sender: string | null
   recipients: string[]
+  /** SNS topic that is told of each run; null: none. */
+  topicArn: string | null
+  /** Address of a Slack-compatible webhook, a secret: it stands in no message; null: none. */
+  webhookUrl: string | null
   /** A site that serves the bucket and prefix to readers, `https://reports.example.com`, to which keys are appended; null: the report is attached. */
   reportBaseUrl: string | null
 }

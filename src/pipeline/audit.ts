@@ -7,8 +7,8 @@ import { withShownNames } from '#judge/samples.ts'
 import type { Finding, FindingsDocument, RunInfo } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
-import type { Assumptions, AuditedNode, AuditReport, Delivery, RenderedFile } from '#model/report.ts'
-import type { Channel, MailChannel } from '#publish/channel.ts'
+import type { Assumptions, AuditedNode, AuditReport, Delivery, RenderedFile, ResourceTags } from '#model/report.ts'
+import type { Channel } from '#publish/channel.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
 import type { Format } from '#report/format.ts'
@@ -17,8 +17,9 @@ import { prune } from '#snapshot/prune.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
 import type { History } from './history/history.ts'
 import type { PlanBeside } from './plan-beside.ts'
-import { publishReport } from './publication.ts'
+import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
 import { withReadings } from './readings.ts'
+import { tagsOf } from './tags.ts'
 
 export interface AuditContext {
   /** What was wrong with the input before the first record: it stands in the report. */
@@ -29,8 +30,8 @@ export interface AuditContext {
   rules: readonly Rule[]
   formats: Format[]
   channels: Channel[]
-  /** How the mail goes; null: it is only kept as a file. */
-  mail: MailChannel | null
+  /** Who is told of it, and how; an audience without a way has its mail kept as a file. */
+  audiences: Audience[]
   /** Where the records are kept; null: nowhere. */
   snapshot: SnapshotWriter | null
   /** What was before, and what the next run is to know; null: nothing is remembered. */
@@ -60,6 +61,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   const judgement = openJudgement(rules, policy, history === null ? context.options : { ...context.options, allNodes: true })
   const clusters = openClusterReplay()
   const nodes: AuditedNode[] = []
+  const tags: ResourceTags[] = []
   const seen = new Set<string>()
   const inputErrors = [...(context.inputErrors ?? [])]
   const snapshot = keepRecords(context.snapshot)
@@ -80,6 +82,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
       await snapshot.write(record)
       if (record.kind === 'Snapshot') header = record
       if (record.kind === 'Cluster') {
+        tags.push(...tagsOf(record))
         judgement.takeCluster(record)
         clusters.takeCluster(record)
       }
@@ -128,14 +131,18 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
     alertPercent: policy.alertPercent,
     assumptions: assumptionsOf(policy),
     last: before?.last ?? undefined,
+    before: before?.before ?? null,
+    tags,
     plan: planned?.reported,
   }
   const rendered = renderReport(report, formats)
   const { unfit } = rendered
   const files = [...rendered.files, ...(planned?.file ? [planned.file] : [])]
-  const { channels, mail } = context
-  const isPublished = channels.length > 0 || mail !== null
-  const deliveries = isPublished ? await publishReport(report, files, { channels, mail, snapshotPath: snapshot.keptAt() }) : []
+  const { channels, audiences } = context
+  const pageFormat = formats.find(({ id }) => id === 'html')
+  const isPublished = channels.length > 0 || audiences.some(({ channels: ways }) => ways.length > 0)
+  const publication = { channels, audiences, pageFormat, unsubscribe: unsubscribeAddresses(policy.report), snapshotPath: snapshot.keptAt() }
+  const deliveries = isPublished ? await publishReport(report, files, publication) : []
   const remembered = history === null ? [] : await history.record()
   return { document, nodes, files, deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered], ruleErrors }
 }

@@ -1,43 +1,122 @@
-/** The end of the story: files to places, then the mail, which can say where they lie and which place could not be reached. */
+/** The end of the story: files to places, then the mails, which can say where they lie and which place could not be reached: everybody's, then each owner's. */
+import type { ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditReport, Delivery, RenderedFile } from '#model/report.ts'
 import { reportAttachment } from '#publish/attachment.ts'
 import type { Channel, FileOnDisk, MailChannel, MailDelivery } from '#publish/channel.ts'
 import { mergeDeliveries, publish } from '#publish/publish.ts'
-import { renderMail, reportLink } from '#report/mail.ts'
+import type { Format } from '#report/format.ts'
+import { hasNews, renderMail, reportLink } from '#report/mail.ts'
+import { shareOf } from '#report/share.ts'
+
+/** Who is told of a run. */
+export interface Audience {
+  /** Null: everybody, of the whole report; else of the owner's share. */
+  owner: ReportOwner | null
+  /** Nothing goes where nothing changed. */
+  onlyOnChange: boolean
+  /** Empty: the mail is only kept as a file. */
+  channels: MailChannel[]
+}
 
 export interface PublicationContext {
   channels: Channel[]
-  /** Null: the mail is only kept as a file. */
-  mail: MailChannel | null
+  audiences: Audience[]
+  /** What a mail says of how not to get it any more. */
+  unsubscribe: string[]
   /** Null: no snapshot was written. */
   snapshotPath: string | null
+  /** The form of an owner's page. */
+  pageFormat: Format | undefined
 }
 
-/** One answer a channel, the mail's last. Never throws: what failed says so. */
+/** As a reader is told them. */
+export const unsubscribeAddresses = ({ unsubscribe: { url, mailto } }: ReportPolicy) => [url, mailto].filter(address => address !== null)
+
+/** Everybody, then each owner. @param ways how the mail goes to whom; none: it is kept as a file */
+export const audiencesOf = ({ onlyOnChange, owners }: ReportPolicy, ways: (owner: ReportOwner | null) => MailChannel[]): Audience[] => [
+  { owner: null, onlyOnChange, channels: ways(null) },
+  ...owners.map(owner => ({ owner, onlyOnChange: owner.onlyOnChange, channels: ways(owner) })),
+]
+
+const pageName = 'report.html'
+
+/** One answer a channel, those of the audiences last. Never throws: what failed says so. */
 export async function publishReport(report: AuditReport, files: RenderedFile[], context: PublicationContext): Promise<Delivery[]> {
-  const { channels, snapshotPath } = context
+  const { channels, snapshotPath, audiences } = context
   const snapshot: FileOnDisk[] =
     snapshotPath === null ? [] : [{ name: 'snapshot.ndjson.gz', contentType: 'application/gzip', path: snapshotPath }]
-  const delivered = await publish([...files, ...snapshot], channels)
-  const mail = renderMail(report, delivered)
-  const sent = context.mail === null ? [] : [await send(context.mail, mail, files, delivered)]
-  const kept = await publish(
-    [
-      { name: 'email.html', contentType: 'text/html; charset=utf-8', body: mail.html },
-      { name: 'email.txt', contentType: 'text/plain; charset=utf-8', body: mail.text },
-    ],
-    channels,
-  )
-  return [...mergeDeliveries(delivered, kept), ...sent]
+  let stored = await publish([...files, ...snapshot], channels)
+  const sent: Delivery[] = []
+  for (const audience of audiences) {
+    const told =
+      audience.owner === null ? await tellAll(report, files, stored, audience, context) : await tellOwner(report, audience, context)
+    stored = mergeDeliveries(stored, told.stored)
+    sent.push(...told.sent)
+  }
+  return [...stored, ...sent]
 }
 
-function send(
-  channel: MailChannel,
-  mail: ReturnType<typeof renderMail>,
-  files: RenderedFile[],
-  delivered: Delivery[],
-): Promise<MailDelivery> {
-  const page = files.find(({ name }) => name === 'report.html')
-  const attachment = reportLink(delivered) === null && page ? reportAttachment(page) : null
-  return channel.send(mail, attachment === null ? [] : [attachment])
+interface Told {
+  stored: Delivery[]
+  sent: MailDelivery[]
 }
+
+function tellAll(
+  report: AuditReport,
+  files: RenderedFile[],
+  stored: Delivery[],
+  audience: Audience,
+  context: PublicationContext,
+): Promise<Told> {
+  return tell(report, { page: files.find(({ name }) => name === pageName), stored, folder: '' }, audience, context)
+}
+
+async function tellOwner(report: AuditReport, audience: Audience, context: PublicationContext): Promise<Told> {
+  const { channels, pageFormat } = context
+  const { name, match } = audience.owner!
+  const share = shareOf(report, match)
+  if (share === null)
+    return { stored: [], sent: audience.channels.map(channel => notSent(channel, `nothing that this run met is of the owner ${name}`)) }
+  const folder = `owners/${name}/`
+  const page = pageFormat && { name: `${folder}${pageName}`, contentType: pageFormat.contentType, body: pageFormat.render(share) }
+  const stored = page ? await publish([page], channels, page.name) : []
+  const told = await tell(share, { page, stored, folder }, audience, context)
+  return { stored: mergeDeliveries(stored, told.stored), sent: told.sent }
+}
+
+async function tell(
+  report: AuditReport,
+  { page, stored, folder }: { page: RenderedFile | undefined; stored: Delivery[]; folder: string },
+  { owner, onlyOnChange, channels: ways }: Audience,
+  { channels, unsubscribe }: PublicationContext,
+): Promise<Told> {
+  const mail = renderMail(report, stored, { owner: owner?.name ?? null, unsubscribe })
+  const attachment = reportLink(stored) === null && page ? reportAttachment({ ...page, name: pageName }) : null
+  const isSilent = onlyOnChange && !hasNews(report, stored)
+  const sent = await Promise.all(
+    ways.map(way =>
+      isSilent
+        ? notSent(way, `nothing has changed since the run of ${report.before?.takenAt}`)
+        : way.send(mail, attachment === null ? [] : [attachment]),
+    ),
+  )
+  const kept = await publish(
+    [
+      { name: `${folder}email.html`, contentType: 'text/html; charset=utf-8', body: mail.html },
+      { name: `${folder}email.txt`, contentType: 'text/plain; charset=utf-8', body: mail.text },
+    ],
+    channels,
+    page?.name,
+  )
+  return { stored: kept, sent }
+}
+
+const notSent = ({ id }: MailChannel, why: string): MailDelivery => ({
+  channel: id,
+  state: 'not-sent',
+  location: `not sent: ${why}`,
+  link: null,
+  error: null,
+  messageId: null,
+  doubt: null,
+})

@@ -14,7 +14,7 @@ export const savedAudit = (path: string, { policy, selection, version, signal }:
     rules,
     formats: [],
     channels: [],
-    mail: null,
+    audiences: [],
     snapshot: null,
     history: null,
     options: { allNodes: true },

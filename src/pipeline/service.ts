@@ -9,7 +9,6 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
 import { isWhole } from '#model/selection.ts'
 import { s3 } from '#publish/channels/s3.ts'
-import { ses } from '#publish/channels/ses.ts'
 import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan-store.ts'
 import { openSnapshot } from '#snapshot/write.ts'
@@ -17,9 +16,11 @@ import { type AuditResult, audit } from './audit.ts'
 import { liveFleet } from './fleet.ts'
 import { openHistory } from './history/history.ts'
 import { type PlanBesideOptions, planBeside } from './plan-beside.ts'
+import { audiencesOf } from './publication.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 import { policyKey, remainingOf, type ServiceRuntime, storeOf, timeLimit } from './service-runtime.ts'
 import { embeddedMetricsName, formatsWith, rules } from './shelves.ts'
+import { waysOf } from './ways.ts'
 
 export interface AuditRuntime extends ServiceRuntime {
   /** Where metrics go that the policy asks for (`report.formats`: emf). */
@@ -72,19 +73,22 @@ async function runUntil(
   if (before !== null) return before
 
   const { policy, mistakes } = await policyOf(store, runtime)
-  const mail = mailOf(request, settings, policy)
-  if (!isDryRun && store === null && mail === null)
-    throw new OperatorError('The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS')
+  const ways = waysOf(request, settings, policy.report, { region, runId, store, now: runtime.now, signal: endAt })
+  const audiences = isDryRun ? [] : audiencesOf(policy.report, ways.to)
+  if (!isDryRun && store === null && audiences.every(({ channels }) => channels.length === 0))
+    throw new OperatorError(
+      'The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS, or HIGHWATER_TOPIC_ARN',
+    )
   await mkdir(runtime.folder, { recursive: true })
   const result = await audit(liveFleet({ policy, selection, signal: readUntil }), {
     source: 'live',
-    inputErrors: mistakes,
+    inputErrors: [...mistakes, ...ways.mistakes],
     version: runtime.version,
     policy,
     rules,
     formats: formatsWith(policy.report.formats),
     channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
-    mail: mail && ses({ ...mail, region, runId, store, now: runtime.now, signal: endAt }),
+    audiences,
     snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
     history: store === null || isDryRun ? null : openHistory({ store, runId, isWhole: isWhole(selection), ...policy.history }),
     verify: nodes => rejectUnknownNames(selection, nodes),
@@ -95,7 +99,7 @@ async function runUntil(
   })
   const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
   if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
-  const failures = [...mistakes, ...failuresOf(result)]
+  const failures = [...mistakes, ...ways.mistakes, ...failuresOf(result)]
   if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
   if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
   return answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
@@ -107,13 +111,6 @@ const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot:
     snapshot,
     store === null ? options : { ...options, approveOptions: ` --store ${store.location}`, keep: plan => keepPlan(store, plan) },
   )
-
-/** Whom the policy names, else whom the stack names. */
-function mailOf({ isMailed, isDryRun }: AuditRequest, settings: Settings, { report }: Policy): { from: string; to: string[] } | null {
-  const from = report.sender ?? settings.sender
-  const to = report.recipients ?? settings.recipients
-  return from === null || to.length === 0 || !isMailed || isDryRun ? null : { from, to }
-}
 
 async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null> {
   try {

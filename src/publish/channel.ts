@@ -13,15 +13,19 @@ export type PublishedFile = RenderedFile | FileOnDisk
 
 export interface Channel {
   id: string
-  /** Delivers every file and says where they lie. @throws Error with a message for people. */
-  deliver(files: PublishedFile[]): Promise<Pick<Delivery, 'location' | 'link'>>
+  /**
+   * Delivers every file and says where they lie.
+   * @param page the name of the file that a link leads to; default `report.html`
+   * @throws Error with a message for people
+   */
+  deliver(files: PublishedFile[], page?: string): Promise<Pick<Delivery, 'location' | 'link'>>
 }
 
 /**
- * `sent`; `sent-before`: an earlier delivery of this run has sent it; `being-sent`: another one is at it, or was killed a moment ago; `failed`.
- * With all but `failed`, `error` is null and `location` a sentence for people.
+ * `sent`; `sent-before`: an earlier delivery of this run has sent it; `being-sent`: another one is at it, or was killed a moment ago; `not-sent`: there
+ * was nothing to tell; `failed`. With all but `failed`, `error` is null and `location` a sentence for people.
  */
-export type MailState = 'sent' | 'sent-before' | 'being-sent' | 'failed'
+export type MailState = 'sent' | 'sent-before' | 'being-sent' | 'not-sent' | 'failed'
 
 export interface MailDelivery extends Delivery {
   state: MailState

@@ -2,12 +2,12 @@
 import type { Delivery } from '#model/report.ts'
 import type { Channel, PublishedFile } from './channel.ts'
 
-/** In the order of the channels. */
-export async function publish(files: PublishedFile[], channels: Channel[]): Promise<Delivery[]> {
+/** In the order of the channels. @param page the file that a link leads to */
+export async function publish(files: PublishedFile[], channels: Channel[], page?: string): Promise<Delivery[]> {
   return Promise.all(
     channels.map(async channel => {
       try {
-        return { channel: channel.id, ...(await channel.deliver(files)), error: null }
+        return { channel: channel.id, ...(await channel.deliver(files, page)), error: null }
       } catch (error) {
         return { channel: channel.id, location: null, link: null, error: error instanceof Error ? error.message : String(error) }
       }
@@ -15,6 +15,6 @@ export async function publish(files: PublishedFile[], channels: Channel[]): Prom
   )
 }
 
-/** A channel that took the files of one step and not those of another has failed: the first error stays. */
+/** A channel that took the files of one step and not those of another has failed: the first error stays, and the first link. */
 export const mergeDeliveries = (earlier: Delivery[], later: Delivery[]): Delivery[] =>
-  earlier.map((delivery, index) => (delivery.error === null ? (later[index] ?? delivery) : delivery))
+  earlier.map((delivery, index) => (delivery.error === null && later[index] && later[index].error !== null ? later[index] : delivery))

@@ -2,8 +2,10 @@
 import type { AuditReport, Delivery, RenderedMail } from '#model/report.ts'
 import { renderMailHtml, renderMailText } from './compiled-templates.js'
 import { wrapText } from './text.ts'
-import { mailView } from './views/mail.ts'
+import { type MailOptions, mailView } from './views/mail.ts'
+import { mailBrief } from './views/mail-brief.ts'
 
+export { hasNews } from './views/mail-changes.ts'
 export { reportLink } from './views/mail-remainder.ts'
 
 /** Gmail hides what comes after about 102 KB. */
@@ -11,20 +13,21 @@ const htmlLimitBytes = 88_000
 /** Of the usual room for each foreign text, tried until the mail fits; in the last one it does, whatever the texts are. */
 const shares = [1, 0.5, 0.2]
 const textColumns = 78
+const toEverybody: MailOptions = { owner: null, unsubscribe: [] }
 
 /**
  * @param deliveries what became of the channels so far. Where none of them has a link that `reportLink` accepts, the mail says that the report is
  * attached: whoever sends it asks the same function.
  */
-export function renderMail(report: AuditReport, deliveries: Delivery[]): RenderedMail {
+export function renderMail(report: AuditReport, deliveries: Delivery[], options: MailOptions = toEverybody): RenderedMail {
   const encoder = new TextEncoder()
   const render = (share: number) => {
-    const view = mailView(report, deliveries, share)
+    const view = mailView(report, deliveries, share, options)
     return { view, html: renderMailHtml(view) }
   }
   const fits = ({ html }: { html: string }) => encoder.encode(html).length <= htmlLimitBytes
   let mail = render(shares[0]!)
   for (const share of shares.slice(1)) if (!fits(mail)) mail = render(share)
   const { view, html } = mail
-  return { subject: view.subject, html, text: wrapText(renderMailText(view), textColumns) }
+  return { subject: view.subject, html, text: wrapText(renderMailText(view), textColumns), brief: mailBrief(view) }
 }

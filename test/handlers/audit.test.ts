@@ -94,9 +94,11 @@ describe('the policy in the bucket', () => {
 describe('history', () => {
   it('tells in the second morning what changed since the first, and what a node was that is gone', async () => {
     const storeFolder = temporaryFolder()
+    const mails: string[] = []
     const morning = async (scheduledTime: string, nodes: number) => {
       const lab = await labOf([fleet({ nodes })], { storeFolder })
       const answer = await invoke({ ...tick, scheduledTime })
+      mails.push(lab.mails()[0]?.subject ?? '')
       await lab.close()
       return JSON.parse(readFileSync(join(storeFolder, 'highwater-lab', 'runs', answer.runId, 'findings.json'), 'utf8')) as FindingsDocument
     }
@@ -110,6 +112,11 @@ describe('history', () => {
     expect(second.delta.new).toEqual(appeared.sort())
     const third = await morning('2026-11-23T05:00:00Z', 30)
     expect(third.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
+    expect(mails).toEqual([
+      expect.stringMatching(/^Critical: \d+ critical, /),
+      expect.stringMatching(new RegExp(`^Critical: ${appeared.length} new`)),
+      expect.stringMatching(/^Critical, nothing new: /),
+    ])
     const kept = readdirSync(join(storeFolder, 'highwater-lab', 'history', 'runs')).sort()
     expect(kept).toEqual(['2026-11-21T05-00-00Z.json.gz', '2026-11-22T05-00-00Z.json.gz', '2026-11-23T05-00-00Z.json.gz'])
   })
@@ -207,7 +214,7 @@ describe('trouble', () => {
   it('with the time: it publishes what it has, and the mail says so first', async () => {
     const storeFolder = temporaryFolder()
     const lab = await labOf([fleet({ nodes: 400 })], { storeFolder })
-    const answer = await invoke(tick, {}, 10_000)
+    const answer = await invoke(tick, {}, 20_000)
     expect(answer).toMatchObject({ state: 'published', clusters: [{ coverage: { nodes: 400 } }] })
     expect(answer.clusters[0]?.coverage.read).toBeLessThan(400)
     expect(lab.mails()[0]?.subject).toMatch(/^Cut short/)

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import type { Severity } from '#model/finding.ts'
+import type { Change } from '#model/delta.ts'
+import type { FindingsDocument, Severity } from '#model/finding.ts'
+import type { Ending, PastFinding } from '#model/history.ts'
 import { notReached } from '#model/not-reached.ts'
-import type { AuditReport, Delivery } from '#model/report.ts'
+import type { AuditReport, Delivery, RunBefore } from '#model/report.ts'
 import { renderMailHtml, renderMailText } from '#report/compiled-templates.js'
-import { renderMail, reportLink } from '#report/mail.ts'
+import { hasNews, renderMail, reportLink } from '#report/mail.ts'
+import { worstFirst } from '#report/views/findings.ts'
 import { type MailView, mailView } from '#report/views/mail.ts'
 import {
   assumptions,
@@ -14,6 +17,7 @@ import {
   finding,
   findingsDocument,
   morningReport,
+  nodegroup,
   quietReport,
   sharedDisk,
   unreadNode,
@@ -31,6 +35,7 @@ const down: Delivery = {
   error: 'The bucket audits does not exist in eu-central-1. Create it, or name another one.',
 }
 const mail = renderMail(morning, [linked])
+const toOwner = { owner: 'payments', unsubscribe: ['mailto:stop@example.com'] }
 const deadline = notReached("run's deadline of 840 s")
 
 /** What a reader of the HTML sees, in one line. */
@@ -102,27 +107,28 @@ describe('the mail of a morning', () => {
   it('says first how bad it is, and where', () => {
     expect(mail.subject).toBe('Critical: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21')
     expect(shown.slice(0, 420)).toContain(
-      'VERDICT Critical: 8 findings The kubelet is evicting pods now: Nodegroup general of prod-eu, 1 node 3 clusters, 40 of 44 nodes read, 1 partly 1 Critical, 4 High, 2 Medium, 1 Low',
+      'VERDICT Critical: 8 findings The kubelet is evicting pods now: Nodegroup general of prod-eu, 1 node 1 Critical, 4 High, 2 Medium, 1 Low 3 clusters, 40 of 44 nodes read, 1 partly',
     )
     expect(shown).toContain('Not in this verdict: 3 nodes and 1 whole cluster not audited; 1 node only partly read; 2 questions undecided')
     expect(shown).toContain('1 finding waived by policy, not counted here')
   })
-  it('has the worst five findings with their nodes and what to do, and counts the rest', () => {
+  it('tells of the worst two with their nodes and what to do, of the others in a line', () => {
     expect(mail.text.match(/^ {2}\[.*/gm)!.map(line => line.slice(2))).toEqual([
       '[Critical] The kubelet is evicting pods now',
       '[High] Pods are evicted before image GC can start',
       '[High] Nothing watches the image filesystem',
       '[High] A node could not be read',
       '[High] A default eviction threshold was lost',
+      expect.stringMatching(/^\[Medium\]/),
+      expect.stringMatching(/^\[Medium\]/),
+      expect.stringMatching(/^\[Low\]/),
     ])
-    expect(shown).toContain('The worst 5 of 8 findings')
-    expect(shown).toContain(
-      '37 nodes: ip-10-0-1-10.eu-central-1.compute.internal, ip-10-0-1-11.eu-central-1.compute.internal, ip-10-0-1-12.eu-central-1.compute.internal and 34 more',
-    )
+    expect(shown).toContain('All 8 findings')
+    expect(shown).toContain('37 nodes: ip-10-0-1-10.eu-central-1.compute.internal, ip-10-0-1-11.eu-central-1.compute.internal and 35 more')
     expect(shown).toContain('What to do: Lower imageGCHighThresholdPercent until at least what grows')
-    expect(mail.text).toContain('    In KubeletConfiguration:\n      evictionHard:\n        imagefs.available: 15%\n')
+    expect(mail.text).toContain('    In KubeletConfiguration:\n      imageGCHighThresholdPercent: 70\n')
     expect(shown).toContain('In the report: the text that makes it last (nodeadm, eksctl).')
-    expect(shown).toContain('and 3 more findings in the report: 2 medium, 1 low.')
+    expect(shown.match(/What to do: /g)).toHaveLength(2)
   })
   it('says what was not audited, equal reasons together', () => {
     expect(shown).toContain(
@@ -155,6 +161,122 @@ describe('the mail of a morning', () => {
     const options = ['--disallow-code-generation-from-strings', '--input-type=module', '--eval', script]
     expect(execFileSync(process.execPath, options, { encoding: 'utf8' })).toBe(mail.html)
   })
+})
+
+describe('the mail of a second morning', () => {
+  const [evicting, early, unwatched, unread] = morning.document.findings.toSorted(worstFirst)
+  const change = (what: Change, ...why: string[]) => ({ change: what, why })
+  const ended = (id: string, how: Ending, more: Partial<PastFinding> = {}): PastFinding => ({
+    id,
+    rule: 'image-gc-dead',
+    cluster: 'staging',
+    subject: nodegroup('edge'),
+    title: `Image GC is dead (${id})`,
+    severity: 'high',
+    since: '2026-11-01',
+    lastSeen: '2026-11-20',
+    ended: how,
+    on: '2026-11-21',
+    ...more,
+  })
+  const second = (before: Partial<RunBefore>, delta: Partial<FindingsDocument['delta']> = {}): AuditReport => ({
+    ...morning,
+    document: { ...morning.document, delta: { new: [], resolved: [], worse: [], regressed: [], ...delta } },
+    before: { takenAt: '2026-11-20T05:00:00Z', changes: new Map(), ended: [], unread: [], ...before },
+  })
+  const changed = second(
+    {
+      changes: new Map([
+        [early!.id, change('new')],
+        [unwatched!.id, change('new')],
+        [unread!.id, change('worse', 'severity medium → high', 'started on 1 node: a')],
+      ]),
+      ended: [ended('b', 'replaced'), ended('a', 'fixed'), ended('c', 'gone', { severity: 'critical' })],
+      unread: [{ cluster: 'staging', node: 'x' }],
+    },
+    { new: [early!.id, unwatched!.id], regressed: [unwatched!.id] },
+  )
+  const { subject, html, text, brief } = renderMail(changed, [linked])
+
+  it('says in its subject what changed and how bad it is', () => {
+    expect(subject).toBe('Critical: 1 new, 1 back again, 1 worse, …; 8 findings in 2 of 3 clusters - highwater 2026-11-21')
+    const few = second({ changes: new Map([[early!.id, change('new')]]) })
+    expect(renderMail(few, []).subject).toBe('Critical: 1 new; 8 findings in 2 of 3 clusters - highwater 2026-11-21')
+  })
+  it('tells of what changed first, then of what is urgent, and only counts what stands', () => {
+    expect(text.match(/^ {2}\[.*/gm)!.map(line => line.slice(2))).toEqual([
+      '[High] New: Pods are evicted before image GC can start',
+      '[High] Back again: Nothing watches the image filesystem',
+      `[High] Worse: ${unread!.title}`,
+      `[Critical] Unchanged: ${evicting!.title}`,
+    ])
+    for (const shown of [flat(text), seen(html)]) {
+      expect(shown).toContain('Since the run of 2026-11-20 05:00 UTC: 1 new, 1 back again, 1 worse, 2 resolved,')
+      expect(shown).toContain('severity medium → high; started on 1 node: a')
+      expect(shown).toContain('4 findings stand as they were: 1 high, 2 medium, 1 low. The report tells of them.')
+    }
+  })
+  it('tells what ended, worst first, and how', () => {
+    expect(flat(text)).toContain(
+      'ENDED What ended - Image GC is dead (c) (gone with its nodes) Critical, staging, Nodegroup edge, since 2026-11-01 ' +
+        '- Image GC is dead (a) (fixed) High, staging, Nodegroup edge, since 2026-11-01 - Image GC is dead (b) (fixed by new nodes)',
+    )
+    const many = second({ ended: Array.from({ length: 40 }, (_, index) => ended(`e${index}`, 'fixed')) })
+    expect(flat(renderMail(many, []).text)).toContain('and 35 more findings.')
+  })
+  it('says so where nothing changed, and counts what stands beside the urgent', () => {
+    const same = renderMail(second({}), [linked])
+    expect(same.subject).toBe('Critical, nothing new: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21')
+    expect(flat(same.text)).toContain('Nothing has changed since the run of 2026-11-20 05:00 UTC.')
+    expect(same.text.match(/^ {2}\[.*/gm)).toEqual([`  [Critical] Unchanged: ${evicting!.title}`])
+    expect(flat(same.text)).toContain('7 findings stand as they were: 4 high, 2 medium, 1 low.')
+  })
+  it('counts every finding once, however many there are', () => {
+    const findings = Array.from({ length: 2000 }, (_, index) => finding(index < 40 ? 'critical' : 'low', { id: `n${index}` }))
+    const news = findings
+      .filter((_, index) => index % 2 === 0)
+      .map(({ id }): [string, { change: Change; why: string[] }] => [id, change('new')])
+    const report = second({ changes: new Map(news) })
+    const whole = renderMail({ ...report, document: { ...report.document, findings } }, [linked])
+    expect(Buffer.byteLength(whole.html)).toBeLessThan(30_000)
+    const said = flat(whole.text)
+    expect(said).toContain('10 of 1,020 findings that changed or are urgent')
+    expect(said).toContain('and 1,010 more findings in the report: 30 critical, 980 low.')
+    expect(said).toContain('980 findings stand as they were: 980 low.')
+  })
+  it('is told in a few lines, too', () => {
+    expect(brief.split('\n')).toEqual([
+      subject,
+      expect.stringMatching(/^Since the run of 2026-11-20 05:00 UTC: 1 new/),
+      '- High (new): Pods are evicted before image GC can start: prod-eu, Nodegroup general, certain, since 2026-11-18, 37 nodes',
+      '- High (back again): Nothing watches the image filesystem: prod-eu, Nodegroup batch, certain, 2 nodes',
+      expect.stringMatching(/^- High \(worse\)/),
+      expect.stringMatching(/^- Critical \(unchanged\)/),
+      '4 findings stand as they were: 1 high, 2 medium, 1 low. The report tells of them.',
+      expect.stringMatching(/^What ended: Image GC is dead \(c\)/),
+      expect.stringMatching(/^Not in this verdict: /),
+      `Report: ${link}`,
+    ])
+    const evil = renderMail(hostileReport('x'.repeat(10_000)), [linked]).brief
+    expect(evil.length).toBeLessThanOrEqual(3000)
+    expect(evil).toMatch(new RegExp(`…\\nReport: ${link}$`))
+  })
+
+  it.each<[string, AuditReport, Delivery[], boolean]>([
+    ['nothing changed', second({}), [stored], false],
+    ['there is no run before', morning, [stored], true],
+    ['something is new', second({ changes: new Map([[early!.id, change('new')]]) }), [stored], true],
+    ['something ended', second({ ended: [ended('a', 'gone')] }), [stored], true],
+    ['less was read', second({ unread: [{ cluster: 'staging', node: null }] }), [stored], true],
+    ['a channel failed', second({}), [down], true],
+    ['a plan could not be made', { ...second({}), plan: { state: 'failed', why: 'x' } }, [stored], true],
+    [
+      'the input is broken',
+      { ...second({}), document: { ...second({}).document, run: { ...morning.document.run, inputErrors: ['x'] } } },
+      [],
+      true,
+    ],
+  ])('has news or not: %s', (_, report, deliveries, news) => expect(hasNews(report, deliveries)).toBe(news))
 })
 
 describe('a run that was cut short', () => {
@@ -320,8 +442,8 @@ describe('text from outside', () => {
     expect(subject.length).toBeLessThanOrEqual(120)
     for (const shown of [seen(html), flat(plain)]) {
       expect(shown).toMatch(/… \(cut: 10,0\d\d characters in all\)/)
-      expect(shown).toContain('and 295 more findings in the report: 95 critical, 100 high, 100 low.')
-      expect(shown).toContain('and 4,997 more')
+      expect(shown).toContain('and 290 more findings in the report: 90 critical, 100 high, 100 low.')
+      expect(shown).toContain('and 4,998 more')
       expect(shown).toContain('and 4,995 more reasons (4,995 nodes or clusters) in the report.')
     }
   })
@@ -372,8 +494,8 @@ describe('the two parts', () => {
       hostile: [hostileReport('a"<b>&\'c\n'), [down]],
     } as Record<string, [AuditReport, Delivery[]]>),
   )('say the same: %s', (_, [report, deliveries]) => {
-    const { html, text } = renderMail(report, deliveries)
-    const said = facts(mailView(report, deliveries, 1))
+    const { html, text } = renderMail(report, deliveries, toOwner)
+    const said = facts(mailView(report, deliveries, 1, toOwner))
     expect(said.length).toBeGreaterThan(5)
     for (const fact of said) {
       // Its title is written in the text's own template.
@@ -390,12 +512,12 @@ describe('the variables of the templates', () => {
       [AuditReport, Delivery[]]
     >),
   )('are all in the view: %s', (_, [report, deliveries]) => {
-    const view = mailView(report, deliveries, 1)
+    const view = mailView(report, deliveries, 1, toOwner)
     expect(renderMailHtml(watched(view))).toBe(renderMailHtml(view))
     expect(renderMailText(watched(view))).toBe(renderMailText(view))
   })
   it('fail loudly when one is missing', () => {
-    const { footer: _, ...view } = mailView(morning, [], 1)
+    const { footer: _, ...view } = mailView(morning, [], 1, toOwner)
     expect(() => renderMailHtml(view as MailView)).toThrow('"footer" not defined')
     expect(() => renderMailText(view as MailView)).toThrow('"footer" not defined')
   })

@@ -57,7 +57,7 @@ export function auditRecords(
     rules,
     formats,
     channels: [],
-    mail: null,
+    audiences: [],
     history,
     snapshot: snapshotPath === undefined ? null : openSnapshot(snapshotPath),
     options: { allNodes: true },

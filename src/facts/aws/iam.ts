@@ -1,6 +1,6 @@
 /**
  * IAM policies as narrow as AWS allows: to which types of resources each action can be limited, and the statements that do so.
- * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, CloudWatch, CloudWatch Logs, STS, KMS.
+ * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, SNS, CloudWatch, CloudWatch Logs, STS, KMS.
  */
 import { applyDocumentHashes } from './apply-documents.ts'
 import { inspectDocumentHashes } from './inspect-documents.ts'
@@ -19,6 +19,7 @@ export type ResourceType =
   | 'nodegroup'
   | 'object'
   | 'role'
+  | 'topic'
 
 /** None: IAM knows the action with `*` only. */
 const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
@@ -37,6 +38,7 @@ const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   's3:ListBucket': ['bucket'],
   's3:PutObject': ['object'],
   'ses:SendEmail': ['identity'],
+  'sns:Publish': ['topic'],
   'ssm:DescribeDocument': ['document'],
   'ssm:DescribeInstanceInformation': [],
   'ssm:GetCommandInvocation': [],

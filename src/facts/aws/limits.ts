@@ -11,6 +11,9 @@ export const eksTokenMaxBytes = 4096
 export const sesMessageMaxBytes = 40_000_000
 /** To, Cc and Bcc together. Source: SES API v2 reference, Destination. */
 export const sesRecipientsMax = 50
+/** Subject and text of one message. Source: SNS API reference, Publish. */
+export const snsSubjectMaxCharacters = 100
+export const snsMessageMaxBytes = 262_144
 /** One PutObject. Source: Amazon S3 user guide, Uploading objects. */
 export const s3PutObjectMaxBytes = 5 * 1024 ** 3
 

@@ -3,6 +3,7 @@ import { compareRuns } from '#judge/delta.ts'
 import type { Change, ComparedRun, Delta, MetNode } from '#model/delta.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
+import type { RunBefore } from '#model/report.ts'
 
 export interface RunToCompare {
   document: FindingsDocument
@@ -17,6 +18,8 @@ export interface Ledger {
   delta: Required<FindingsDocument['delta']>
   /** The run before, and all that changed since; null: there is none. */
   last: { takenAt: string; delta: Delta } | null
+  /** Null: there was none. */
+  before: RunBefore | null
   /** What the next run is to know. */
   run: Omit<RememberedRun, 'runId'>
 }
@@ -29,23 +32,24 @@ export interface Ledger {
 export function nextLedger(previous: RememberedRun | null, now: RunToCompare, day: string, forgetBefore: string): Ledger {
   const before = new Map(previous ? [...previous.document.findings, ...previous.document.waived].map(finding => [finding.id, finding]) : [])
   const past = new Map(previous?.past.map(finding => [finding.id, finding]))
-  const last = previous && { takenAt: previous.document.run.takenAt, delta: compareRuns(previous, now) }
-  const changes = last === null ? new Map<string, Change>() : changesById(last.delta)
+  const compared = previous && compareRuns(previous, now)
+  const last = previous && compared && { takenAt: previous.document.run.takenAt, delta: compared }
+  const changes = changesById(compared)
   const { findings, waived } = now.document
   const all = [...findings, ...waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))
   const ids = new Set(since.keys())
   const idsOf = (matches: (id: string, change: Change) => boolean) =>
     [...changes]
-      .filter(([id, change]) => matches(id, change))
+      .filter(([id, { change }]) => matches(id, change))
       .map(([id]) => id)
       .toSorted()
 
   const unseen = [...before.values()].filter(({ id }) => !ids.has(id))
   // Nobody could look today: it stands as it was last seen, until somebody can.
-  const carried = unseen.filter(({ id }) => changes.get(id) === 'cannotTell' || changes.get(id) === undefined)
+  const carried = unseen.filter(({ id }) => changes.get(id)?.change === 'cannotTell' || !changes.has(id))
   const ended = unseen.flatMap((finding): PastFinding[] => {
-    const change = changes.get(finding.id)
+    const change = changes.get(finding.id)?.change
     if (change === undefined || change === 'cannotTell') return []
     const { id, rule, cluster, subject, title, severity, lastSeen } = finding
     return [
@@ -85,6 +89,15 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
         .map(({ id }) => id)
         .toSorted(),
     },
+    before:
+      previous && compared
+        ? {
+            takenAt: previous.document.run.takenAt,
+            changes: new Map([...changes].filter(([id]) => ids.has(id))),
+            ended,
+            unread: unreadSince(compared, previous),
+          }
+        : null,
     run: {
       schema: 'highwater.history/1',
       document: {
@@ -102,8 +115,16 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   }
 }
 
-function changesById({ findings }: Delta): Map<string, Change> {
-  return new Map(Object.entries(findings).flatMap(([change, list]) => list.map(({ id }) => [id, change as Change])))
+function changesById(compared: Delta | null): Map<string, { change: Change; why: string[] }> {
+  const lists = Object.entries(compared?.findings ?? {}) as [Change, Delta['findings'][Change]][]
+  return new Map(lists.flatMap(([change, list]) => list.map(({ id, why }) => [id, { change, why }])))
+}
+
+function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['unread'] {
+  const clusters = new Set(document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster))
+  return nodes.notReadNow
+    .filter(({ cluster, node, coverage, before }) => (node === null ? !clusters.has(cluster) : coverage !== before && before !== 'notRead'))
+    .map(({ cluster, node }) => ({ cluster, node }))
 }
 
 /** The way in which most nodes are mended: new ones come in their place. */

@@ -30,6 +30,7 @@ export interface Scenario {
   s3?: Partial<S3Scenario>
   ssm?: Partial<SsmScenario>
   ses?: Partial<SesScenario>
+  sns?: Partial<SnsScenario>
   expect(): Expectation
 }
 
@@ -98,6 +99,18 @@ export interface SesScenario {
   /** The first so many SendEmail are answered with that error. */
   refuseFirst: { count: number; error: 'TooManyRequestsException' | 'LimitExceededException' } | null
   /** Nothing listens at SES's address. */
+  down: boolean
+}
+
+/** SNS of the lab, and how it fails. */
+export interface SnsScenario {
+  /** Names of topics that are there. Default: `reports`. */
+  topics: readonly string[]
+  /** No principal may call sns:Publish. */
+  denied: boolean
+  /** Nobody may use the key of its topics. */
+  kmsDenied: boolean
+  /** Nothing listens at SNS's address. */
   down: boolean
 }
 

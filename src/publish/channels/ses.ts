@@ -1,58 +1,54 @@
-/** Amazon SES: the mail of a run, once for each run id. */
+/** Amazon SES: the mail of a run, once for each run id and owner. */
 import type { CredentialSource } from '#clients/credentials.ts'
-import { sendMail, sendTimeLimitMs } from '#clients/sesv2.ts'
-import type { Store } from '#clients/store.ts'
-import type { MailChannel, MailDelivery } from '#publish/channel.ts'
-import { runKey } from '#publish/run.ts'
-import { type SendOutcome, sendOnce } from '#publish/send-once.ts'
+import { type MailHeader, sendMail, sendTimeLimitMs } from '#clients/sesv2.ts'
+import type { ReportPolicy } from '#model/policy.ts'
+import type { MailChannel } from '#publish/channel.ts'
+import { messageOnce, type OnceOptions } from './message-once.ts'
 
-export interface SesOptions {
+export interface SesOptions extends OnceOptions {
   from: string
   to: string[]
+  /** Whose mail it is: each has a mark of its own. Absent: everybody's. */
+  owner?: string
+  /** Where a reader asks not to get it any more. */
+  unsubscribe?: ReportPolicy['unsubscribe']
+  /** Who hears of mails that came back; null or absent: the sender. */
+  bouncesTo?: string | null
   region: string
   /** Absent: the SDK's own chain. */
   credentials?: CredentialSource
-  runId: string
-  /** Where it is kept that the mail went; null: nowhere, and a second delivery of the run mails again. */
-  store: Store | null
-  now: () => Date
-  signal?: AbortSignal
 }
 
-const markerName = 'mail.json'
-/** Sending has ended by then: nobody takes over from one who is still at it. */
-const leaseMs = 2 * sendTimeLimitMs
 const namedRecipients = 3
 
-export function ses({ from, to, region, credentials, runId, store, now, signal }: SesOptions): MailChannel {
-  const id = 'ses'
-  const blank = { channel: id, location: null, link: null, error: null, messageId: null, doubt: null }
-  return {
-    id,
-    async send(mail, attachments): Promise<MailDelivery> {
-      const send = () => sendMail({ from, to, ...mail, attachments }, { region, credentials, signal })
-      try {
-        const outcome = await sendOnce(send, { store, key: runKey(runId, markerName), now, leaseMs })
-        const { state } = outcome
-        return {
-          ...blank,
-          state,
-          location: said(outcome, to),
-          messageId: state === 'being-sent' ? null : outcome.messageId,
-          doubt: state === 'sent' ? outcome.doubt : null,
-        }
-      } catch (error) {
-        return { ...blank, state: 'failed', error: error instanceof Error ? error.message : String(error) }
-      }
-    },
+export function ses({ from, to, owner, unsubscribe, bouncesTo = null, region, credentials, ...once }: SesOptions): MailChannel {
+  const headers = unsubscribe === undefined ? [] : unsubscribeHeaders(unsubscribe, owner)
+  const more = to.length - namedRecipients
+  const way = {
+    id: owner === undefined ? 'ses' : `ses ${owner}`,
+    markerName: owner === undefined ? 'mail.json' : `mail-${owner}.json`,
+    noun: 'mail',
+    recipients: `${to.slice(0, namedRecipients).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
+    leaseMs: 2 * sendTimeLimitMs,
   }
+  return messageOnce(
+    {
+      ...way,
+      send: ({ subject, html, text }, attachments) =>
+        sendMail({ from, to, bouncesTo, subject, html, text, headers, attachments }, { region, credentials, signal: once.signal }),
+    },
+    once,
+  )
 }
 
-function said(outcome: SendOutcome, to: string[]): string {
-  if (outcome.state === 'sent-before') return `not sent again: the mail of this run went at ${outcome.at} as message ${outcome.messageId}`
-  if (outcome.state === 'being-sent') return `not sent: another delivery of this run is sending it, until ${outcome.until} at the latest`
-  const more = to.length - namedRecipients
-  const recipients = `${to.slice(0, namedRecipients).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-  const doubt = outcome.doubt === null ? '' : `. It may come twice: ${outcome.doubt}`
-  return `${recipients}, message ${outcome.messageId}${doubt}`
+/** RFC 2369 and RFC 8058. */
+function unsubscribeHeaders({ url, mailto, oneClick }: ReportPolicy['unsubscribe'], owner: string | undefined): MailHeader[] {
+  const subject = encodeURIComponent(`unsubscribe highwater${owner === undefined ? '' : ` ${owner}`}`)
+  const addresses = [
+    ...(url === null ? [] : [`<${url}>`]),
+    ...(mailto === null ? [] : [`<mailto:${encodeURI(mailto)}?subject=${subject}>`]),
+  ]
+  if (addresses.length === 0) return []
+  const list = { name: 'List-Unsubscribe', value: addresses.join(', ') }
+  return url !== null && oneClick ? [list, { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' }] : [list]
 }

@@ -1,20 +1,29 @@
-/** The worst findings in a mail: what is wrong, where, and what to do, in as few words as that takes. */
+/** Findings in a mail: the worst in full, the next in a line, the rest counted: what is wrong, where, and what to do, in as few words as that takes. */
 import { stringify } from 'yaml'
-import type { Finding, Fix, NodeSample } from '#model/finding.ts'
+import type { Fix, NodeSample, Severity } from '#model/finding.ts'
+import type { Ending, PastFinding } from '#model/history.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 import type { Fold } from '#report/text.ts'
-import { nodeCountText, severityWords, subjectText, tally, worstFirst } from './findings.ts'
+import { nodeCountText, severityWords, subjectText, tally } from './findings.ts'
+import { type MailChanges, standingText, type ToldFinding, unchanged } from './mail-changes.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 
-const shown = { findings: 5, names: 3, configLines: 8, targets: 3 }
+const shown = { cards: 2, lines: 8, ended: 5, names: 2, configLines: 6, targets: 3, reasons: 2 }
 
-interface MailFinding extends SeverityMark {
+interface MailLine extends SeverityMark {
   severityWord: string
+  /** `New`, `Worse`; null: no run before is known. */
+  label: string | null
   title: string
   /** Cluster, subject, confidence, and since when. */
   where: string
-  consequence: string
   nodeCount: string
+  /** What of it is worse, or better; null: the label says it all. */
+  why: string | null
+}
+
+interface MailFinding extends MailLine {
+  consequence: string
   nodeNames: string[]
   nodesLeftOut: string | null
   fix: string
@@ -25,35 +34,78 @@ interface MailFinding extends SeverityMark {
   more: string | null
 }
 
-export interface MailFindingsView {
+interface MailEnded extends SeverityMark {
+  severityWord: string
   title: string
+  where: string
+  how: string
+}
+
+export interface MailFindingsView {
+  /** Null: none is told of. */
+  title: string | null
   list: MailFinding[]
+  lines: MailLine[]
+  leftOut: string | null
+  standing: string | null
+}
+
+export interface MailEndedView {
+  title: string
+  list: MailEnded[]
   leftOut: string | null
 }
 
-export function mailFindingsView(findings: Finding[], fold: Fold): MailFindingsView {
-  const sorted = findings.toSorted(worstFirst)
-  const rest = sorted.slice(shown.findings)
+export function mailFindingsView({ told, standing, since }: MailChanges, fold: Fold): MailFindingsView {
+  const cards = told.slice(0, shown.cards)
+  const lines = told.slice(shown.cards, shown.cards + shown.lines)
+  const rest = told.slice(shown.cards + shown.lines).map(({ finding }) => finding)
   const counts = tally(rest).map(({ count, word }) => `${count} ${word.toLowerCase()}`)
-  const all = sorted.length === 1 ? 'The finding' : `All ${formatCount(sorted.length)} findings`
   return {
-    title: rest.length > 0 ? `The worst ${shown.findings} of ${formatCount(sorted.length)} findings` : all,
-    list: sorted.slice(0, shown.findings).map(finding => mailFinding(finding, fold)),
+    title: titleOf(told, cards.length + lines.length, since !== null),
+    list: cards.map(each => mailFinding(each, fold)),
+    lines: lines.map(each => mailLine(each, fold)),
     leftOut: rest.length > 0 ? `and ${counted(rest.length, 'more finding')} in the report: ${counts.join(', ')}.` : null,
+    standing: standingText(standing),
   }
 }
 
-function mailFinding(finding: Finding, fold: Fold): MailFinding {
-  const { severity, cluster, subject, confidence, since, fix, docs } = finding
+function titleOf(told: ToldFinding[], shownCount: number, isCompared: boolean): string | null {
+  if (told.length === 0) return null
+  if (isCompared && told.length > shownCount) return `${shownCount} of ${formatCount(told.length)} findings that changed or are urgent`
+  if (isCompared) return told.some(({ label }) => label !== unchanged) ? 'What changed, and what is urgent' : 'What is urgent'
+  if (told.length > shownCount) return `The worst ${shownCount} of ${formatCount(told.length)} findings`
+  return told.length === 1 ? 'The finding' : `All ${formatCount(told.length)} findings`
+}
+
+function mailLine({ finding, label, why }: ToldFinding, fold: Fold): MailLine {
+  const { severity, cluster, subject, confidence, since, nodes } = finding
   const where = [fold(cluster, 80), subjectText(subject), confidence, since === null ? '' : `since ${fold(since, 20)}`]
-  const { configLines, configLeftOut } = configView(fix.config, fold)
   return {
-    ...severityMark(severity),
-    severityWord: severityWords[severity],
+    ...markOf(severity),
+    label,
     title: fold(finding.title, 200),
     where: where.filter(Boolean).join(', '),
-    consequence: fold(finding.consequence, 420),
-    ...nodesView(finding.nodes, fold),
+    nodeCount: nodeCountText(nodes),
+    why:
+      why.length === 0
+        ? null
+        : why
+            .slice(0, shown.reasons)
+            .map(reason => fold(reason, 200))
+            .join('; '),
+  }
+}
+
+const markOf = (severity: Severity) => ({ ...severityMark(severity), severityWord: severityWords[severity] })
+
+function mailFinding(told: ToldFinding, fold: Fold): MailFinding {
+  const { consequence, nodes, fix, docs } = told.finding
+  const { configLines, configLeftOut } = configView(fix.config, fold)
+  return {
+    ...mailLine(told, fold),
+    consequence: fold(consequence, 420),
+    ...nodesView(nodes, fold),
     fix: fold(docs.fix, 420),
     configLines,
     configLeftOut,
@@ -61,11 +113,29 @@ function mailFinding(finding: Finding, fold: Fold): MailFinding {
   }
 }
 
-function nodesView(nodes: NodeSample, fold: Fold): Pick<MailFinding, 'nodeCount' | 'nodeNames' | 'nodesLeftOut'> {
+const endings: Record<Ending, string> = {
+  fixed: 'fixed',
+  replaced: 'fixed by new nodes',
+  gone: 'gone with its nodes',
+}
+
+/** Null where nothing ended. */
+export function mailEndedView({ ended }: MailChanges, fold: Fold): MailEndedView | null {
+  if (ended.length === 0) return null
+  const list = ended.slice(0, shown.ended).map((past: PastFinding) => ({
+    ...markOf(past.severity),
+    title: fold(past.title, 200),
+    where: `${fold(past.cluster, 80)}, ${subjectText(past.subject)}, since ${fold(past.since, 20)}`,
+    how: endings[past.ended],
+  }))
+  const rest = ended.length - list.length
+  return { title: 'What ended', list, leftOut: rest > 0 ? `and ${counted(rest, 'more finding')}.` : null }
+}
+
+function nodesView(nodes: NodeSample, fold: Fold): Pick<MailFinding, 'nodeNames' | 'nodesLeftOut'> {
   const names = nodes.sample.slice(0, shown.names).map(name => fold(name, 80))
   const rest = nodes.count - names.length
   return {
-    nodeCount: nodeCountText(nodes),
     nodeNames: names,
     nodesLeftOut: rest > 0 && names.length > 0 ? `and ${formatCount(rest)} more` : null,
   }

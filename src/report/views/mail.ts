@@ -1,17 +1,17 @@
 /** Everything that a mail says, computed: both of its templates only put it in its place. */
-import type { FindingsDocument } from '#model/finding.ts'
 import { notReachedIn } from '#model/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
-import { counted, formatCount, formatUtc } from '#report/numbers.ts'
+import { counted, formatUtc } from '#report/numbers.ts'
 import { type Fold, foldedLine } from '#report/text.ts'
-import { severityWords, tally, worstFirst } from './findings.ts'
-import { type MailFindingsView, mailFindingsView } from './mail-findings.ts'
+import { tally } from './findings.ts'
+import { mailChanges } from './mail-changes.ts'
+import { type MailEndedView, type MailFindingsView, mailEndedView, mailFindingsView } from './mail-findings.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 import { type MailDeliveriesView, type MailNotAudited, mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
+import { mailSubject } from './mail-subject.ts'
 import { type PlanView, planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
-const subjectLimit = 120
 const shownInputErrors = 3
 
 export interface MailView {
@@ -19,12 +19,16 @@ export interface MailView {
   /** What mail programs show beside the subject. */
   preview: string
   takenAt: string
+  /** Whose part of the fleet it is about; null: all of it. */
+  audience: string | null
   /** Null where the run reached all that it set out for. */
   cutShort: { title: string; text: string } | null
   verdict: SeverityMark & {
     headline: string
     worst: string | null
     scope: string
+    /** Since the run before; null: none is known. */
+    change: string | null
     tally: (SeverityMark & { count: string; word: string })[]
     waived: string | null
     gaps: string | null
@@ -36,33 +40,48 @@ export interface MailView {
   }
   /** Null without findings. */
   findings: MailFindingsView | null
+  /** Null where nothing ended. */
+  ended: MailEndedView | null
   /** Null: none was asked for. */
   plan: PlanView | null
   /** Null where nothing was left out. */
   notAudited: (MailNotAudited & { title: string }) | null
   report: MailDeliveriesView
+  /** How not to get it any more; null: the team has not said. */
+  unsubscribe: string | null
   footer: string
 }
 
+/** To whom a mail goes. */
+export interface MailOptions {
+  /** Whose part of the fleet the report is; null: it is all of it. */
+  owner: string | null
+  /** Addresses (`mailto:…`, `https://…`) at which a reader asks not to get it any more. */
+  unsubscribe: string[]
+}
+
 /** @param share of its usual room that each foreign text gets, 0 to 1 */
-export function mailView(report: AuditReport, deliveries: Delivery[], share: number): MailView {
+export function mailView(report: AuditReport, deliveries: Delivery[], share: number, { owner, unsubscribe }: MailOptions): MailView {
   const { document } = report
   const { run, findings, waived, notAudited } = document
   const fold: Fold = (text, limit) => foldedLine(text, Math.ceil(limit * share))
   const { severity, headline, worst, scope, gaps, complete } = verdictView(document)
   const cutShort = cutShortView(report, fold)
+  const changes = mailChanges(report)
   const mailed = mailDeliveriesView(deliveries, fold)
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
-    subject: mailSubject(document, headline, scope, cutShort !== null),
+    subject: mailSubject(document, changes, { headline, scope, isCutShort: cutShort !== null, owner }),
     preview: cutShort?.text ?? worst ?? scope,
     takenAt: formatUtc(run.takenAt),
+    audience: owner === null ? null : `For ${fold(owner, 80)}: only what is theirs`,
     cutShort,
     verdict: {
       ...severityMark(severity),
       headline,
       worst,
       scope,
+      change: changeText(changes),
       tally: tally(findings).map(({ severity, word, count }) => ({ ...severityMark(severity), word, count })),
       waived: waived.length > 0 ? `${counted(waived.length, 'finding')} waived by policy, not counted here` : null,
       gaps: gaps.length > 0 ? gaps.map(({ text }) => text).join('; ') : null,
@@ -73,12 +92,19 @@ export function mailView(report: AuditReport, deliveries: Delivery[], share: num
           ? `Not delivered: ${mailed.failures.map(({ channel }) => channel).join(', ')}. The end of this mail says why.`
           : null,
     },
-    findings: findings.length > 0 ? mailFindingsView(findings, fold) : null,
+    findings: findings.length > 0 ? mailFindingsView(changes, fold) : null,
+    ended: mailEndedView(changes, fold),
     plan: planView(report.plan ?? null, fold),
     notAudited: lost ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold) } : null,
     report: mailed,
+    unsubscribe: unsubscribe.length > 0 ? `Not for you? ${unsubscribe.map(address => fold(address, 1000)).join(' or ')}` : null,
     footer: `highwater ${fold(run.version, 40)}, account ${fold(run.account ?? 'unknown', 40)}, region ${fold(run.region ?? 'unknown', 40)}`,
   }
+}
+
+function changeText({ since, counts }: ReturnType<typeof mailChanges>): string | null {
+  if (since === null) return null
+  return counts.length === 0 ? `Nothing has changed since the run of ${since}.` : `Since the run of ${since}: ${counts.join(', ')}.`
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
@@ -104,25 +130,4 @@ function cutShortView({ document: { notAudited }, nodes }: AuditReport, fold: Fo
     title: 'This run was cut short',
     text: `${parts.join(', ')}: ${fold(why, 120)}. What follows does not cover them.`,
   }
-}
-
-function mailSubject({ run, clusters, findings }: FindingsDocument, headline: string, scope: string, isCutShort: boolean): string {
-  const worst = findings.toSorted(worstFirst)[0]
-  const counts = tally(findings).map(({ count, word }) => `${count} ${word.toLowerCase()}`)
-  const verdict = worst
-    ? `${severityWords[worst.severity]}: ${counts.join(', ')} in ${whereOf(findings, clusters.length)}`
-    : `${headline}: ${scope}`
-  const day = formatUtc(run.takenAt).slice(0, 10)
-  const subject = `${isCutShort ? 'Cut short. ' : ''}${verdict} - highwater${/^\d/.test(day) ? ` ${day}` : ''}`.replace(/\s+/g, ' ')
-  return subject.length > subjectLimit ? `${subject.slice(0, subjectLimit - 3)}...` : subject
-}
-
-/** The one cluster by name while that is short, else how many. */
-function whereOf(findings: FindingsDocument['findings'], clusterCount: number): string {
-  const affected = [...new Set(findings.map(({ cluster }) => cluster))]
-  const name = affected.length === 1 && affected[0]!.length <= 40 ? foldedLine(affected[0]!, 40) : ''
-  if (name !== '') return name
-  return clusterCount > affected.length
-    ? `${formatCount(affected.length)} of ${counted(clusterCount, 'cluster')}`
-    : counted(affected.length, 'cluster')
 }

@@ -57,6 +57,32 @@ describe('from day to day', () => {
     ])
   })
 
+  it('says of what the run before knew how it went on, and what is no longer read', () => {
+    const [first, bad] = [runOf([on(['a', 'b'])], [met('a'), met('b')]), on(['a'], { id: 'f2', rule: 'image-gc-due' })]
+    const { before, ...opening } = nextLedger(null, first, '2026-11-10', '2026-01-01')
+    expect(before).toBeNull()
+    const previous = { runId: 'run-0', ...opening.run }
+    const second = runOf([bad], [met('a'), met('b')])
+    expect(nextLedger(previous, second, '2026-11-11', '2026-01-01').before).toEqual({
+      takenAt: first.document.run.takenAt,
+      changes: new Map([['f2', { change: 'new', why: [] }]]),
+      ended: [expect.objectContaining({ id: 'f1', title: first.document.findings[0]?.title, ended: 'fixed', on: '2026-11-11' })],
+      unread: [],
+    })
+    const third = runOf([on(['a', 'b'])], [met('a'), unread('b')])
+    third.document.notAudited.push(
+      { cluster: 'prod', node: 'b', reason: 'configz: HTTP 503' },
+      { cluster: 'prod', node: null, reason: 'events: HTTP 403' },
+    )
+    const unreadThen = nextLedger(previous, third, '2026-11-11', '2026-01-01')
+    expect(unreadThen.before?.unread).toEqual([
+      { cluster: 'prod', node: null },
+      { cluster: 'prod', node: 'b' },
+    ])
+    const still = nextLedger({ runId: 'run-1', ...unreadThen.run }, third, '2026-11-12', '2026-01-01')
+    expect(still.before?.unread).toEqual([])
+  })
+
   it('calls a node that was not read neither fixed nor new, and resolves it on the day it was read', () => {
     const told = days(runOf([on(['a'])], [met('a')]), runOf([], [unread('a')]), runOf([], [unread('a')]), runOf([], [met('a')]))
     expect(told[1]).toEqual({ ...nothing, since: undefined, past: [] })

@@ -6,7 +6,8 @@ import { type SesOptions, ses } from '#publish/channels/ses.ts'
 
 const runId = '2026-11-21T05-00-00Z'
 const region = 'us-east-1'
-const mail = { subject: '2 findings in prod', html: '<p>two</p>', text: 'two\n' }
+const parts = { subject: '2 findings in prod', html: '<p>two</p>', text: 'two\n' }
+const mail = { ...parts, brief: 'two' }
 
 let lab: Lab
 afterEach(async () => {
@@ -40,7 +41,7 @@ describe('the mail of a run', () => {
       messageId: taken?.messageId,
       doubt: null,
     })
-    expect(taken).toMatchObject({ from: 'audit@example.com', to: ['team@example.com'], ...mail })
+    expect(taken).toMatchObject({ from: 'audit@example.com', to: ['team@example.com'], ...parts })
     expect(taken?.attachments.map(({ fileName, content }) => [fileName, content.toString()])).toEqual([['report.html', '<p>report</p>']])
   })
 

@@ -11,6 +11,8 @@ export interface Mail {
   to: string[]
   cc: string[]
   bcc: string[]
+  /** Who would hear that it came back. */
+  bouncesTo: string
   subject: string
   html: string | null
   text: string | null

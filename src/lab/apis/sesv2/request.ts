@@ -8,6 +8,8 @@ export interface SendRequest {
   cc: string[]
   bcc: string[]
   replyTo: string[]
+  /** To whom bounces go; null: the sender. */
+  feedbackTo: string | null
   content: Simple | Buffer
 }
 
@@ -17,7 +19,13 @@ type Fields = Record<string, unknown>
 
 /** @throws Refusal when it is not valid, or asks for what the lab does not know. */
 export function readSendRequest(body: Buffer): SendRequest {
-  const request = fields('the request', parse(body), ['FromEmailAddress', 'Destination', 'ReplyToAddresses', 'Content'])
+  const request = fields('the request', parse(body), [
+    'FromEmailAddress',
+    'Destination',
+    'ReplyToAddresses',
+    'FeedbackForwardingEmailAddress',
+    'Content',
+  ])
   const destination = fields('Destination', request.Destination ?? {}, ['ToAddresses', 'CcAddresses', 'BccAddresses'])
   const content = fields('Content', request.Content, ['Simple', 'Raw'])
   if ((content.Simple === undefined) === (content.Raw === undefined)) throw badRequest('Content must be either Simple or Raw.')
@@ -27,6 +35,10 @@ export function readSendRequest(body: Buffer): SendRequest {
     cc: list('CcAddresses', destination.CcAddresses).map(each => text('CcAddresses', each)),
     bcc: list('BccAddresses', destination.BccAddresses).map(each => text('BccAddresses', each)),
     replyTo: list('ReplyToAddresses', request.ReplyToAddresses).map(each => text('ReplyToAddresses', each)),
+    feedbackTo:
+      request.FeedbackForwardingEmailAddress === undefined
+        ? null
+        : text('FeedbackForwardingEmailAddress', request.FeedbackForwardingEmailAddress),
     content: content.Raw === undefined ? simple(content.Simple) : bytes('Raw.Data', fields('Raw', content.Raw, ['Data']).Data),
   }
 }

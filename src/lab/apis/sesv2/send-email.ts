@@ -29,6 +29,7 @@ export function sendEmail(world: World, caller: Caller, body: Buffer): { Message
   if (recipients.length > maxRecipients) throw badRequest(`Recipient count exceeds ${maxRecipients}.`)
   checkAccount(world, recipients.length)
   const senders = new Set([mail.from, ...addresses(message.headers.get('from') ?? '')])
+  if (request.feedbackTo !== null) senders.add(bareAddress(request.feedbackTo))
   checkIdentities(world, caller, [...senders], recipients)
   world.ses.sent += recipients.length
   world.ses.mailbox.take(mail)
@@ -74,6 +75,7 @@ function mailOf(request: SendRequest, message: MimePart, raw: Buffer, messageId:
     to: isNamed ? request.to.map(bareAddress) : header('to'),
     cc: isNamed ? request.cc.map(bareAddress) : header('cc'),
     bcc: isNamed ? request.bcc.map(bareAddress) : header('bcc'),
+    bouncesTo: bareAddress(request.feedbackTo ?? from),
     subject: message.headers.get('subject') ?? '',
     html: html ? textOf(html) : null,
     text: text ? textOf(text) : null,

@@ -1,0 +1,95 @@
+/** One POST of JSON to an address that is a secret: whoever knows it may write there. It never stands in a message. */
+import { request } from 'node:https'
+import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
+import { sleep } from './pace.ts'
+
+export interface PostOptions {
+  signal?: AbortSignal
+  /** For all tries together; default 20 s. */
+  timeLimitMs?: number
+  /** First wait before a try again; doubled each time. Default 500 ms. */
+  backoffMs?: number
+}
+
+export const postTimeLimitMs = 20_000
+const tries = 3
+const defaultBackoffMs = 500
+const answerMaxBytes = 4096
+
+/**
+ * An answer of 429 or 503, and a connection that never came about, are tried again; a redirect is not followed.
+ * @param url https
+ * @throws RequestFailure with a message for people, which names the host alone, or the signal's reason
+ */
+export async function postJson(url: string, body: object, options: PostOptions = {}): Promise<void> {
+  const { timeLimitMs = postTimeLimitMs, backoffMs = defaultBackoffMs } = options
+  const { host } = new URL(url)
+  const limit = AbortSignal.timeout(timeLimitMs)
+  const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit])
+  try {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { status, text } = await post(url, JSON.stringify(body), signal)
+        if (status >= 200 && status < 300) return
+        throw new RequestFailure('http', answered(host, status, text, url), { status })
+      } catch (error) {
+        signal.throwIfAborted()
+        const failure = error instanceof RequestFailure ? error : webhookFailure(error, host)
+        const wasNotTaken = failure.kind === 'refused' || failure.kind === 'name' || failure.status === 429 || failure.status === 503
+        if (attempt >= tries || !wasNotTaken) throw failure
+        await sleep(backoffMs * 2 ** (attempt - 1), signal)
+      }
+    }
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    if (!limit.aborted) throw error
+    throw new RequestFailure(
+      'timeout',
+      `the webhook at ${host}: no answer within ${timeLimitMs / 1000} s. Whether it took the message is not known`,
+    )
+  }
+}
+
+function answered(host: string, status: number, text: string, url: string): string {
+  // Whoever answers may repeat what it was asked for.
+  const said = oneLine(text, 200).replaceAll(new URL(url).pathname, '…')
+  const where = `the webhook at ${host} answered ${status}${said === '' ? '' : ` (${said})`}`
+  if (status >= 300 && status < 400)
+    return `${where}: it leads elsewhere, which is not followed. Give the address that takes the message itself`
+  if (status === 401 || status === 403 || status === 404 || status === 410)
+    return `${where}: the address is not, or no longer, one that takes messages. Make a new one there, and put it into the stack's secret`
+  return where
+}
+
+function webhookFailure(error: unknown, host: string): RequestFailure {
+  const failure = connectionFailure(error, host)
+  const message =
+    failure.kind === 'tls'
+      ? `TLS with ${host} failed (${codeOf(error)}): its certificate is not trusted here. Nothing was sent`
+      : failure.message
+  return new RequestFailure(failure.kind, `the webhook: ${message}`)
+}
+
+const codeOf = (error: unknown) => (typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : 'no reason given')
+
+function post(url: string, body: string, signal: AbortSignal): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json; charset=utf-8', 'content-length': Buffer.byteLength(body), connection: 'close' }
+    const sent = request(url, { method: 'POST', headers, signal }, response => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      const done = () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).subarray(0, answerMaxBytes).toString() })
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        bytes += chunk.length
+        if (bytes < answerMaxBytes) return
+        done()
+        response.destroy()
+      })
+      response.on('end', done)
+      response.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}

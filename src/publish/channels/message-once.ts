@@ -1,0 +1,59 @@
+/** What the ways of a message have in common: it goes once for each run id, and the answer says what became of it. */
+import type { MailAttachment } from '#clients/sesv2.ts'
+import type { Store } from '#clients/store.ts'
+import type { RenderedMail } from '#model/report.ts'
+import type { MailChannel } from '#publish/channel.ts'
+import { runKey } from '#publish/run.ts'
+import { type SendOutcome, sendOnce } from '#publish/send-once.ts'
+
+export interface OnceOptions {
+  runId: string
+  /** Where it is kept that the message went; null: nowhere, and a second delivery of the run sends again. */
+  store: Store | null
+  now: () => Date
+  signal?: AbortSignal
+}
+
+interface Way {
+  id: string
+  /** Of its mark in the store. */
+  markerName: string
+  /** How it is called: `mail`, `message`. */
+  noun: string
+  /** To whom it goes, for people. */
+  recipients: string
+  /** By then sending has ended: nobody takes over from one who is still at it. */
+  leaseMs: number
+  /** @returns the message's id, empty where there is none. @throws Error with a message for people */
+  send(mail: RenderedMail, attachments: MailAttachment[]): Promise<string>
+}
+
+export function messageOnce({ id, markerName, noun, recipients, leaseMs, send }: Way, { runId, store, now }: OnceOptions): MailChannel {
+  const blank = { channel: id, location: null, link: null, error: null, messageId: null, doubt: null }
+  return {
+    id,
+    async send(mail, attachments) {
+      try {
+        const outcome = await sendOnce(() => send(mail, attachments), { store, key: runKey(runId, markerName), now, leaseMs })
+        const { state } = outcome
+        return {
+          ...blank,
+          state,
+          location: said(outcome, noun, recipients),
+          messageId: state === 'being-sent' ? null : outcome.messageId,
+          doubt: state === 'sent' ? outcome.doubt : null,
+        }
+      } catch (error) {
+        return { ...blank, state: 'failed', error: error instanceof Error ? error.message : String(error) }
+      }
+    },
+  }
+}
+
+function said(outcome: SendOutcome, noun: string, recipients: string): string {
+  if (outcome.state === 'being-sent') return `not sent: another delivery of this run is sending it, until ${outcome.until} at the latest`
+  const id = outcome.messageId === '' ? '' : `message ${outcome.messageId}`
+  if (outcome.state === 'sent-before') return `not sent again: the ${noun} of this run went at ${outcome.at}${id === '' ? '' : ` as ${id}`}`
+  const doubt = outcome.doubt === null ? '' : `. It may come twice: ${outcome.doubt}`
+  return `${recipients}${id === '' ? '' : `, ${id}`}${doubt}`
+}

@@ -1,0 +1,19 @@
+/** An SNS topic: the mail's text, once for each run id. */
+import type { MailChannel } from '#publish/channel.ts'
+import { messageOnce, type OnceOptions } from './message-once.ts'
+
+/** Above what the client takes in all. */
+const leaseMs = 60_000
+
+export function sns({ topicArn, ...once }: OnceOptions & { topicArn: string }): MailChannel {
+  return messageOnce(
+    {
+      ...{ id: 'sns', markerName: 'sns.json', noun: 'message', recipients: topicArn, leaseMs },
+      async send({ subject, text }) {
+        const { publishToTopic } = await import('#clients/sns.ts')
+        return publishToTopic({ topicArn, subject, text }, { signal: once.signal })
+      },
+    },
+    once,
+  )
+}

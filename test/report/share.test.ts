@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import type { OwnerMatch } from '#model/policy.ts'
+import type { AuditReport, ResourceTags } from '#model/report.ts'
+import { shareOf } from '#report/share.ts'
+import {
+  auditedNode,
+  clusterResult,
+  finding,
+  findingsDocument,
+  morningReport,
+  nodegroup,
+  quietReport,
+  sharedDisk,
+  unreadNode,
+} from '#test/report-builder.ts'
+
+const cluster = (name: string) => ({ kind: 'Cluster' as const, namespace: null, name })
+const pool = { kind: 'NodePool' as const, namespace: null, name: 'spot' }
+const loose = { kind: 'Node' as const, namespace: null, name: 'loose' }
+const disk = sharedDisk(50)
+const nodes = [
+  auditedNode('g1', disk, { cluster: 'prod' }),
+  auditedNode('g2', disk, { cluster: 'prod', coverage: 'partlyRead' }),
+  auditedNode('b1', disk, { cluster: 'prod', identity: { group: nodegroup('batch') } }),
+  unreadNode('b2', [{ what: 'configz', message: '503' }], { cluster: 'prod', identity: { group: nodegroup('batch') } }),
+  auditedNode('s1', disk, { cluster: 'stage', identity: { group: pool } }),
+  auditedNode('loose', disk, { cluster: 'stage', identity: { group: loose } }),
+]
+const tags: ResourceTags[] = [
+  { cluster: 'prod', nodegroup: null, tags: { team: 'platform' } },
+  { cluster: 'prod', nodegroup: 'batch', tags: { team: 'data' } },
+  { cluster: 'stage', nodegroup: null, tags: { team: 'data', env: 'stage' } },
+]
+const ended = (id: string, subject: AuditReport['nodes'][number]['identity']['group']) => ({
+  id,
+  rule: 'image-gc-dead',
+  cluster: 'prod',
+  subject,
+  title: 'Image GC is dead',
+  severity: 'high' as const,
+  since: '2026-11-01',
+  lastSeen: '2026-11-20',
+  ended: 'fixed' as const,
+  on: '2026-11-21',
+})
+const report: AuditReport = {
+  document: findingsDocument({
+    clusters: [
+      clusterResult('prod', { coverage: { nodes: 4, read: 2, partlyRead: 1, notRead: 1 } }),
+      clusterResult('stage', { coverage: { nodes: 2, read: 2, partlyRead: 0, notRead: 0 } }),
+      clusterResult('lost', { grade: null, coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 } }),
+    ],
+    findings: [
+      finding('high', { id: 'general', cluster: 'prod' }),
+      finding('low', { id: 'batch', cluster: 'prod', subject: nodegroup('batch') }),
+      finding('low', { id: 'whole', cluster: 'prod', subject: cluster('prod') }),
+      finding('low', { id: 'spot', cluster: 'stage', subject: pool }),
+      finding('low', { id: 'loose', cluster: 'stage', subject: loose }),
+    ],
+    waived: [finding('low', { id: 'waived', cluster: 'prod', subject: nodegroup('batch') })],
+    unknowns: [{ rule: 'r', cluster: 'stage', subject: pool, nodes: { count: 1, sample: ['s1'] }, reason: 'x' }],
+    notAudited: [
+      { cluster: 'prod', node: 'b2', reason: '503' },
+      { cluster: 'prod', node: null, reason: 'events: 403' },
+      { cluster: 'lost', node: null, reason: 'timeout' },
+    ],
+    delta: { new: ['batch', 'general'], resolved: ['old-batch', 'old-general'], worse: ['spot'], regressed: ['batch'] },
+  }),
+  nodes,
+  alertPercent: 80,
+  assumptions: quietReport([]).assumptions,
+  tags,
+  before: {
+    takenAt: '2026-11-20T05:00:00Z',
+    changes: new Map([
+      ['batch', { change: 'new', why: [] }],
+      ['general', { change: 'new', why: [] }],
+    ]),
+    ended: [ended('old-batch', nodegroup('batch')), ended('old-general', nodegroup('general'))],
+    unread: [{ cluster: 'prod', node: 'b2' }],
+  },
+}
+
+function shown(match: OwnerMatch) {
+  const share = shareOf(report, match)
+  return (
+    share && {
+      nodes: share.nodes.map(({ identity: { name } }) => name),
+      findings: share.document.findings.map(({ id }) => id),
+      clusters: share.document.clusters.map(({ name, coverage }) => `${name} ${coverage.read}/${coverage.nodes}`),
+      lost: share.document.notAudited.map(({ cluster: of, node }) => `${of} ${node ?? '*'}`),
+    }
+  )
+}
+
+describe("an owner's share of a report", () => {
+  it.each<[string, OwnerMatch, ReturnType<typeof shown>]>([
+    ['by cluster', { cluster: 'st*' }, { nodes: ['s1', 'loose'], findings: ['spot', 'loose'], clusters: ['stage 2/2'], lost: [] }],
+    [
+      'by nodegroup, and what was not read and may be theirs',
+      { nodegroup: 'batch' },
+      { nodes: ['b1', 'b2'], findings: ['batch'], clusters: ['prod 1/2', 'lost 0/0'], lost: ['prod b2', 'prod *', 'lost *'] },
+    ],
+    [
+      'by nodepool of a cluster',
+      { cluster: 'stage', nodegroup: 'spot' },
+      { nodes: ['s1'], findings: ['spot'], clusters: ['stage 1/1'], lost: [] },
+    ],
+    [
+      "by tag: a nodegroup's own goes before its cluster's",
+      { tags: { team: 'data' } },
+      {
+        nodes: ['b1', 'b2', 's1', 'loose'],
+        findings: ['batch', 'spot', 'loose'],
+        clusters: ['prod 1/2', 'stage 2/2', 'lost 0/0'],
+        lost: ['prod b2', 'prod *', 'lost *'],
+      },
+    ],
+    [
+      'by tag of the cluster, without the nodegroup that has another',
+      { cluster: 'prod', tags: { team: 'plat*' } },
+      { nodes: ['g1', 'g2'], findings: ['general', 'whole'], clusters: ['prod 1/2'], lost: ['prod *'] },
+    ],
+    ['by all that is given', { cluster: 'stage', tags: { team: 'data', env: 'prod' } }, null],
+    ['by a name that no key of an object is', { cluster: 'stage', tags: { constructor: '*' } }, null],
+    ['by a cluster that is not there', { cluster: 'elsewhere' }, null],
+    [
+      'of everything',
+      {},
+      {
+        nodes: ['g1', 'g2', 'b1', 'b2', 's1', 'loose'],
+        findings: ['general', 'batch', 'whole', 'spot', 'loose'],
+        clusters: ['prod 2/4', 'stage 2/2', 'lost 0/0'],
+        lost: ['prod b2', 'prod *', 'lost *'],
+      },
+    ],
+  ])('is told %s', (_, match, expected) => expect(shown(match)).toEqual(expected))
+
+  it('has the changes of what is theirs, and no others', () => {
+    const share = shareOf(report, { nodegroup: 'batch' })
+    expect(share?.document.delta).toEqual({ new: ['batch'], resolved: ['old-batch'], worse: [], regressed: ['batch'] })
+    expect([...(share?.before?.changes.keys() ?? [])]).toEqual(['batch'])
+    expect(share?.before?.ended.map(({ id }) => id)).toEqual(['old-batch'])
+    expect(share?.before?.unread).toEqual([{ cluster: 'prod', node: 'b2' }])
+    expect(share?.document.waived.map(({ id }) => id)).toEqual(['waived'])
+    expect(share?.document.unknowns).toEqual([])
+  })
+
+  it('has no plan of the whole fleet', () => {
+    const planned: AuditReport = { ...report, plan: { state: 'failed', why: 'x' } }
+    expect(shareOf(planned, { nodegroup: 'batch' })?.plan).toBeUndefined()
+  })
+
+  it('parts a whole fleet without losing a finding', () => {
+    const morning = morningReport()
+    const groups = ['general', 'batch', 'edge', 'default', 'windows']
+    const told = groups.flatMap(name => shareOf(morning, { nodegroup: name })?.document.findings.map(({ id }) => id) ?? [])
+    const ofGroups = morning.document.findings.filter(({ subject: { kind } }) => kind === 'Nodegroup' || kind === 'NodePool')
+    expect(told.toSorted()).toEqual(ofGroups.map(({ id }) => id).toSorted())
+  })
+})

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { nodeClasses } from '#facts/eks/node-classes.ts'
 import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
+import { usualGarbageKinds } from '#model/policy.ts'
 import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
 import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
@@ -15,7 +16,7 @@ export const labAccount = '111122223333'
 /** The IAM user behind the lab's static credentials. */
 export const labPrincipal = `arn:aws:iam::${labAccount}:user/highwater`
 
-/** What an audit reads, in the words of RBAC. */
+/** What an audit reads unless somebody wants more, in the words of RBAC. */
 export const auditorRights: readonly string[] = [
   'get nodes',
   'list nodes',
@@ -24,7 +25,7 @@ export const auditorRights: readonly string[] = [
   'list events',
   'list poddisruptionbudgets.policy',
   ...nodeClasses.map(({ plural, group }) => `list ${plural}.${group}`),
-  ...garbageResources.map(({ resource }) => `list ${resource}`),
+  ...garbageResources.filter(({ kind }) => usualGarbageKinds.includes(kind)).map(({ resource }) => `list ${resource}`),
 ]
 
 export interface Principal {

@@ -32,6 +32,16 @@ export function openClusterReplay(): ClusterReplay {
 }
 
 const needs = Object.keys(sections) as ClusterNeed[]
+/** By resource, the sections that want it. */
+const takers: ReadonlyMap<string, readonly ClusterNeed[]> = takersOf()
+
+function takersOf(): Map<string, ClusterNeed[]> {
+  const found = new Map<string, ClusterNeed[]>()
+  for (const need of needs)
+    for (const resource of [...sections[need].resources, ...(sections[need].also ?? [])])
+      found.set(resource, [...(found.get(resource) ?? []), need])
+  return found
+}
 
 class Cluster {
   readonly #name: string
@@ -68,7 +78,7 @@ class Cluster {
   }
 
   #take(resource: string, object: RawObject): void {
-    for (const need of needs) if (sections[need].resources.includes(resource)) this.#open[need].take(resource, object)
+    for (const need of takers.get(resource) ?? []) this.#open[need].take(resource, object)
   }
 
   /** Null where nobody asked for any of it, as in a snapshot of nodes alone. */
@@ -121,6 +131,7 @@ class Cluster {
       eks: this.#eks,
       nodes: isListed ? this.#nodes : null,
       isWhole: resource => this.#read.has(resource) && resources[resource] === null,
+      arePodsKnown: isListed && this.#nodesWithoutPods === 0,
     }
   }
 }

@@ -149,6 +149,8 @@ describe('IAM', () => {
     expect(open.flatMap(({ Action }) => Action)).toEqual([
       'eks:ListClusters',
       'ec2:DescribeLaunchTemplateVersions',
+      'ec2:DescribeVolumes',
+      'ec2:DescribeInstances',
       ...ssmPermissions.filter(action => !['ssm:SendCommand', 'ssm:DescribeDocument'].includes(action)),
     ])
   })

@@ -19,6 +19,8 @@ const nothing: ClusterSections = {
   namespaces: { terminating: [] },
   owners: { dangling: [], misplaced: [], blocked: [], orphaned: [] },
   finalizers: { held: [] },
+  disks: { unattached: [], areVolumesKnown: true },
+  instances: { withoutNode: [], withoutInstance: [] },
 }
 
 export const exampleCluster = ({ eks, ...sections }: ClusterExample): ClusterPrediction => ({

@@ -35,6 +35,8 @@ const clusterNeedMeans: Record<ClusterNeed, string[]> = {
   namespaces: ['Namespaces'],
   owners: ['whatever else is listed of the cluster'],
   finalizers: ['whatever else is listed of the cluster'],
+  disks: ["the cluster's EBS volumes", 'PersistentVolumes'],
+  instances: ["the cluster's EC2 instances", 'the list of nodes'],
 }
 
 const kindMeans: Record<Rule['kind'], string> = {

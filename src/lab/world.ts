@@ -92,7 +92,8 @@ export interface WorldEc2 {
   launchTemplates: readonly LaunchTemplateScenario[]
   /** Items in a page. */
   pageSize: number
-  denied: boolean
+  /** By action, or everything. */
+  denied: boolean | readonly string[]
 }
 
 export interface WorldOptions {
@@ -129,7 +130,9 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     ec2: {
       launchTemplates: scenarios.flatMap(scenario => scenario.launchTemplates ?? []),
       pageSize: Math.min(200, ...scenarios.map(scenario => scenario.ec2PageSize ?? 200)),
-      denied: scenarios.some(scenario => scenario.ec2Denied),
+      denied:
+        scenarios.some(({ ec2Denied }) => ec2Denied === true) ||
+        scenarios.flatMap(({ ec2Denied }) => (Array.isArray(ec2Denied) ? ec2Denied : [])),
     },
     s3: createS3(scenarios, storeFolder),
     ses: createSes(scenarios, mailFolder),

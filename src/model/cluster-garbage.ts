@@ -241,6 +241,27 @@ export interface FinalizerGarbage {
   held: readonly HeldObject[]
 }
 
+/** Disks of a cluster in its account. */
+export interface DiskGarbage {
+  /** Attached to nothing, and named by no PersistentVolume that is known. */
+  unattached: readonly {
+    volumeId: string
+    capacityBytes: number | null
+    volumeType: string | null
+    zone: string | null
+    createdMs: number | null
+  }[]
+  /** Whether all PersistentVolumes were read: one that was not may name a disk. */
+  areVolumesKnown: boolean
+}
+
+export interface InstanceGarbage {
+  /** Of the cluster by its tags, and no node. */
+  withoutNode: readonly { instanceId: string; instanceType: string | null; state: string; launchedMs: number | null }[]
+  /** Nodes that are not Ready, and whose instance is not among the cluster's; `sinceMs`: not Ready since then. */
+  withoutInstance: readonly { node: string; instanceId: string; sinceMs: number | null }[]
+}
+
 /** By the words of the policy; `configs` are looked at by their owners alone. */
 export interface ClusterSections extends Record<ClusterNeed, unknown> {
   pods: PodGarbage
@@ -254,6 +275,8 @@ export interface ClusterSections extends Record<ClusterNeed, unknown> {
   namespaces: NamespaceGarbage
   owners: OwnerGarbage
   finalizers: FinalizerGarbage
+  disks: DiskGarbage
+  instances: InstanceGarbage
 }
 
 export type ClusterNeed = Exclude<GarbageKind, 'configs'>

@@ -72,6 +72,8 @@ export const garbageKinds = [
   'namespaces',
   'owners',
   'finalizers',
+  'disks',
+  'instances',
   'configs',
 ] as const
 export type GarbageKind = (typeof garbageKinds)[number]

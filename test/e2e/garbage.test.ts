@@ -18,6 +18,9 @@ import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
 /** Rules that read Jobs and CronJobs. */
 const ofJobs = /job|suspended/
 
+/** Rules that read the account. */
+const ofAccount = new Set(['unattached-disk', 'instance-without-node', 'node-without-instance'])
+
 const generous = { timeout: 60_000 }
 const expected = garbage.expect().garbage ?? []
 
@@ -43,7 +46,7 @@ describe('cluster garbage', () => {
     expect(JSON.stringify(ofGarbage.filter(({ rule }) => rule !== 'terminated-pods-near-threshold'))).not.toContain('kept-')
     expect(JSON.stringify(ofGarbage)).toContain('in deletion, held by example.com/audit')
     for (const { rule, fix, evidence } of ofGarbage) {
-      if (rule !== 'terminated-pods-near-threshold') expect(fix.commands[0]).toMatch(/^kubectl \w+ /)
+      if (rule !== 'terminated-pods-near-threshold') expect(fix.commands[0]).toMatch(/^(kubectl|aws) \w+ /)
       expect(evidence.length).toBeGreaterThan(0)
     }
     const nodes = garbage.expect().nodes.filter(({ rules }) => rules.length > 0)
@@ -90,7 +93,7 @@ describe('cluster garbage', () => {
     expect(document.notAudited).toMatchObject([
       { node: null, reason: expect.stringMatching(/^jobs\.batch: .*cannot list resource "jobs"/) },
     ])
-    expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 14, read: 13 })
+    expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 16, read: 15 })
   })
 
   it('is looked for as the policy says', generous, async () => {
@@ -142,6 +145,9 @@ describe('cluster garbage', () => {
       findings.filter(each => each.rule === rule).map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
     const expectations: [rule: string, ...says: string[]][] = [
       ['released-volume', '500.0 GiB', 'about 40 USD a month', 'vol-0aaaaaaaaaaaaaaa1', '40 days ago'],
+      ['unattached-disk', '1 EBS volume', '200.0 GiB', 'about 16 USD a month', '"vol-0bbbbbbbbbbbbbbb1"'],
+      ['instance-without-node', '1 instance with', 'm6i.large, running', '"i-0cccccccccccccc01"'],
+      ['node-without-instance', '1 node is not Ready'],
       ['volume-not-deleted', 'ebs.csi.aws.com has not done it', '20.0 GiB'],
       ['volume-held-in-deletion', 'still used by pods: queue/worker-9'],
       ['namespace-stuck-terminating', 'an API group does not answer', 'custom.metrics.k8s.io/v1beta1'],
@@ -154,6 +160,27 @@ describe('cluster garbage', () => {
     ]
     for (const [rule, ...says] of expectations) for (const words of says) expect(told(rule).join(), rule).toContain(words)
   })
+
+  it(
+    'in the account is unknown where EC2 may not be asked, page by page where it may, and called a loss only where all volumes are known',
+    generous,
+    async () => {
+      const unknownOf = ({ unknowns }: FindingsDocument) =>
+        Object.fromEntries(unknowns.filter(({ rule }) => ofAccount.has(rule)).map(({ rule, reason }) => [rule, reason]))
+      await labOf([{ ...garbage, ec2Denied: ['ec2:DescribeInstances'] }])
+      const denied = (await auditLive()).document
+      expect(unknownOf(denied)).toEqual({
+        'instance-without-node': expect.stringMatching(/^instances\.ec2\.amazonaws\.com: EC2 DescribeInstances in .* not allowed/),
+        'node-without-instance': expect.stringContaining('Grant ec2:DescribeInstances'),
+      })
+      const lab = await labOf([{ ...garbage, ec2PageSize: 2 }])
+      expect(found((await auditLive()).document)).toEqual(expected)
+      // Of two tags each: two pages of what bears the one, an empty one of the other; four pages of instances.
+      expect(lab.requests().routes.ec2).toMatchObject({ DescribeVolumes: 3, DescribeInstances: 8 })
+      await labOf([changed({ access: { [labPrincipal]: auditorRights.filter(right => right !== 'list persistentvolumes') } })])
+      expect(unknownOf((await auditLive()).document)['unattached-disk']).toContain('one may name a disk that is not attached')
+    },
+  )
 
   it('is not looked for where only some nodes are audited, live or saved', generous, async () => {
     const lab = await labOf([garbage])

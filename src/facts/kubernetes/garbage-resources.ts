@@ -2,6 +2,7 @@
  * What of a cluster's own objects is read beside its nodes, to find what nobody has collected. Paths and served versions: Kubernetes API reference;
  * all of them are served by every minor from 1.24 on.
  */
+import { awsResources } from '#facts/aws/cluster-resources.ts'
 import type { GarbageKind } from '#model/policy.ts'
 
 export interface GarbageResource {
@@ -85,5 +86,7 @@ const byResource: ReadonlyMap<string, GarbageResource> = new Map([podResource, .
 /** Null where it is not read for what nobody has collected. @param resource `plural` or `plural.group` */
 export const garbageResource = (resource: string): GarbageResource | null => byResource.get(resource) ?? null
 
-/** Whether it is read for what nobody has collected. @param resource `plural` or `plural.group` */
-export const isGarbageResource = (resource: string): boolean => byResource.has(resource)
+const ofAws: ReadonlySet<string> = new Set(awsResources.map(({ resource }) => resource))
+
+/** Whether it is read for what nobody has collected, in the cluster or in its account. @param resource `plural` or `plural.group` */
+export const isGarbageResource = (resource: string): boolean => byResource.has(resource) || ofAws.has(resource)

@@ -6,6 +6,7 @@ import { evictedPods } from './cluster-gc/evicted-pods.ts'
 import { expiredIdentityLease } from './cluster-gc/expired-identity-lease.ts'
 import { failedPods } from './cluster-gc/failed-pods.ts'
 import { garbageCollectionFailing } from './cluster-gc/garbage-collection-failing.ts'
+import { instanceWithoutNode } from './cluster-gc/instance-without-node.ts'
 import { jobHistoryBeyondLimit } from './cluster-gc/job-history-beyond-limit.ts'
 import { jobWithoutTtl } from './cluster-gc/job-without-ttl.ts'
 import { leftoverLease } from './cluster-gc/leftover-lease.ts'
@@ -13,6 +14,7 @@ import { leftoverTaint } from './cluster-gc/leftover-taint.ts'
 import { misplacedOwner } from './cluster-gc/misplaced-owner.ts'
 import { namespaceStuckTerminating } from './cluster-gc/namespace-stuck-terminating.ts'
 import { nodeNotReadyLong } from './cluster-gc/node-not-ready-long.ts'
+import { nodeWithoutInstance } from './cluster-gc/node-without-instance.ts'
 import { orphanedDependent } from './cluster-gc/orphaned-dependent.ts'
 import { overdueJobTtl } from './cluster-gc/overdue-job-ttl.ts'
 import { pendingCertificateRequest } from './cluster-gc/pending-certificate-request.ts'
@@ -23,6 +25,7 @@ import { revisionHistoryBeyondLimit } from './cluster-gc/revision-history-beyond
 import { stuckFinalizer } from './cluster-gc/stuck-finalizer.ts'
 import { suspendedLeftover } from './cluster-gc/suspended-leftover.ts'
 import { terminatedPodsNearThreshold } from './cluster-gc/terminated-pods-near-threshold.ts'
+import { unattachedDisk } from './cluster-gc/unattached-disk.ts'
 import { uncollectedCertificateRequest } from './cluster-gc/uncollected-certificate-request.ts'
 import { unrenewedLease } from './cluster-gc/unrenewed-lease.ts'
 import { volumeHeldInDeletion } from './cluster-gc/volume-held-in-deletion.ts'
@@ -115,6 +118,7 @@ export const rules: readonly Rule[] = [
   imageGcDue,
   imageGcNeverFirst,
   ineffectiveLogRotation,
+  instanceWithoutNode,
   invalidKubeletConfiguration,
   invalidLogSize,
   jobHistoryBeyondLimit,
@@ -135,6 +139,7 @@ export const rules: readonly Rule[] = [
   namespaceStuckTerminating,
   narrowGcBand,
   nodeNotReadyLong,
+  nodeWithoutInstance,
   oomBeforeEviction,
   orphanedDependent,
   overdueJobTtl,
@@ -159,6 +164,7 @@ export const rules: readonly Rule[] = [
   suspendedLeftover,
   terminatedPodsNearThreshold,
   truncatedImageList,
+  unattachedDisk,
   uncollectedCertificateRequest,
   unpinnedSandboxImage,
   unreachableGcLowThreshold,

@@ -36,7 +36,7 @@ const nodes: { profile: NodeProfile; rules: ExpectedRule[] }[] = [
   { profile: profile('10.0.7.14', { taints: [{ ...outOfService, addedHoursAgo: 0.2 }] }), rules: ['baseline-drift'] },
   {
     profile: profile('10.0.7.21', { silent: true, silentHours: 72, fault: { kind: 'down' } }),
-    rules: ['node-not-ready-long', 'unread-node', 'unrenewed-lease'],
+    rules: ['node-not-ready-long', 'node-without-instance', 'unread-node', 'unrenewed-lease'],
   },
   { profile: profile('10.0.7.22', { silent: true, silentHours: 0.1, fault: { kind: 'down' } }), rules: ['unread-node'] },
 ]
@@ -67,6 +67,20 @@ export const garbage: Scenario = {
       nodes: fixedNodes(Object.fromEntries(nodes.map(each => [each.profile.name, profiledNode(each.profile)]))),
       objects: garbageObjects(others, silent),
       events: garbageEvents,
+      disks: [
+        { volumeId: 'vol-0bbbbbbbbbbbbbbb1', sizeGiB: 200, madeHoursAgo: 2000 },
+        { volumeId: 'vol-0bbbbbbbbbbbbbbb2', sizeGiB: 200, madeHoursAgo: 2 },
+        { volumeId: 'vol-0bbbbbbbbbbbbbbb3', sizeGiB: 200, madeHoursAgo: 2000, isAttached: true },
+        // A PersistentVolume names it.
+        { volumeId: 'vol-0aaaaaaaaaaaaaaa1', sizeGiB: 500, madeHoursAgo: 2000 },
+      ],
+      instances: [
+        { instanceId: 'i-0cccccccccccccc01', launchedHoursAgo: 60 },
+        { instanceId: 'i-0cccccccccccccc02', launchedHoursAgo: 0.1 },
+        { instanceId: 'i-0cccccccccccccc03', launchedHoursAgo: 60, state: 'terminated' },
+      ],
+      // Of its neighbour, which is not Ready since a moment, the instance is there.
+      goneInstances: [silent],
     },
   ],
   expect: () => ({
@@ -79,6 +93,7 @@ export const garbage: Scenario = {
       finding('expired-identity-lease', `Cluster ${cluster}`),
       finding('failed-pods', 'Namespace mail'),
       finding('garbage-collection-failing', 'Namespace shared'),
+      finding('instance-without-node', `Cluster ${cluster}`),
       finding('job-history-beyond-limit', 'Namespace reports'),
       finding('job-without-ttl', 'Namespace batch'),
       finding('leftover-lease', `Cluster ${cluster}`),
@@ -86,6 +101,7 @@ export const garbage: Scenario = {
       finding('misplaced-owner', 'Namespace tenant'),
       finding('namespace-stuck-terminating', 'Namespace old-monitoring'),
       finding('node-not-ready-long', `Cluster ${cluster}`),
+      finding('node-without-instance', `Cluster ${cluster}`),
       finding('orphaned-dependent', 'Namespace canary'),
       finding('overdue-job-ttl', 'Namespace etl'),
       finding('pending-certificate-request', `Cluster ${cluster}`),
@@ -97,6 +113,7 @@ export const garbage: Scenario = {
       finding('stuck-finalizer', 'Namespace edge'),
       finding('suspended-leftover', 'Namespace old'),
       finding('terminated-pods-near-threshold', `Cluster ${cluster}`),
+      finding('unattached-disk', `Cluster ${cluster}`),
       finding('uncollected-certificate-request', `Cluster ${cluster}`),
       finding('unrenewed-lease', `Cluster ${cluster}`),
       finding('volume-held-in-deletion', 'Namespace queue'),

@@ -92,7 +92,7 @@ class Cluster {
     const context = this.#context(takenAt, resources)
     const known: Partial<Record<ClusterNeed, unknown>> = {}
     for (const need of needs) {
-      const { resources: of, needsNodes = false } = sections[need]
+      const { resources: of, also = [], needsNodes = false } = sections[need]
       if (needsNodes && context.nodes === null) {
         known[need] = null
         missing[need] = 'nodes: not all of them are known'
@@ -102,7 +102,8 @@ class Cluster {
       const reasons = of.flatMap(resource => failed.get(resource) ?? [])
       known[need] = unread.length > 0 ? null : this.#open[need].tell(context)
       if (unread.length > 0 && reasons.length > 0) missing[need] = reasons.join('; ')
-      if (unread.length === 0 && reasons.length > 0) doubts[need] = reasons.join('; ')
+      const open = [...of, ...also].flatMap(resource => failed.get(resource) ?? [])
+      if (unread.length === 0 && open.length > 0) doubts[need] = open.join('; ')
     }
     if (known.pods && doubts.pods === undefined && this.#nodesWithoutPods > 0)
       doubts.pods = `the pods of ${this.#nodesWithoutPods} of its nodes could not be read`

@@ -1,9 +1,11 @@
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { Section } from '#replay/cluster-gc/section.ts'
 import { certificates } from './certificates.ts'
+import { disks } from './disks.ts'
 import { events } from './events.ts'
 import { finalizers } from './finalizers.ts'
 import { history } from './history.ts'
+import { instances } from './instances.ts'
 import { jobs } from './jobs.ts'
 import { leases } from './leases.ts'
 import { namespaces } from './namespaces.ts'
@@ -25,4 +27,6 @@ export const sections: { readonly [Need in ClusterNeed]: Section<Need> } = {
   namespaces,
   owners,
   finalizers,
+  disks,
+  instances,
 }

@@ -16,18 +16,22 @@ import { listAt, objectAt } from '#replay/untrusted.ts'
 
 /** Of leases their own section knows more. */
 const notAsked: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
-/** They own next to nothing, and are too many to be kept by name: whether one of them is there is not known. */
+/** What they own is pods at most, and they are too many to be kept by name: whether one of them is there is not known, but of those that go. */
 const onlyDependents: ReadonlySet<string> = new Set([
   'pods',
+  'jobs.batch',
+  'replicasets.apps',
   'controllerrevisions.apps',
   'certificatesigningrequests.certificates.k8s.io',
   'configmaps',
   'secrets',
 ])
 
+const asked = [podResource, ...garbageResources].map(({ resource }) => resource).filter(resource => !notAsked.has(resource))
+
 export const owners: Section<'owners'> = {
   resources: [],
-  also: [podResource, ...garbageResources].map(({ resource }) => resource).filter(resource => !notAsked.has(resource)),
+  also: asked,
   open: () => new Owners(),
 }
 
@@ -42,32 +46,34 @@ interface Group extends OwnedGroup {
 
 class Owners implements OpenSection<OwnerGarbage> {
   readonly #groups = new Map<string, Group>()
-  /** By resource, all that may own something. */
+  /** By resource, all that may own something, and all that go. */
   readonly #items = new Map<string, RawObject[]>()
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
 
   take(resource: string, object: RawObject): void {
     const metadata = objectAt(object, 'metadata')
     const references = listAt(metadata, 'ownerReferences')
-    const isGoing = metadata?.deletionTimestamp !== undefined
-    const mayOwn = !onlyDependents.has(resource)
-    if (mayOwn) {
-      const items = this.#items.get(resource) ?? []
-      items.push({ metadata: slimMetadata(object, isGoing ? keptOfGoing : []) })
-      this.#items.set(resource, items)
-    }
     // One that goes stands for itself.
-    if (isGoing && mayOwn) return
-    if (references.length === 0 || references.every(isNode)) {
-      if (!isGoing) this.#takeOrphan(resource, object)
-    } else if (isGoing || resource !== 'pods') this.#takeDependent(resource, object, isGoing)
+    if (metadata?.deletionTimestamp !== undefined) {
+      this.#takeItem(resource, object, keptOfGoing)
+      return
+    }
+    if (!onlyDependents.has(resource)) this.#takeItem(resource, object, [])
+    if (references.length === 0 || references.every(isNode)) this.#takeOrphan(resource, object)
+    else if (resource !== 'pods') this.#takeDependent(resource, object)
   }
 
-  #takeDependent(resource: string, object: RawObject, isGoing: boolean): void {
+  #takeItem(resource: string, object: RawObject, fields: readonly string[]): void {
+    const items = this.#items.get(resource) ?? []
+    items.push({ metadata: slimMetadata(object, fields) })
+    this.#items.set(resource, items)
+  }
+
+  #takeDependent(resource: string, object: RawObject): void {
     const metadata = parseMetadata(object)
     if (!metadata || metadata.uid === '') return
     const { namespace, name, createdMs } = metadata
-    const key = `${resource} ${namespace} ${isGoing ? metadata.uid : metadata.ownerReferences.map(({ uid }) => uid).join()}`
+    const key = `${resource} ${namespace} ${metadata.ownerReferences.map(({ uid }) => uid).join()}`
     const known = this.#groups.get(key)
     if (known) {
       known.count++
@@ -76,7 +82,7 @@ class Owners implements OpenSection<OwnerGarbage> {
       return
     }
     const kind = garbageResource(resource)?.objectKind ?? resource
-    const item = { metadata: slimMetadata(object, isGoing ? keptOfGoing : kept) }
+    const item = { metadata: slimMetadata(object, kept) }
     this.#groups.set(key, { resource, kind, namespace, count: 1, names: [name], createdMs, item })
   }
 
@@ -103,7 +109,9 @@ class Owners implements OpenSection<OwnerGarbage> {
           false,
         ),
       ),
-      ...owningResources.flatMap(resource => listedKind(resource, this.#items.get(resource) ?? [], isWhole(resource))),
+      ...asked.flatMap(resource =>
+        listedKind(resource, this.#items.get(resource) ?? [], isWhole(resource) && !onlyDependents.has(resource)),
+      ),
       ...(nodes === null ? [] : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
     ]
     const collected = collectGarbage({ listed, served: null }, features)
@@ -119,9 +127,6 @@ class Owners implements OpenSection<OwnerGarbage> {
 
 const kept = ['creationTimestamp', 'ownerReferences']
 const keptOfGoing = [...kept, 'deletionTimestamp', 'finalizers']
-const owningResources = garbageResources
-  .map(({ resource }) => resource)
-  .filter(resource => !onlyDependents.has(resource) && !notAsked.has(resource))
 /** Static pods and leases: the kubelet's own business. */
 const isNode = (reference: unknown): boolean => isRawObject(reference) && reference.kind === 'Node'
 const uidOf = (item: RawObject): string => String(objectAt(item, 'metadata')?.uid)

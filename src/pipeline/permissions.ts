@@ -37,8 +37,8 @@ export function kubernetesRights(mode: ReadMode, identity: IdentityName, policy:
 export const hasOutput = (mode: ReadMode): boolean => promisedSources[mode].includes('host')
 
 /** What the reader needs in AWS, beside credentials for the cluster. @param output where agents put long answers; null: nowhere */
-export function awsRights(mode: ReadMode, output: InspectOutput | null = null, policy: Policy = defaultPolicy): NeededRight[] {
-  const ofClusters = clusterCollectorsOf(policy).flatMap(({ permissions }) => permissions.aws ?? [])
+export function awsRights(mode: ReadMode, output: InspectOutput | null = null): NeededRight[] {
+  const ofClusters = clusterCollectorsOf(defaultPolicy).flatMap(({ permissions }) => permissions.aws ?? [])
   const actions = [
     ...eksPermissions,
     ...ec2Permissions,

@@ -149,9 +149,9 @@ describe('IAM', () => {
     expect(open.flatMap(({ Action }) => Action)).toEqual([
       'eks:ListClusters',
       'ec2:DescribeLaunchTemplateVersions',
+      ...ssmPermissions.filter(action => !['ssm:SendCommand', 'ssm:DescribeDocument'].includes(action)),
       'ec2:DescribeVolumes',
       'ec2:DescribeInstances',
-      ...ssmPermissions.filter(action => !['ssm:SendCommand', 'ssm:DescribeDocument'].includes(action)),
     ])
   })
 

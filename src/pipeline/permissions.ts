@@ -39,15 +39,15 @@ export const hasOutput = (mode: ReadMode): boolean => promisedSources[mode].incl
 /** What the reader needs in AWS, beside credentials for the cluster. @param output where agents put long answers; null: nowhere */
 export function awsRights(mode: ReadMode, output: InspectOutput | null = null): NeededRight[] {
   const ofClusters = clusterCollectorsOf(defaultPolicy).flatMap(({ permissions }) => permissions.aws ?? [])
-  const actions = [
-    ...eksPermissions,
-    ...ec2Permissions,
-    ...ofClusters,
-    ...collectorsOf[mode].flatMap(({ permissions }) => permissions.aws ?? []),
-  ]
+  return [...nodeActions(mode, output), ...ofClusters].map(right => ({ right, tells: awsTells[right] ?? '' }))
+}
+
+/** To find clusters and read their nodes, without what nobody has collected. */
+function nodeActions(mode: ReadMode, output: InspectOutput | null): string[] {
+  const actions = [...eksPermissions, ...ec2Permissions, ...collectorsOf[mode].flatMap(({ permissions }) => permissions.aws ?? [])]
   if (mode === 'kubelet') actions.push(...stsPermissions)
   if (output !== null && hasOutput(mode)) actions.push(...s3ReadPermissions)
-  return actions.map(right => ({ right, tells: awsTells[right] ?? '' }))
+  return actions
 }
 
 /** One right may serve several readings. */
@@ -105,7 +105,7 @@ export function remediatorStatements(
   more: Grants = {},
   output: InspectOutput | null = null,
 ): IamStatement[] {
-  const actions = [...awsRights(mode, output), ...applyRights()].map(({ right }) => right)
+  const actions = [...nodeActions(mode, output), ...applyRights().map(({ right }) => right)]
   const grants = { ...fleetGrants(account, everyDocument), ...(output !== null && outputGrants(account.partition, output)), ...more }
   return iamStatements([...new Set([...actions, ...stsPermissions])], grants)
 }

@@ -270,7 +270,9 @@ const policySchema = ({ ruleIds, plannableFields, valueMistakes }: PolicyTerms) 
           kinds: z
             .array(z.enum(garbageKinds))
             .default(defaultPolicy.clusterGarbage.kinds)
-            .describe('what is looked through; each costs the lists that docs/permissions.md names'),
+            .describe(
+              'what is looked through; each costs the lists that docs/permissions.md names; configs needs list of ConfigMaps and Secrets, which lets their content be read',
+            ),
           minAgeHours: z
             .number()
             .min(0)

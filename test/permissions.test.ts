@@ -19,6 +19,7 @@ const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(
 
 describe('the rights of a mode', () => {
   const plain = [
+    'list certificatesigningrequests.certificates.k8s.io',
     'list controllerrevisions.apps',
     'list cronjobs.batch',
     'list daemonsets.apps',
@@ -26,14 +27,18 @@ describe('the rights of a mode', () => {
     'list events',
     'list jobs.batch',
     'list leases.coordination.k8s.io',
+    'list namespaces',
     'list nodeclasses.eks.amazonaws.com',
     'list nodepools.karpenter.sh',
     'list ec2nodeclasses.karpenter.k8s.aws',
     'list nodes',
+    'list persistentvolumeclaims',
+    'list persistentvolumes',
     'list poddisruptionbudgets.policy',
     'list pods',
     'list replicasets.apps',
     'list statefulsets.apps',
+    'list storageclasses.storage.k8s.io',
   ]
 
   it.each([
@@ -43,6 +48,12 @@ describe('the rights of a mode', () => {
     ['kubelet', plain],
   ] as const)('%s, in a cluster', (mode, expected) => {
     expect(rights(mode, 'reader').toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('are more where the policy wants to know whose ConfigMaps and Secrets are: nobody may list Secrets unless somebody says so', () => {
+    const kinds = [...defaultPolicy.clusterGarbage.kinds, 'configs' as const]
+    const asked = rights('proxy', 'reader', { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds } })
+    expect(asked.filter(right => !rights('proxy', 'reader').includes(right))).toEqual(['list configmaps', 'list secrets'])
   })
 
   it('are fewer where the policy looks for less garbage', () => {
@@ -140,6 +151,8 @@ describe('IAM', () => {
       'eks:ListClusters',
       'ec2:DescribeLaunchTemplateVersions',
       ...ssmPermissions.filter(action => !['ssm:SendCommand', 'ssm:DescribeDocument'].includes(action)),
+      'ec2:DescribeVolumes',
+      'ec2:DescribeInstances',
     ])
   })
 

@@ -10,6 +10,7 @@ import { eksPermissions } from '#clients/eks.ts'
 import { s3Permissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
 import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
+import { awsResources } from '#facts/aws/cluster-resources.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
@@ -144,13 +145,21 @@ describe('npx serverless package, without account or login', () => {
   it('gives the function a role of its own, with what the code calls and its own log, and no more', () => {
     const statements = statementsOf('AuditRole')
     const granted = statements.flatMap(({ Action }) => Action)
-    const called = [...eksPermissions, ...ec2Permissions, ...stsPermissions, ...s3Permissions, ...sesPermissions]
+    const called = [
+      ...eksPermissions,
+      ...ec2Permissions,
+      ...awsResources.map(({ action }) => action),
+      ...stsPermissions,
+      ...s3Permissions,
+      ...sesPermissions,
+    ]
     expect(granted.toSorted()).toEqual([...called, 'logs:CreateLogStream', 'logs:PutLogEvents'].toSorted())
     expect(statements.map(({ Effect }) => Effect)).toEqual(statements.map(() => 'Allow'))
     // Source: service authorization reference, Amazon EKS and Amazon EC2: these have no resource type.
     expect(statements.filter(({ Resource }) => Resource === '*').flatMap(({ Action }) => Action)).toEqual([
       'eks:ListClusters',
       'ec2:DescribeLaunchTemplateVersions',
+      ...awsResources.map(({ action }) => action),
     ])
     expect(trustOf('AuditRole')).toEqual([{ Service: 'lambda.amazonaws.com' }])
     expect(ofType('AWS::Lambda::Function')[0]?.Properties.Role).toEqual({ 'Fn::GetAtt': ['AuditRole', 'Arn'] })

@@ -1,13 +1,23 @@
-/** The EC2 API: what launch templates tell the kubelet. Their user data is cut here to just that. */
-import { DescribeLaunchTemplateVersionsCommand, EC2Client, type LaunchTemplateVersion } from '@aws-sdk/client-ec2'
+/** The EC2 API: what launch templates tell the kubelet, cut here to just that; and the volumes and instances of a cluster. */
+import {
+  DescribeInstancesCommand,
+  DescribeLaunchTemplateVersionsCommand,
+  DescribeVolumesCommand,
+  EC2Client,
+  type Instance,
+  type LaunchTemplateVersion,
+  type Volume,
+} from '@aws-sdk/client-ec2'
+import { ec2PageMax, type TagFilter } from '#facts/aws/cluster-resources.ts'
 import { launchTemplateVersionsMax } from '#facts/aws/limits.ts'
 import type { KubeletSettings } from '#model/kubelet-settings.ts'
+import type { RawObject } from '#model/record.ts'
 import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import type { RequestFailure } from './failure.ts'
 import { readUserData } from './user-data.ts'
 
-/** What this file calls, for the function's role. */
+/** What discovery calls; the collectors name the rest. */
 export const ec2Permissions = ['ec2:DescribeLaunchTemplateVersions']
 
 const maxAttempts = 5
@@ -60,8 +70,45 @@ export class Ec2Api {
     return { templates, unread }
   }
 
+  /** Page by page, with EC2's own names, times as RFC 3339. @throws as launchTemplates */
+  volumes(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
+    return this.pages('DescribeVolumes', signal, async NextToken => {
+      const command = new DescribeVolumesCommand({ Filters: asked(filters), MaxResults: ec2PageMax, NextToken })
+      const page = await this.client.send(command, { abortSignal: signal })
+      return { items: (page.Volumes ?? []).map(volumeObject), next: page.NextToken }
+    })
+  }
+
+  /** As `volumes`. @throws as launchTemplates */
+  instances(filters: readonly TagFilter[], signal: AbortSignal): AsyncGenerator<RawObject[]> {
+    return this.pages('DescribeInstances', signal, async NextToken => {
+      const command = new DescribeInstancesCommand({ Filters: asked(filters), MaxResults: ec2PageMax, NextToken })
+      const page = await this.client.send(command, { abortSignal: signal })
+      const instances = (page.Reservations ?? []).flatMap(({ Instances }) => Instances ?? [])
+      return { items: instances.map(instanceObject), next: page.NextToken }
+    })
+  }
+
   close(): void {
     this.client.destroy()
+  }
+
+  private async *pages(
+    what: string,
+    signal: AbortSignal,
+    ask: (token: string | undefined) => Promise<{ items: RawObject[]; next: string | undefined }>,
+  ): AsyncGenerator<RawObject[]> {
+    let token: string | undefined
+    do {
+      try {
+        const { items, next } = await ask(token)
+        token = next || undefined
+        yield items
+      } catch (error) {
+        signal.throwIfAborted()
+        throw ec2Failure(error, what, this.region)
+      }
+    } while (token !== undefined)
   }
 
   private async *describe(by: TemplateVersions['by'], Versions: string[], signal: AbortSignal): AsyncGenerator<LaunchTemplateVersion> {
@@ -94,6 +141,19 @@ function cut({ LaunchTemplateId, LaunchTemplateName, VersionNumber, LaunchTempla
   if (settings.length > 0) return { templates: settings.map(kubelet => ({ ...template, kubelet })), unread: named }
   return { templates: [unread.length > 0 ? template : { ...template, kubelet: null }], unread: named }
 }
+
+const asked = (filters: readonly TagFilter[]) => filters.map(({ name, values }) => ({ Name: name, Values: values }))
+
+const volumeObject = ({ VolumeId, Size, VolumeType, State, CreateTime, AvailabilityZone }: Volume): RawObject => ({
+  ...{ VolumeId, Size, VolumeType, State, AvailabilityZone },
+  CreateTime: CreateTime?.toISOString(),
+})
+
+const instanceObject = ({ InstanceId, InstanceType, State, LaunchTime, PrivateDnsName }: Instance): RawObject => ({
+  ...{ InstanceId, InstanceType, PrivateDnsName },
+  State: { Name: State?.Name },
+  LaunchTime: LaunchTime?.toISOString(),
+})
 
 function ec2Failure(error: unknown, what: string, region: string): RequestFailure {
   const { name, text } = awsError(error)

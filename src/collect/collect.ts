@@ -11,7 +11,7 @@ import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
-import type { ClusterCollector, CollectContext, Collector, NodeContext, ObjectsContext, Told } from './collector.ts'
+import type { ClusterCollector, ClusterInAws, CollectContext, Collector, NodeContext, ObjectsContext, Told } from './collector.ts'
 import type { Inspector } from './inspect/inspector.ts'
 
 export interface CollectOptions {
@@ -21,6 +21,8 @@ export interface CollectOptions {
   clusterCollectors: readonly ClusterCollector[]
   /** Of the account and region that the cluster is in; null: not known, or the mode needs none. */
   inspector: Inspector | null
+  /** Null: EKS does not know the cluster, or nobody knows where it is. */
+  aws: ClusterInAws | null
   /** With what kubelets are asked directly; null: nobody said with what, or the mode needs none. */
   kubelet: KubeletIdentity | null
   policy: Policy
@@ -77,8 +79,11 @@ export async function* collect(
       if (!isSaid) yield record
       isSaid = true
       // What has no node, or no owner, can be told only of a whole cluster.
-      const asked = options.clusterCollectors.filter(({ garbage }) => isWhole || garbage === undefined)
-      for (const collector of asked) yield* readObjects(record.cluster, collector, { ...context, nodesWithPods }, errors)
+      const { aws } = options
+      const asked = options.clusterCollectors.filter(
+        ({ garbage, isOfAws }) => (isWhole || garbage === undefined) && (aws !== null || isOfAws !== true),
+      )
+      for (const collector of asked) yield* readObjects(record.cluster, collector, { ...context, nodesWithPods, aws }, errors)
     }
     // A list that broke off says so in the cluster's record: the first one if nothing came, else once more after all.
     if (!isSaid || errors.length > 0) yield { ...record, errors: [...(record.errors ?? []), ...errors] }

@@ -1,4 +1,5 @@
 /** What a collector is: one question to one node, or to one cluster. */
+import type { CredentialSource } from '#clients/credentials.ts'
 import type { KubeletApi } from '#clients/kubelet.ts'
 import type { KubernetesClient } from '#clients/kubernetes.ts'
 import type { KubeletAddress } from '#facts/kubelet/endpoints.ts'
@@ -52,6 +53,15 @@ export interface Collector {
 export interface ObjectsContext extends ClusterContext {
   /** Names of the nodes whose pods stand in their records. */
   nodesWithPods: ReadonlySet<string>
+  /** Where the cluster is in AWS; null: EKS does not know it, or nobody knows where. */
+  aws: ClusterInAws | null
+}
+
+/** An EKS cluster, and with whose credentials its account is read. */
+export interface ClusterInAws {
+  name: string
+  region: string
+  credentials: CredentialSource
 }
 
 /** It asks a cluster for objects of one kind, page by page, and throws for what it could not read: what came before stays. */
@@ -60,7 +70,9 @@ export interface ClusterCollector {
   resource: string
   /** The word by which a policy asks for it; absent: it is always asked. Only whole clusters are looked through for garbage. */
   garbage?: GarbageKind
-  permissions: { kubernetes: string[] }
+  permissions: { kubernetes: string[]; aws?: string[] }
+  /** Its objects are the account's: without an account it is not asked. */
+  isOfAws?: true
   /** As a collector's. */
   tells: string
   collect(context: ObjectsContext): AsyncGenerator<RawObject[]>

@@ -14,6 +14,13 @@ const nothing: ClusterSections = {
   history: { deployments: [], revisions: [] },
   nodes: { notReady: [], leftTaints: [] },
   events: { failures: [] },
+  volumes: { released: [], held: [], retainedEphemeral: [] },
+  certificates: { requests: [] },
+  namespaces: { terminating: [] },
+  owners: { dangling: [], misplaced: [], blocked: [], orphaned: [] },
+  finalizers: { held: [] },
+  disks: { unattached: [], areVolumesKnown: true },
+  instances: { withoutNode: [], withoutInstance: [] },
 }
 
 export const exampleCluster = ({ eks, ...sections }: ClusterExample): ClusterPrediction => ({

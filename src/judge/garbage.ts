@@ -21,6 +21,13 @@ export function byNamespace<Item extends Named>(items: readonly Item[]): [subjec
     .map(([name, group]) => [{ kind: 'Namespace', namespace: null, name }, group.toSorted((a, b) => byText(a.name, b.name))])
 }
 
+/** As above; of what stands in no namespace the cluster is the subject. */
+export const byPlace = <Item extends Named>(items: readonly Item[], cluster: string): [subject: Subject, items: Item[]][] =>
+  byNamespace(items).map(([subject, group]) => [subject.name === '' ? { ...subject, kind: 'Cluster', name: cluster } : subject, group])
+
+/** Words of `kubectl` for a place: none of a cluster-scoped object. */
+export const inNamespace = (namespace: string): string[] => (namespace === '' ? [] : ['-n', namespace])
+
 /** `cart-0, cart-1 and 3 more` */
 export function named(items: readonly { name: string }[], shown = namesShown): string {
   const names = items.slice(0, shown).map(({ name }) => (name.length > nameLength ? `${name.slice(0, nameLength)}...` : name))

@@ -30,6 +30,13 @@ const clusterNeedMeans: Record<ClusterNeed, string[]> = {
   history: ['Deployments', 'ReplicaSets', 'StatefulSets', 'DaemonSets', 'ControllerRevisions'],
   nodes: ['the list of nodes'],
   events: ['events'],
+  volumes: ['StorageClasses', 'PersistentVolumeClaims', 'PersistentVolumes'],
+  certificates: ['CertificateSigningRequests'],
+  namespaces: ['Namespaces'],
+  owners: ['whatever else is listed of the cluster'],
+  finalizers: ['whatever else is listed of the cluster'],
+  disks: ["the cluster's EBS volumes", 'PersistentVolumes'],
+  instances: ["the cluster's EC2 instances", 'the list of nodes'],
 }
 
 const kindMeans: Record<Rule['kind'], string> = {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { nodeClasses } from '#facts/eks/node-classes.ts'
 import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
+import { usualGarbageKinds } from '#model/policy.ts'
 import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
 import type { Notice } from './apis/sns.ts'
@@ -16,7 +17,7 @@ export const labAccount = '111122223333'
 /** The IAM user behind the lab's static credentials. */
 export const labPrincipal = `arn:aws:iam::${labAccount}:user/highwater`
 
-/** What an audit reads, in the words of RBAC. */
+/** What an audit reads unless somebody wants more, in the words of RBAC. */
 export const auditorRights: readonly string[] = [
   'get nodes',
   'list nodes',
@@ -25,7 +26,7 @@ export const auditorRights: readonly string[] = [
   'list events',
   'list poddisruptionbudgets.policy',
   ...nodeClasses.map(({ plural, group }) => `list ${plural}.${group}`),
-  ...garbageResources.map(({ resource }) => `list ${resource}`),
+  ...garbageResources.filter(({ kind }) => usualGarbageKinds.includes(kind)).map(({ resource }) => `list ${resource}`),
 ]
 
 export interface Principal {
@@ -93,7 +94,8 @@ export interface WorldEc2 {
   launchTemplates: readonly LaunchTemplateScenario[]
   /** Items in a page. */
   pageSize: number
-  denied: boolean
+  /** By action, or everything. */
+  denied: boolean | readonly string[]
 }
 
 export interface WorldOptions {
@@ -130,7 +132,9 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
     ec2: {
       launchTemplates: scenarios.flatMap(scenario => scenario.launchTemplates ?? []),
       pageSize: Math.min(200, ...scenarios.map(scenario => scenario.ec2PageSize ?? 200)),
-      denied: scenarios.some(scenario => scenario.ec2Denied),
+      denied:
+        scenarios.some(({ ec2Denied }) => ec2Denied === true) ||
+        scenarios.flatMap(({ ec2Denied }) => (Array.isArray(ec2Denied) ? ec2Denied : [])),
     },
     s3: createS3(scenarios, storeFolder),
     ses: createSes(scenarios, mailFolder),

@@ -122,17 +122,164 @@ export interface EventGarbage {
   failures: readonly { namespace: string; object: string; reason: string; message: string; count: number; lastMs: number | null }[]
 }
 
-/** By the words of the policy. */
-export interface ClusterSections extends Record<GarbageKind, unknown> {
+/** A PersistentVolume whose claim is gone. */
+export interface ReleasedVolume {
+  volume: string
+  /** `namespace/name`; null where it says none. */
+  claim: string | null
+  storageClass: string | null
+  reclaimPolicy: string
+  /** As `syncVolumes` of the replay says. */
+  action: 'retain' | 'leave-to-driver' | 'fail' | 'other'
+  capacityBytes: number | null
+  /** Of its CSI source, or `kubernetes.io/aws-ebs`. */
+  driver: string | null
+  /** What the driver calls it: of EBS the volume's id. */
+  handle: string | null
+  /** `gp3`, where its driver says so. */
+  volumeType: string | null
+  /** Since when it is released; null: its API server does not say. */
+  sinceMs: number | null
+}
+
+/** A claim or a volume whose deletion does not end. */
+export interface HeldVolumeObject {
+  /** Empty of a volume. */
+  namespace: string
+  name: string
+  sinceMs: number
+  finalizers: readonly string[]
+  /** What kubernetes.io/pvc-protection or pv-protection waits for; null: not known. */
+  usedBy: readonly string[] | null
+}
+
+export interface VolumeGarbage {
+  released: readonly ReleasedVolume[]
+  held: readonly HeldVolumeObject[]
+  /** Claims that come and go with pods, of a class that keeps each of their volumes. */
+  retainedEphemeral: readonly { namespace: string; name: string; storageClass: string; createdMs: number | null }[]
+}
+
+/** A certificate signing request that is still there. */
+export interface CertificateRequest {
+  name: string
+  signer: string
+  /** Who asked. */
+  requestor: string
+  createdMs: number | null
+  state: 'pending' | 'approved' | 'issued' | 'denied' | 'failed'
+  /** Since when it is so; null: it does not say. */
+  sinceMs: number | null
+  /** Why the cleaner should have deleted it more than one of its rounds ago; null: it should not have. */
+  overdue: string | null
+  /** No cleaner of this version ever takes it as it is. */
+  isNeverCollected: boolean
+}
+
+export interface CertificateGarbage {
+  requests: readonly CertificateRequest[]
+}
+
+export interface NamespaceGarbage {
+  terminating: readonly {
+    namespace: string
+    sinceMs: number
+    /** Its own words, in upstream's order. */
+    holds: readonly { condition: string; reason: string; message: string }[]
+    finalizers: readonly string[]
+    mayWaitForPods: boolean
+  }[]
+}
+
+/** Objects that are alike: of one kind, in one namespace, with the same owners. */
+export interface OwnedGroup {
+  kind: string
+  namespace: string
+  count: number
+  /** The first of them. */
+  names: readonly string[]
+  /** When the oldest was made. */
+  createdMs: number | null
+}
+
+export interface OwnerGarbage {
+  /** Every owner is gone, and so should they be; pods are not looked at. `isReplaced`: another object has the owner's name now. */
+  dangling: readonly (OwnedGroup & { owner: string; isReplaced: boolean })[]
+  /** An owner where none can be: in another namespace, or in one while they are in none. */
+  misplaced: readonly (OwnedGroup & { owner: string; is: 'other-namespace' | 'namespaced-owner' })[]
+  /** Deleted in the foreground, and waiting for dependents that block it. */
+  blocked: readonly { kind: string; namespace: string; name: string; sinceMs: number; dependents: readonly OwnedGroup[] }[]
+  /** Made by a controller, as they say themselves, and owned by nobody. */
+  orphaned: readonly {
+    kind: string
+    namespace: string
+    name: string
+    controllerKind: string
+    createdMs: number | null
+    replicas: number | null
+  }[]
+}
+
+export interface HeldObject {
+  /** `plural` or `plural.group`. */
+  resource: string
+  kind: string
+  namespace: string
+  name: string
+  sinceMs: number
+  finalizers: readonly {
+    finalizer: string
+    /** Who takes it away; null: nobody knows. */
+    controller: string | null
+    /** `control-plane`: it is part of that; `there`, `absent`, `stopped`: as its workload is; `unknown`: it could not be looked up. */
+    state: 'control-plane' | 'there' | 'absent' | 'stopped' | 'unknown'
+  }[]
+}
+
+/** Objects in deletion that finalizers hold, but for pods, volumes and their claims, which have sections of their own. */
+export interface FinalizerGarbage {
+  held: readonly HeldObject[]
+}
+
+/** Disks of a cluster in its account. */
+export interface DiskGarbage {
+  /** Attached to nothing, and named by no PersistentVolume that is known. */
+  unattached: readonly {
+    volumeId: string
+    capacityBytes: number | null
+    volumeType: string | null
+    zone: string | null
+    createdMs: number | null
+  }[]
+  /** Whether all PersistentVolumes were read: one that was not may name a disk. */
+  areVolumesKnown: boolean
+}
+
+export interface InstanceGarbage {
+  /** Of the cluster by its tags, and no node. */
+  withoutNode: readonly { instanceId: string; instanceType: string | null; state: string; launchedMs: number | null }[]
+  /** Nodes that are not Ready, and whose instance is not among the cluster's; `sinceMs`: not Ready since then. */
+  withoutInstance: readonly { node: string; instanceId: string; sinceMs: number | null }[]
+}
+
+/** By the words of the policy; `configs` are looked at by their owners alone. */
+export interface ClusterSections extends Record<ClusterNeed, unknown> {
   pods: PodGarbage
   jobs: JobGarbage
   leases: LeaseGarbage
   history: HistoryGarbage
   nodes: NodeGarbage
   events: EventGarbage
+  volumes: VolumeGarbage
+  certificates: CertificateGarbage
+  namespaces: NamespaceGarbage
+  owners: OwnerGarbage
+  finalizers: FinalizerGarbage
+  disks: DiskGarbage
+  instances: InstanceGarbage
 }
 
-export type ClusterNeed = GarbageKind
+export type ClusterNeed = Exclude<GarbageKind, 'configs'>
 
 /** Of one cluster. A section that is null was not asked for, or could not be read, and then `missing` says why. */
 export type ClusterPrediction = { readonly [Need in ClusterNeed]: ClusterSections[Need] | null } & {

@@ -59,9 +59,26 @@ export interface WantedLogRotation {
   directives: Record<string, string | number | boolean>
 }
 
-/** What of a cluster's own objects is looked through for what nobody has collected; `nodes` and `events` cost no list of their own. */
-export const garbageKinds = ['pods', 'jobs', 'leases', 'history', 'nodes', 'events'] as const
+/** What of a cluster's own objects is looked through for what nobody has collected; `nodes`, `events`, `owners` and `finalizers` cost no list of their own. */
+export const garbageKinds = [
+  'pods',
+  'jobs',
+  'leases',
+  'history',
+  'nodes',
+  'events',
+  'volumes',
+  'certificates',
+  'namespaces',
+  'owners',
+  'finalizers',
+  'disks',
+  'instances',
+  'configs',
+] as const
 export type GarbageKind = (typeof garbageKinds)[number]
+/** Not unless somebody says so: who may list Secrets may read them. */
+export const usualGarbageKinds: readonly GarbageKind[] = garbageKinds.filter(kind => kind !== 'configs')
 
 export interface ClusterGarbagePolicy {
   /** False: nothing of a cluster but its nodes is read for it. */
@@ -251,7 +268,7 @@ export const defaultPolicy: Policy = {
   logRetentionMinutes: 60,
   logRotation: {},
   baseline: [],
-  clusterGarbage: { enabled: true, kinds: [...garbageKinds], minAgeHours: 24 },
+  clusterGarbage: { enabled: true, kinds: [...usualGarbageKinds], minAgeHours: 24 },
   report: {
     sender: null,
     recipients: null,

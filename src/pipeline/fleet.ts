@@ -4,6 +4,7 @@ import { sdkRegion } from '#clients/eks.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { callerAccount } from '#clients/sts.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
+import type { ClusterInAws } from '#collect/collector.ts'
 import { disruptionBudgets } from '#collect/collectors/disruption-budgets.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
@@ -14,7 +15,15 @@ import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources, readModeOf } from '#model/read-mode.ts'
-import { type MalformedLine, type NodeRecord, type SnapshotHeader, type SnapshotRecord, snapshotSchema } from '#model/record.ts'
+import {
+  type ClusterRecord,
+  isRawObject,
+  type MalformedLine,
+  type NodeRecord,
+  type SnapshotHeader,
+  type SnapshotRecord,
+  snapshotSchema,
+} from '#model/record.ts'
 import { type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
 import { prune } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
@@ -128,6 +137,7 @@ async function* readAll(
         collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors[depth],
         clusterCollectors: objectCollectors[objects ?? 'all'](policy),
         inspector,
+        aws: place && clusterInAws(record, place),
         kubelet: kubelet ?? null,
         policy,
         selection,
@@ -142,6 +152,10 @@ async function* readAll(
     for (const inspector of inspectors.values()) inspector.close()
   }
 }
+
+/** By the name that EKS has for it: a context of a kubeconfig may be called anything. */
+export const clusterInAws = ({ eks }: ClusterRecord, { region, credentials }: AwsPlace): ClusterInAws | null =>
+  isRawObject(eks) && typeof eks.name === 'string' ? { name: eks.name, region, credentials } : null
 
 /** What the deadline cut off is said in the snapshot, not thrown. */
 async function* untilAborted(targets: AsyncIterable<ClusterTarget>, signal: AbortSignal): AsyncGenerator<ClusterTarget> {

@@ -8,6 +8,7 @@ import { ssmPermissions } from '#clients/ssm.ts'
 import { listNodesPermission, listNodesTells } from '#collect/collect.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
 import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
+import { awsResources } from '#facts/aws/cluster-resources.ts'
 import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements, outputGrants } from '#facts/aws/iam.ts'
 import { agentOutputPermissions, type InspectOutput } from '#facts/aws/inspect-output.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -37,10 +38,16 @@ export const hasOutput = (mode: ReadMode): boolean => promisedSources[mode].incl
 
 /** What the reader needs in AWS, beside credentials for the cluster. @param output where agents put long answers; null: nowhere */
 export function awsRights(mode: ReadMode, output: InspectOutput | null = null): NeededRight[] {
+  const ofClusters = clusterCollectorsOf(defaultPolicy).flatMap(({ permissions }) => permissions.aws ?? [])
+  return [...nodeActions(mode, output), ...ofClusters].map(right => ({ right, tells: awsTells[right] ?? '' }))
+}
+
+/** To find clusters and read their nodes, without what nobody has collected. */
+function nodeActions(mode: ReadMode, output: InspectOutput | null): string[] {
   const actions = [...eksPermissions, ...ec2Permissions, ...collectorsOf[mode].flatMap(({ permissions }) => permissions.aws ?? [])]
   if (mode === 'kubelet') actions.push(...stsPermissions)
   if (output !== null && hasOutput(mode)) actions.push(...s3ReadPermissions)
-  return actions.map(right => ({ right, tells: awsTells[right] ?? '' }))
+  return actions
 }
 
 /** One right may serve several readings. */
@@ -56,6 +63,7 @@ const awsTells: Readonly<Record<string, string>> = {
   'eks:ListNodegroups': 'which nodegroups there are, and so where a durable fix belongs',
   'eks:DescribeNodegroup': 'what a nodegroup is made of: AMI, disk, launch template',
   'ec2:DescribeLaunchTemplateVersions': 'what launch templates tell the kubelet, and so where a durable fix belongs',
+  ...Object.fromEntries(awsResources.map(({ action, tells }) => [action, tells])),
   's3:GetObject': 'answers that are longer than SSM keeps (`inspectOutput`)',
   's3:ListBucket': 'whether such an answer is not there yet: without it S3 calls what is missing forbidden',
   'sts:AssumeRole': 'the token that kubelets see: without it no kubelet is asked',
@@ -97,7 +105,7 @@ export function remediatorStatements(
   more: Grants = {},
   output: InspectOutput | null = null,
 ): IamStatement[] {
-  const actions = [...awsRights(mode, output), ...applyRights()].map(({ right }) => right)
+  const actions = [...nodeActions(mode, output), ...applyRights().map(({ right }) => right)]
   const grants = { ...fleetGrants(account, everyDocument), ...(output !== null && outputGrants(account.partition, output)), ...more }
   return iamStatements([...new Set([...actions, ...stsPermissions])], grants)
 }

@@ -1,5 +1,5 @@
 /** What is kept of the objects that are looked through for garbage: who they are, who owns them, how they ended. */
-import { list, type Shape } from './shape.ts'
+import { list, type Shape, text } from './shape.ts'
 
 const metadata = {
   name: 'text',
@@ -14,6 +14,18 @@ const metadata = {
 } as const
 /** Of Deployments and their ReplicaSets. */
 const revision = { 'deployment.kubernetes.io/revision': 'text' } as const
+/** Of the Jobs of CronJobs. Upstream: pkg/apis/batch/v1 CronJobScheduledTimestampAnnotation, since 1.32. */
+const scheduled = { 'batch.kubernetes.io/cronjob-scheduled-timestamp': 'text' } as const
+/** What controllers put on their pods. Upstream: pkg/apis/apps/types.go, pkg/apis/batch/types.go */
+const madeBy = {
+  'pod-template-hash': 'text',
+  'batch.kubernetes.io/controller-uid': 'text',
+  'apps.kubernetes.io/pod-index': 'text',
+} as const
+/** Who made a volume, and who is to delete it. Upstream: pkg/controller/volume/persistentvolume/volume AnnDynamicallyProvisioned, AnnMigratedTo. */
+const provisioning = { 'pv.kubernetes.io/provisioned-by': 'text', 'pv.kubernetes.io/migrated-to': 'text' } as const
+/** A namespace says there which objects and which API groups hold it. */
+const messageLength = 1000
 const conditions = list({ type: 'text', status: 'text', reason: 'text', lastTransitionTime: 'text', lastUpdateTime: 'text' })
 const containerStatuses = list({ name: 'text', state: { terminated: { reason: 'text', exitCode: true, finishedAt: 'text' } } })
 const replicaCounts = { replicas: true, updatedReplicas: true, availableReplicas: true, observedGeneration: true } as const
@@ -26,12 +38,12 @@ const stateful: Shape = {
 
 export const garbageShapes: Readonly<Record<string, Shape>> = {
   pods: {
-    metadata,
-    spec: { nodeName: 'text' },
+    metadata: { ...metadata, labels: madeBy },
+    spec: { nodeName: 'text', volumes: list({ name: 'text', persistentVolumeClaim: { claimName: 'text' }, ephemeral: {} }) },
     status: { phase: 'text', reason: 'text', startTime: 'text', containerStatuses },
   },
   'jobs.batch': {
-    metadata,
+    metadata: { ...metadata, annotations: scheduled },
     spec: { ttlSecondsAfterFinished: true, suspend: true },
     status: { startTime: 'text', completionTime: 'text', conditions },
   },
@@ -52,5 +64,55 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
   'replicasets.apps': { metadata: { ...metadata, annotations: revision }, spec: { replicas: true }, status: replicaCounts },
   'statefulsets.apps': stateful,
   'daemonsets.apps': stateful,
+  'storageclasses.storage.k8s.io': { metadata, provisioner: 'text', reclaimPolicy: 'text' },
+  persistentvolumeclaims: { metadata, spec: { storageClassName: 'text', volumeName: 'text' }, status: { phase: 'text' } },
+  persistentvolumes: {
+    metadata: { ...metadata, annotations: provisioning },
+    spec: {
+      capacity: { storage: 'text' },
+      claimRef: { namespace: 'text', name: 'text', uid: 'text' },
+      persistentVolumeReclaimPolicy: 'text',
+      storageClassName: 'text',
+      // Which source it is decides who deletes it.
+      csi: { driver: 'text', volumeHandle: 'text', volumeAttributes: { type: 'text' } },
+      awsElasticBlockStore: { volumeID: 'text' },
+      hostPath: {},
+      nfs: {},
+      local: {},
+      iscsi: {},
+      fc: {},
+    },
+    status: { phase: 'text', lastPhaseTransitionTime: 'text' },
+  },
+  'certificatesigningrequests.certificates.k8s.io': {
+    metadata,
+    spec: { signerName: 'text', username: 'text' },
+    status: { conditions, certificate: 'text' },
+  },
+  namespaces: {
+    metadata,
+    spec: { finalizers: list('text') },
+    status: {
+      phase: 'text',
+      conditions: list({ type: 'text', status: 'text', reason: 'text', message: text(messageLength), lastTransitionTime: 'text' }),
+    },
+  },
+  'volumes.ec2.amazonaws.com': {
+    VolumeId: 'text',
+    Size: true,
+    VolumeType: 'text',
+    State: 'text',
+    CreateTime: 'text',
+    AvailabilityZone: 'text',
+  },
+  'instances.ec2.amazonaws.com': {
+    InstanceId: 'text',
+    InstanceType: 'text',
+    State: { Name: 'text' },
+    LaunchTime: 'text',
+    PrivateDnsName: 'text',
+  },
+  configmaps: { metadata },
+  secrets: { metadata },
   'controllerrevisions.apps': { metadata: { ...metadata, labels: { 'controller-revision-hash': 'text' } }, revision: true },
 }

@@ -299,7 +299,6 @@ export const hostShape: Shape = {
 }
 export const knownShape: Shape = { kubeletStartedAt: 'text', images: list({ id: 'text', firstDetected: true, lastUsed: true }) }
 
-const bareShape: Shape = { metadata }
 /** Of deployments and their ReplicaSets; of volumes. */
 const controllerAnnotations = {
   'deployment.kubernetes.io/revision': 'text',
@@ -392,7 +391,6 @@ export const isNodeClass = (resource: string) => Object.hasOwn(nodeClassShapes, 
 
 /** Of Secrets and ConfigMaps only who they are and who owns them. @param resource `plural` or `plural.group` */
 export function objectShape(resource: string): Shape {
-  if (resource === 'secrets' || resource === 'configmaps') return bareShape
   if (isEvents(resource)) return eventShape
   if (isDisruptionBudget(resource)) return disruptionBudgetShape
   if (Object.hasOwn(garbageShapes, resource)) return garbageShapes[resource] ?? otherShape

@@ -23,6 +23,7 @@ const deletions: DeletionPolicy = {
   failedPods: { olderThanHours: 24 },
   finishedJobs: { olderThanHours: 24 },
   nodeLeases: { olderThanHours: 24 },
+  releasedVolumes: { olderThanHours: 24 },
 }
 const policy = { ...defaultPolicy, remediation: { ...defaultPolicy.remediation, deletions } }
 
@@ -76,8 +77,9 @@ it('names what nobody collects and none of its healthy twins, deletes it once, a
   expect(plan.notDeleted).toBeUndefined()
   const named = (plan.deletions ?? []).map(({ kind, name }) => `${kind} ${name}`)
   expect(named.join('\n')).not.toContain('kept')
-  expect(new Set(plan.deletions?.map(({ kind }) => kind))).toEqual(new Set(['failedPods', 'finishedJobs', 'nodeLeases']))
+  expect(new Set(plan.deletions?.map(({ kind }) => kind))).toEqual(new Set(['failedPods', 'finishedJobs', 'nodeLeases', 'releasedVolumes']))
   expect(named).toEqual(expect.arrayContaining(['finishedJobs catalog-import-29384701', 'finishedJobs catalog-import-29384702']))
+  expect(named.filter(name => name.startsWith('releasedVolumes'))).toEqual(['releasedVolumes pvc-0001'])
 
   const tried = await carriedOut(plan, true)
   expect(new Set(tried)).toEqual(new Set(['would-delete']))

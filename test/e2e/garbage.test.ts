@@ -3,8 +3,11 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
+import { bareDeployment } from '#lab/nodes/leftover-objects.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
-import type { ClusterScenario, Scenario } from '#lab/scenarios/scenario.ts'
+import { leftoverDeployments } from '#lab/scenarios/leftover-objects.ts'
+import { type ClusterScenario, fixedObjects, type ObjectSource, type Scenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
@@ -14,6 +17,9 @@ import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
 
 /** Rules that read Jobs and CronJobs. */
 const ofJobs = /job|suspended/
+
+/** Rules that read the account. */
+const ofAccount = new Set(['unattached-disk', 'instance-without-node', 'node-without-instance'])
 
 const generous = { timeout: 60_000 }
 const expected = garbage.expect().garbage ?? []
@@ -40,7 +46,7 @@ describe('cluster garbage', () => {
     expect(JSON.stringify(ofGarbage.filter(({ rule }) => rule !== 'terminated-pods-near-threshold'))).not.toContain('kept-')
     expect(JSON.stringify(ofGarbage)).toContain('in deletion, held by example.com/audit')
     for (const { rule, fix, evidence } of ofGarbage) {
-      if (rule !== 'terminated-pods-near-threshold') expect(fix.commands[0]).toMatch(/^kubectl \w+ /)
+      if (rule !== 'terminated-pods-near-threshold') expect(fix.commands[0]).toMatch(/^(kubectl|aws) \w+ /)
       expect(evidence.length).toBeGreaterThan(0)
     }
     const nodes = garbage.expect().nodes.filter(({ rules }) => rules.length > 0)
@@ -65,8 +71,10 @@ describe('cluster garbage', () => {
     const lab = await labOf([garbage])
     await auditLive()
     const routes = lab.requests().routes['kubernetes/garbage']
-    for (const plural of ['jobs', 'cronjobs', 'leases', 'deployments', 'replicasets', 'statefulsets', 'daemonsets', 'controllerrevisions'])
-      expect(routes?.[`list ${plural}`], plural).toBe(1)
+    for (const { kind, resource } of garbageResources) {
+      const [plural = ''] = resource.split('.')
+      expect(routes?.[`list ${plural}`], plural).toBe(kind === 'configs' ? undefined : 1)
+    }
     // Each node's own, those of no node, and those that failed.
     expect(routes?.listPods).toBe(garbage.expect().nodes.length + 2)
   })
@@ -85,19 +93,94 @@ describe('cluster garbage', () => {
     expect(document.notAudited).toMatchObject([
       { node: null, reason: expect.stringMatching(/^jobs\.batch: .*cannot list resource "jobs"/) },
     ])
-    expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 9, read: 8 })
+    expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 16, read: 15 })
   })
 
   it('is looked for as the policy says', generous, async () => {
     const lab = await labOf([garbage])
     const only = await auditLive(looking({ kinds: ['leases'] }))
-    expect(found(only.document).map(({ rule }) => rule)).toEqual(expected.map(({ rule }) => rule).filter(rule => /lease/.test(rule)))
+    expect(found(only.document).map(({ rule }) => rule)).toEqual(expected.map(({ rule }) => rule).filter(rule => /-lease$/.test(rule)))
     expect(only.document.unknowns.filter(({ rule }) => ofJobs.test(rule))).toEqual([])
     expect(lab.requests().routes['kubernetes/garbage']).not.toHaveProperty('list jobs')
     expect(found((await auditLive(looking({ enabled: false }))).document)).toEqual([])
     const patient = await auditLive(looking({ minAgeHours: 2000 }))
     expect(found(patient.document).map(({ rule }) => rule)).not.toContain('job-without-ttl')
   })
+
+  it('may be of ConfigMaps and Secrets where somebody asks for them: by their owners, never by their content', generous, async () => {
+    const path = join(mkdtempSync(join(tmpdir(), 'highwater-garbage-')), 'snapshot.ndjson')
+    await labOf([changed({ access: { [labPrincipal]: [...auditorRights, 'list configmaps', 'list secrets'] } })])
+    const { document } = await auditLive({ snapshotPath: path, ...looking({ kinds: [...defaultPolicy.clusterGarbage.kinds, 'configs'] }) })
+    expect(
+      document.findings.filter(({ rule }) => rule === 'dangling-owner').map(({ subject, evidence }) => [subject.name, evidence[0]?.value]),
+    ).toEqual([
+      ['legacy', 'ConfigMap render-1'],
+      ['stray', 'ReplicaSet api-old'],
+    ])
+    expect(JSON.stringify(await Array.fromAsync(savedFleet(path, everything)))).not.toMatch(/lab-secret|bGFi/)
+  })
+
+  it('says of a finalizer whether anybody is there to take it away', generous, async () => {
+    const held = async (more: Record<string, ObjectSource>) => {
+      await labOf([changed({ objects: { ...garbage.clusters[0]?.objects, ...more } })])
+      const { findings } = (await auditLive()).document
+      return findings.find(({ rule }) => rule === 'stuck-finalizer')?.consequence
+    }
+    expect(await held({})).toBe(
+      '1 object of edge does not go: the finalizer service.k8s.aws/resources is for the AWS Load Balancer Controller, which is not in this cluster.',
+    )
+    const there = fixedObjects(at => [
+      ...leftoverDeployments(at),
+      bareDeployment(at, { namespace: 'kube-system', name: 'aws-load-balancer-controller' }),
+    ])
+    expect(await held({ 'deployments.apps': there })).toBe(
+      '1 object of edge does not go: the AWS Load Balancer Controller has not taken away the finalizer service.k8s.aws/resources.',
+    )
+  })
+
+  it('says what a volume that nobody uses holds and costs, and what else it knows of each case', generous, async () => {
+    await labOf([garbage])
+    const { findings } = (await auditLive()).document
+    const told = (rule: string) =>
+      findings.filter(each => each.rule === rule).map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
+    const expectations: [rule: string, ...says: string[]][] = [
+      ['released-volume', '500.0 GiB', 'about 40 USD a month', 'vol-0aaaaaaaaaaaaaaa1', '40 days ago'],
+      ['unattached-disk', '1 EBS volume', '200.0 GiB', 'about 16 USD a month', '"vol-0bbbbbbbbbbbbbbb1"'],
+      ['instance-without-node', '1 instance with', 'm6i.large, running', '"i-0cccccccccccccc01"'],
+      ['node-without-instance', '1 node is not Ready'],
+      ['volume-not-deleted', 'ebs.csi.aws.com has not done it', '20.0 GiB'],
+      ['volume-held-in-deletion', 'still used by pods: queue/worker-9'],
+      ['namespace-stuck-terminating', 'an API group does not answer', 'custom.metrics.k8s.io/v1beta1'],
+      ['pending-certificate-request', 'kubernetes.io/kubelet-serving', 'csr-4x2lp', 'no serving certificate'],
+      ['uncollected-certificate-request', 'denied-past-deadline', 'csr-9k3vd'],
+      ['misplaced-owner', 'Deployment checkout, of another namespace', 'will delete it'],
+      ['dangling-owner', 'Deployment api (another one has its name now)'],
+      ['blocked-foreground-deletion', 'Deployment portal for ReplicaSet portal-1'],
+      ['orphaned-dependent', 'ReplicaSet without its Deployment', 'web-1'],
+    ]
+    for (const [rule, ...says] of expectations) for (const words of says) expect(told(rule).join(), rule).toContain(words)
+  })
+
+  it(
+    'in the account is unknown where EC2 may not be asked, page by page where it may, and called a loss only where all volumes are known',
+    generous,
+    async () => {
+      const unknownOf = ({ unknowns }: FindingsDocument) =>
+        Object.fromEntries(unknowns.filter(({ rule }) => ofAccount.has(rule)).map(({ rule, reason }) => [rule, reason]))
+      await labOf([{ ...garbage, ec2Denied: ['ec2:DescribeInstances'] }])
+      const denied = (await auditLive()).document
+      expect(unknownOf(denied)).toEqual({
+        'instance-without-node': expect.stringMatching(/^instances\.ec2\.amazonaws\.com: EC2 DescribeInstances in .* not allowed/),
+        'node-without-instance': expect.stringContaining('Grant ec2:DescribeInstances'),
+      })
+      const lab = await labOf([{ ...garbage, ec2PageSize: 2 }])
+      expect(found((await auditLive()).document)).toEqual(expected)
+      // Of two tags each: two pages of what bears the one, an empty one of the other; four pages of instances.
+      expect(lab.requests().routes.ec2).toMatchObject({ DescribeVolumes: 3, DescribeInstances: 8 })
+      await labOf([changed({ access: { [labPrincipal]: auditorRights.filter(right => right !== 'list persistentvolumes') } })])
+      expect(unknownOf((await auditLive()).document)['unattached-disk']).toContain('one may name a disk that is not attached')
+    },
+  )
 
   it('is not looked for where only some nodes are audited, live or saved', generous, async () => {
     const lab = await labOf([garbage])

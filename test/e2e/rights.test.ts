@@ -54,7 +54,7 @@ function world({ mode, output }: Reading, without: string | null): Scenario {
       roles: without === 'sts:AssumeRole' ? [] : [{ arn: role }],
       launchTemplates: [{ ...launchTemplate, versions: [{ number: 1 }] }],
       eksDenied: without !== null && isOf('eks') ? [without] : [],
-      ec2Denied: isOf('ec2'),
+      ec2Denied: without !== null && isOf('ec2') ? [without] : [],
       ssm: { denied: without !== null && isOf('ssm') ? [without] : [] },
       s3: { denied: isOf('s3') ? s3Denied(without) : [] },
     }),

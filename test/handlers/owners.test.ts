@@ -20,8 +20,8 @@ const payments = { name: 'payments', match: { tags: { team: 'payments' } }, reci
 const nodes = { name: 'general-nodes', match: { cluster: 'fleet', nodegroup: 'general' }, recipients: ['nodes@example.com'] }
 
 /** What a reader sees, but for the page's own heading. */
-const shown = (page: string | undefined) =>
-  (page ?? '').replaceAll(/<style[^]*?<\/style>|<script[^]*?<\/script>|<[^>]*>/g, ' ').replaceAll('The fleet by headroom', '')
+const shown = (page: string | null | undefined) =>
+  (page ?? '').replaceAll(/<style[\s\S]*?<\/style>|<script[\s\S]*?<\/script>|<[^>]*>/g, ' ').replaceAll('The fleet by headroom', '')
 
 async function world(report: Partial<Record<keyof ReportPolicy, unknown>>, scenarios: Scenario[] = [tagged, fleet({ nodes: 12 })]) {
   const storeFolder = temporaryFolder()

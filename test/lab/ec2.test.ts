@@ -1,4 +1,4 @@
-import { DescribeInstancesCommand, DescribeLaunchTemplateVersionsCommand, EC2Client } from '@aws-sdk/client-ec2'
+import { DescribeImagesCommand, DescribeInstancesCommand, DescribeLaunchTemplateVersionsCommand, EC2Client } from '@aws-sdk/client-ec2'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Lab } from '#lab/lab.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
@@ -44,7 +44,9 @@ describe('EC2 in the lab', () => {
     ['a version that is not there', describing({ ...tuned, Versions: ['2'] }), 'InvalidLaunchTemplateId.VersionNotFound', 400],
     ['an id and a name', describing({ ...tuned, LaunchTemplateName: 'al2-tuned' }), 'InvalidParameterCombination', 400],
     ['a filter, which it does not know', describing({ ...tuned, Filters: [{ Name: 'x', Values: ['y'] }] }), 'NotImplemented', 501],
-    ['an operation that it does not know', new DescribeInstancesCommand({}), 'NotImplemented', 501],
+    ['an operation that it does not know', new DescribeImagesCommand({}), 'NotImplemented', 501],
+    ['another filter of instances', new DescribeInstancesCommand({ Filters: [{ Name: 'vpc-id', Values: ['y'] }] }), 'NotImplemented', 501],
+    ['pages that are too small', new DescribeInstancesCommand({ MaxResults: 4 }), 'InvalidParameterValue', 400],
   ])('refuses %s', async (_, command, name, status) => {
     lab = await enterLab(incidents)
     await expect(client().send(command as DescribeInstancesCommand)).rejects.toMatchObject({ name, $metadata: { httpStatusCode: status } })

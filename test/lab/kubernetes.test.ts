@@ -115,7 +115,8 @@ describe('lists', () => {
     ['a revision of the past', '/api/v1/nodes?resourceVersion=7', 501],
     ['a parameter that it does not know', '/api/v1/nodes?watch=true', 501],
     ['a selector that it does not know', '/api/v1/pods?fieldSelector=spec.schedulerName%3Dmine', 501],
-    ['a resource that it does not know', '/api/v1/secrets', 501],
+    ['a resource that it does not know', '/api/v1/services', 501],
+    ['Secrets to one who may not list them', '/api/v1/secrets', 403],
     ['another way to write a path', '/api/v1/nodes/x/proxy/stats%2Fsummary', 501],
   ])('answer %s with a Status', async (_, path, code) => {
     lab = await enterLab(scenario([{ name: 'c' }]))

@@ -1,12 +1,19 @@
 import type { ClusterCollector } from '#collect/collector.ts'
 import type { Policy } from '#model/policy.ts'
+import { awsCollectors } from './cluster-in-aws.ts'
 import { disruptionBudgets } from './disruption-budgets.ts'
 import { events } from './events.ts'
 import { garbageCollectors } from './garbage.ts'
 import { nodeClassCollectors } from './node-classes.ts'
 
 /** What every mode reads of a cluster, besides the list of its nodes. */
-const clusterCollectors: readonly ClusterCollector[] = [events, disruptionBudgets, ...nodeClassCollectors, ...garbageCollectors]
+const clusterCollectors: readonly ClusterCollector[] = [
+  events,
+  disruptionBudgets,
+  ...nodeClassCollectors,
+  ...garbageCollectors,
+  ...awsCollectors,
+]
 
 /** Those that the policy asks for. */
 export const clusterCollectorsOf = ({ clusterGarbage: { enabled, kinds } }: Policy): ClusterCollector[] =>

@@ -24,7 +24,9 @@ export type ResourceType =
 /** None: IAM knows the action with `*` only. */
 const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   'cloudwatch:DescribeAlarms': ['alarm'],
+  'ec2:DescribeInstances': [],
   'ec2:DescribeLaunchTemplateVersions': [],
+  'ec2:DescribeVolumes': [],
   'eks:DescribeCluster': ['cluster'],
   'eks:DescribeNodegroup': ['nodegroup'],
   'eks:ListClusters': [],

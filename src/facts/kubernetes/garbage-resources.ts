@@ -2,12 +2,18 @@
  * What of a cluster's own objects is read beside its nodes, to find what nobody has collected. Paths and served versions: Kubernetes API reference;
  * all of them are served by every minor from 1.24 on.
  */
+import { awsResources } from '#facts/aws/cluster-resources.ts'
 import type { GarbageKind } from '#model/policy.ts'
 
 export interface GarbageResource {
   /** `plural` or `plural.group`: its name in the snapshot and in RBAC, and under which its failure is reported. */
   resource: string
   path: string
+  /** `v1`, `apps/v1` */
+  apiVersion: string
+  /** `Job`; as owner references name it. */
+  objectKind: string
+  isNamespaced: boolean
   /** The word by which a policy asks for it. */
   kind: GarbageKind
   /** Names, owners, times and finalizers are enough: the API server sends nothing else. */
@@ -16,28 +22,71 @@ export interface GarbageResource {
   tells: string
 }
 
-function listed(kind: GarbageKind, resource: string, tells: string, isMetadataOnly = false): GarbageResource {
+interface Listing {
+  isMetadataOnly?: true
+  isClusterScoped?: true
+}
+
+function listed(
+  kind: GarbageKind,
+  resource: string,
+  objectKind: string,
+  tells: string,
+  { isMetadataOnly = false, isClusterScoped = false }: { [Key in keyof Listing]: boolean } = {},
+): GarbageResource {
   const [plural, ...group] = resource.split('.')
-  const path = group.length === 0 ? `/api/v1/${plural}` : `/apis/${group.join('.')}/v1/${plural}`
-  return { resource, path, kind, isMetadataOnly, tells }
+  const apiVersion = group.length === 0 ? 'v1' : `${group.join('.')}/v1`
+  const path = group.length === 0 ? `/api/v1/${plural}` : `/apis/${apiVersion}/${plural}`
+  return { resource, path, apiVersion, objectKind, isNamespaced: !isClusterScoped, kind, isMetadataOnly, tells }
 }
 
 /** Of nodes that the audit reads, pods come with the nodes; here come those of no node, and the failed ones of nodes that are gone. */
-export const podResource = listed('pods', 'pods', 'which pods failed, finished or hang in deletion, and stay')
+export const podResource = listed('pods', 'pods', 'Pod', 'which pods failed, finished or hang in deletion, and stay')
 
-/** Beside pods; each one list. */
+const metadata = { isMetadataOnly: true } as const
+const ofCluster = { isClusterScoped: true } as const
+const configTells = (plural: string) => `whose owners are gone of ${plural}; RBAC cannot grant their names without their content`
+
+/**
+ * Beside pods; each one list. Owners come before what they own, and claims before volumes: who is gone when its dependents are listed was there
+ * before, and what is new has a time that says so.
+ */
 export const garbageResources: readonly GarbageResource[] = [
-  listed('jobs', 'jobs.batch', 'which Jobs have finished, and stay'),
-  listed('jobs', 'cronjobs.batch', 'how many of its finished Jobs a CronJob keeps'),
-  listed('leases', 'leases.coordination.k8s.io', 'which leases nobody renews, and nobody collects'),
-  listed('history', 'deployments.apps', 'how many old ReplicaSets a Deployment keeps'),
-  listed('history', 'replicasets.apps', 'how many old ReplicaSets a Deployment keeps'),
-  listed('history', 'statefulsets.apps', 'how many old ControllerRevisions a StatefulSet keeps'),
-  listed('history', 'daemonsets.apps', 'how many old ControllerRevisions a DaemonSet keeps'),
-  listed('history', 'controllerrevisions.apps', 'how many old ControllerRevisions StatefulSets and DaemonSets keep', true),
+  listed('jobs', 'cronjobs.batch', 'CronJob', 'how many of its finished Jobs a CronJob keeps'),
+  listed('jobs', 'jobs.batch', 'Job', 'which Jobs have finished, and stay'),
+  listed('leases', 'leases.coordination.k8s.io', 'Lease', 'which leases nobody renews, and nobody collects'),
+  listed('history', 'deployments.apps', 'Deployment', 'how many old ReplicaSets a Deployment keeps'),
+  listed('history', 'replicasets.apps', 'ReplicaSet', 'how many old ReplicaSets a Deployment keeps'),
+  listed('history', 'statefulsets.apps', 'StatefulSet', 'how many old ControllerRevisions a StatefulSet keeps'),
+  listed('history', 'daemonsets.apps', 'DaemonSet', 'how many old ControllerRevisions a DaemonSet keeps'),
+  listed(
+    'history',
+    'controllerrevisions.apps',
+    'ControllerRevision',
+    'how many old ControllerRevisions StatefulSets and DaemonSets keep',
+    metadata,
+  ),
+  listed('volumes', 'storageclasses.storage.k8s.io', 'StorageClass', 'what becomes of volumes when their claims go', ofCluster),
+  listed('volumes', 'persistentvolumeclaims', 'PersistentVolumeClaim', 'which claims are still there, and what holds them'),
+  listed('volumes', 'persistentvolumes', 'PersistentVolume', 'which volumes are released, and stay', ofCluster),
+  listed(
+    'certificates',
+    'certificatesigningrequests.certificates.k8s.io',
+    'CertificateSigningRequest',
+    'which certificate requests nobody approves, issues or collects',
+    ofCluster,
+  ),
+  listed('namespaces', 'namespaces', 'Namespace', 'which namespaces hang in deletion, and for what', ofCluster),
+  listed('configs', 'configmaps', 'ConfigMap', configTells('ConfigMaps'), metadata),
+  listed('configs', 'secrets', 'Secret', configTells('Secrets'), metadata),
 ]
 
-const resources: ReadonlySet<string> = new Set([podResource, ...garbageResources].map(({ resource }) => resource))
+const byResource: ReadonlyMap<string, GarbageResource> = new Map([podResource, ...garbageResources].map(each => [each.resource, each]))
 
-/** Whether it is read for what nobody has collected. @param resource `plural` or `plural.group` */
-export const isGarbageResource = (resource: string): boolean => resources.has(resource)
+/** Null where it is not read for what nobody has collected. @param resource `plural` or `plural.group` */
+export const garbageResource = (resource: string): GarbageResource | null => byResource.get(resource) ?? null
+
+const ofAws: ReadonlySet<string> = new Set(awsResources.map(({ resource }) => resource))
+
+/** Whether it is read for what nobody has collected, in the cluster or in its account. @param resource `plural` or `plural.group` */
+export const isGarbageResource = (resource: string): boolean => byResource.has(resource) || ofAws.has(resource)

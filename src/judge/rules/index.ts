@@ -1,20 +1,35 @@
 /** The shelf: every rule, sorted by id. */
 import type { Rule } from '#judge/rule.ts'
+import { blockedForegroundDeletion } from './cluster-gc/blocked-foreground-deletion.ts'
+import { danglingOwner } from './cluster-gc/dangling-owner.ts'
 import { evictedPods } from './cluster-gc/evicted-pods.ts'
 import { expiredIdentityLease } from './cluster-gc/expired-identity-lease.ts'
 import { failedPods } from './cluster-gc/failed-pods.ts'
 import { garbageCollectionFailing } from './cluster-gc/garbage-collection-failing.ts'
+import { instanceWithoutNode } from './cluster-gc/instance-without-node.ts'
 import { jobHistoryBeyondLimit } from './cluster-gc/job-history-beyond-limit.ts'
 import { jobWithoutTtl } from './cluster-gc/job-without-ttl.ts'
 import { leftoverLease } from './cluster-gc/leftover-lease.ts'
 import { leftoverTaint } from './cluster-gc/leftover-taint.ts'
+import { misplacedOwner } from './cluster-gc/misplaced-owner.ts'
+import { namespaceStuckTerminating } from './cluster-gc/namespace-stuck-terminating.ts'
 import { nodeNotReadyLong } from './cluster-gc/node-not-ready-long.ts'
+import { nodeWithoutInstance } from './cluster-gc/node-without-instance.ts'
+import { orphanedDependent } from './cluster-gc/orphaned-dependent.ts'
 import { overdueJobTtl } from './cluster-gc/overdue-job-ttl.ts'
+import { pendingCertificateRequest } from './cluster-gc/pending-certificate-request.ts'
 import { podStuckTerminating } from './cluster-gc/pod-stuck-terminating.ts'
+import { releasedVolume } from './cluster-gc/released-volume.ts'
+import { retainedEphemeralVolume } from './cluster-gc/retained-ephemeral-volume.ts'
 import { revisionHistoryBeyondLimit } from './cluster-gc/revision-history-beyond-limit.ts'
+import { stuckFinalizer } from './cluster-gc/stuck-finalizer.ts'
 import { suspendedLeftover } from './cluster-gc/suspended-leftover.ts'
 import { terminatedPodsNearThreshold } from './cluster-gc/terminated-pods-near-threshold.ts'
+import { unattachedDisk } from './cluster-gc/unattached-disk.ts'
+import { uncollectedCertificateRequest } from './cluster-gc/uncollected-certificate-request.ts'
 import { unrenewedLease } from './cluster-gc/unrenewed-lease.ts'
+import { volumeHeldInDeletion } from './cluster-gc/volume-held-in-deletion.ts'
+import { volumeNotDeleted } from './cluster-gc/volume-not-deleted.ts'
 import { invalidKubeletConfiguration } from './configuration/invalid-kubelet-configuration.ts'
 import { containerGcFlagsOffDefault } from './container-gc/container-gc-flags-off-default.ts'
 import { deadContainerPile } from './container-gc/dead-container-pile.ts'
@@ -81,10 +96,12 @@ export const rules: readonly Rule[] = [
   alertBeforeImageGc,
   allocatableMismatch,
   baselineDrift,
+  blockedForegroundDeletion,
   cgroupV1,
   changedNotRestarted,
   containerGcFlagsOffDefault,
   criticalPodAmongFirstVictims,
+  danglingOwner,
   deadContainerPile,
   deadRegistry,
   evictedPods,
@@ -101,6 +118,7 @@ export const rules: readonly Rule[] = [
   imageGcDue,
   imageGcNeverFirst,
   ineffectiveLogRotation,
+  instanceWithoutNode,
   invalidKubeletConfiguration,
   invalidLogSize,
   jobHistoryBeyondLimit,
@@ -115,29 +133,39 @@ export const rules: readonly Rule[] = [
   lostOnTheWay,
   memoryCgroupLeak,
   memoryThresholdTooSmall,
+  misplacedOwner,
   missingEnforcedCgroup,
   missingSystemReserved,
+  namespaceStuckTerminating,
   narrowGcBand,
   nodeNotReadyLong,
+  nodeWithoutInstance,
   oomBeforeEviction,
+  orphanedDependent,
   overdueJobTtl,
   peerDrift,
+  pendingCertificateRequest,
   podStuckTerminating,
   podsWithoutEphemeralRequestsFirst,
   pullFailingNow,
   rateLimitedRegistry,
+  releasedVolume,
   requiredImageAtRisk,
   reservationWithoutEviction,
   reservedBelowEksFormula,
   reservedBelowRealUsage,
+  retainedEphemeralVolume,
   revisionHistoryBeyondLimit,
   serializedPulls,
   shortTransitionPeriod,
   softThresholdWithoutGrace,
   strandedDisk,
+  stuckFinalizer,
   suspendedLeftover,
   terminatedPodsNearThreshold,
   truncatedImageList,
+  unattachedDisk,
+  uncollectedCertificateRequest,
   unpinnedSandboxImage,
   unreachableGcLowThreshold,
   unreachableMinReclaim,
@@ -151,5 +179,7 @@ export const rules: readonly Rule[] = [
   unwatchedPids,
   uselessEviction,
   versionSkewDrift,
+  volumeHeldInDeletion,
+  volumeNotDeleted,
   zeroMinReclaimThrash,
 ]

@@ -4,11 +4,13 @@ import { type Caller, type CredentialProblem, checkAuthorization } from '#lab/cr
 import type { LaunchTemplateScenario } from '#lab/scenarios/scenario.ts'
 import { labAccount, type World } from '#lab/world.ts'
 import { type Elements, elements } from '#lab/xml.ts'
+import { filtered, instancesOf, volumesOf } from './ec2/cluster-resources.ts'
 
 const version = '2016-11-15'
 const namespace = `http://ec2.amazonaws.com/doc/${version}/`
-const action = 'DescribeLaunchTemplateVersions'
 const versionsMax = 200
+const filtersMax = 10
+const pageMin = 5
 
 const notValid = 'AWS was not able to validate the provided access credentials'
 const problems: Record<CredentialProblem, [status: number, code: string, message: string]> = {
@@ -20,29 +22,67 @@ const problems: Record<CredentialProblem, [status: number, code: string, message
   signature: [401, 'AuthFailure', notValid],
 }
 
+/** One action, with what it takes beside itself, and its answer's fields without the request's id. */
+type Describe = [
+  action: string,
+  parameters: readonly string[],
+  answer: (world: World, caller: Caller, parameters: URLSearchParams) => Elements,
+]
+
+const paging = ['MaxResults', 'NextToken']
+const filters = Array.from({ length: filtersMax }, (_, index) => `Filter.${index + 1}`).flatMap(filter => [
+  `${filter}.Name`,
+  ...Array.from({ length: filtersMax }, (_, index) => `${filter}.Value.${index + 1}`),
+])
+
+const describes: readonly Describe[] = [
+  [
+    'DescribeLaunchTemplateVersions',
+    ['LaunchTemplateId', 'LaunchTemplateName', ...Array.from({ length: versionsMax }, (_, index) => `LaunchTemplateVersion.${index + 1}`)],
+    versionsReply,
+  ],
+  [
+    'DescribeVolumes',
+    filters,
+    (world, caller, parameters) => listed(world, parameters, 'volumeSet', filtered(volumesOf(world, caller), parameters, 'status')),
+  ],
+  [
+    'DescribeInstances',
+    filters,
+    (world, caller, parameters) => {
+      const found = filtered(instancesOf(world, caller), parameters, 'instance-state-name')
+      return listed(
+        world,
+        parameters,
+        'reservationSet',
+        found.map(instance => ({ instancesSet: { item: instance } })),
+      )
+    },
+  ],
+]
+
 export function ec2Api(world: World): Api<Caller> {
-  const describe: Route<Caller> = {
+  const route = ([action, own, answer]: Describe): Route<Caller> => ({
     id: action,
     match: request => {
       const parameters = form(request)
       const isOne = request.method === 'POST' && request.path === '/' && parameters.get('Action') === action
       return isOne && parameters.get('Version') === version ? {} : null
     },
-    parameters: [
-      ...['Action', 'Version', 'LaunchTemplateId', 'LaunchTemplateName', 'MaxResults', 'NextToken'],
-      ...Array.from({ length: versionsMax }, (_, index) => `LaunchTemplateVersion.${index + 1}`),
-    ],
+    parameters: ['Action', 'Version', ...paging, ...own],
     answer(request, _, caller) {
-      if (world.ec2.denied) {
+      const { denied } = world.ec2
+      if (denied === true || (denied !== false && denied.includes(`ec2:${action}`))) {
         const message = `You are not authorized to perform this operation. User: ${caller.principal.arn} is not authorized to perform: ec2:${action} because no identity-based policy allows the ec2:${action} action`
         throw new Refusal(403, 'UnauthorizedOperation', message)
       }
-      return versionsReply(world, caller, form(request))
+      const fields: Elements = { requestId: crypto.randomUUID(), ...answer(world, caller, form(request)) }
+      return xml(200, `<${action}Response xmlns="${namespace}">${elements(fields)}</${action}Response>`)
     },
-  }
+  })
   return {
     name: 'ec2',
-    routes: [describe],
+    routes: describes.map(route),
     parametersOf: form,
     authenticate(request) {
       const caller = checkAuthorization(request, world, 'ec2')
@@ -57,15 +97,11 @@ export function ec2Api(world: World): Api<Caller> {
   }
 }
 
-function versionsReply(world: World, caller: Caller, parameters: URLSearchParams): Reply {
+function versionsReply(world: World, caller: Caller, parameters: URLSearchParams): Elements {
   const template = findTemplate(world, caller, parameters)
   const asked = [...parameters].filter(([name]) => name.startsWith('LaunchTemplateVersion.')).map(([, value]) => value)
   const found = asked.length === 0 ? template.versions : asked.map(which => findVersion(template, which))
-  const distinct = [...new Set(found)]
-  const start = Number(Buffer.from(parameters.get('NextToken') ?? '', 'base64').toString() || 0)
-  if (!Number.isInteger(start)) throw new Refusal(400, 'InvalidNextToken', 'The token is not valid')
-  const end = start + Math.min(Number(parameters.get('MaxResults') ?? versionsMax), world.ec2.pageSize)
-  const items = distinct.slice(start, end).map(
+  const items = [...new Set(found)].map(
     ({ number, userData }): Elements => ({
       launchTemplateId: template.id,
       launchTemplateName: template.name,
@@ -76,12 +112,25 @@ function versionsReply(world: World, caller: Caller, parameters: URLSearchParams
       launchTemplateData: { ...(userData !== undefined && { userData }), metadataOptions: { httpTokens: 'required' } },
     }),
   )
-  const fields: Elements = {
-    requestId: crypto.randomUUID(),
-    launchTemplateVersionSet: { item: items },
-    ...(end < distinct.length && { nextToken: Buffer.from(String(end)).toString('base64') }),
+  return page(world, parameters, 'launchTemplateVersionSet', items, versionsMax)
+}
+
+/** Source: EC2 API reference, MaxResults of DescribeVolumes and DescribeInstances: 5 to 1,000. */
+function listed(world: World, parameters: URLSearchParams, set: string, items: readonly Elements[]): Elements {
+  const limit = Number(parameters.get('MaxResults') ?? 1000)
+  if (!(limit >= pageMin && limit <= 1000))
+    throw new Refusal(400, 'InvalidParameterValue', `Value ( ${limit} ) for parameter maxResults is invalid.`)
+  return page(world, parameters, set, items, 1000)
+}
+
+function page({ ec2 }: World, parameters: URLSearchParams, set: string, items: readonly Elements[], most: number): Elements {
+  const start = Number(Buffer.from(parameters.get('NextToken') ?? '', 'base64').toString() || 0)
+  if (!Number.isInteger(start)) throw new Refusal(400, 'InvalidNextToken', 'The token is not valid')
+  const end = start + Math.min(Number(parameters.get('MaxResults') ?? most), ec2.pageSize)
+  return {
+    [set]: { item: items.slice(start, end) },
+    ...(end < items.length && { nextToken: Buffer.from(String(end)).toString('base64') }),
   }
-  return xml(200, `<${action}Response xmlns="${namespace}">${elements(fields)}</${action}Response>`)
 }
 
 function findTemplate(world: World, { principal, region }: Caller, parameters: URLSearchParams): LaunchTemplateScenario {

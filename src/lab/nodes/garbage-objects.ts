@@ -1,41 +1,6 @@
 /** A cluster's own objects as the API server lists them, with times before the lab's now. Upstream: api/batch/v1, api/coordination/v1, api/core/v1. */
 import type { RawObject } from '#model/record.ts'
-import { uidOf } from './random.ts'
-
-const hoursBefore = (at: string, hours: number) => `${new Date(Date.parse(at) - hours * 3_600_000).toISOString().slice(0, 19)}Z`
-
-interface Owner {
-  apiVersion: string
-  kind: string
-  name: string
-}
-
-interface Named {
-  namespace: string
-  name: string
-  /** Default: it has none. */
-  owner?: Owner
-  createdHoursAgo?: number
-}
-
-const objectUid = (kind: string, { namespace, name }: Pick<Named, 'namespace' | 'name'>) => uidOf(`${kind}/${namespace}/${name}`)
-
-const ownedBy = (kind: string, namespace: string, { apiVersion, kind: of, name }: Owner): RawObject => ({
-  apiVersion,
-  kind: of,
-  name,
-  uid: objectUid(of, { namespace: kind === 'Lease' ? '' : namespace, name }),
-  controller: true,
-  blockOwnerDeletion: true,
-})
-
-const metadataOf = (kind: string, at: string, { namespace, name, owner, createdHoursAgo = 500 }: Named): RawObject => ({
-  name,
-  namespace,
-  uid: objectUid(kind, { namespace, name }),
-  creationTimestamp: hoursBefore(at, createdHoursAgo),
-  ...(owner && { ownerReferences: [ownedBy(kind, namespace, owner)] }),
-})
+import { hoursBefore, metadataOf, type Named } from './object-metadata.ts'
 
 interface JobProfile extends Named {
   /** Null: it still runs. */
@@ -43,21 +8,14 @@ interface JobProfile extends Named {
   outcome?: 'Complete' | 'Failed'
   ttlSeconds?: number
   suspend?: boolean
-  finalizers?: string[]
-  /** Its deletion began then. */
-  deletedHoursAgo?: number
 }
 
 export function jobObject(at: string, job: JobProfile): RawObject {
-  const { finishedHoursAgo, outcome = 'Complete', ttlSeconds, suspend = false, finalizers, deletedHoursAgo } = job
+  const { finishedHoursAgo, outcome = 'Complete', ttlSeconds, suspend = false } = job
   const startedHoursAgo = (finishedHoursAgo ?? 1) + 1
   const lastTransitionTime = finishedHoursAgo === null ? '' : hoursBefore(at, finishedHoursAgo)
   return {
-    metadata: {
-      ...metadataOf('Job', at, { createdHoursAgo: startedHoursAgo, ...job }),
-      ...(finalizers && { finalizers }),
-      ...(deletedHoursAgo !== undefined && { deletionTimestamp: hoursBefore(at, deletedHoursAgo) }),
-    },
+    metadata: metadataOf('Job', at, { createdHoursAgo: startedHoursAgo, ...job }),
     spec: {
       parallelism: 1,
       completions: 1,
@@ -126,20 +84,20 @@ interface PodElsewhere extends Named {
   node?: string
   phase: 'Pending' | 'Running' | 'Failed'
   deletedHoursAgo: number
-  finalizers?: string[]
+  /** Of a volume that it uses. */
+  claimName?: string
 }
 
 /** Of no node, or of one that is gone. */
 export function podElsewhere(at: string, pod: PodElsewhere): RawObject {
-  const { node, phase, deletedHoursAgo, finalizers } = pod
+  const { node, phase, claimName } = pod
   return {
-    metadata: {
-      ...metadataOf('Pod', at, pod),
-      deletionTimestamp: hoursBefore(at, deletedHoursAgo),
-      deletionGracePeriodSeconds: 0,
-      ...(finalizers && { finalizers }),
+    metadata: { ...metadataOf('Pod', at, pod), deletionGracePeriodSeconds: 0 },
+    spec: {
+      ...(node && { nodeName: node }),
+      ...(claimName && { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] }),
+      containers: [{ name: 'app', image: 'busybox' }],
     },
-    spec: { ...(node && { nodeName: node }), containers: [{ name: 'app', image: 'busybox' }] },
     status: { phase },
   }
 }

@@ -11,6 +11,7 @@ import {
 import { nodeNameOf } from '#lab/nodes/placement.ts'
 import { uidOf } from '#lab/nodes/random.ts'
 import type { RawObject } from '#model/record.ts'
+import { leftoverDeployments, leftoverObjects, leftoverReplicaSets } from './leftover-objects.ts'
 import { fixedObjects, type ObjectSource } from './scenario.ts'
 
 const ofCronJob = (name: string) => ({ apiVersion: 'batch/v1', kind: 'CronJob', name })
@@ -26,7 +27,7 @@ const jobs = (at: string): RawObject[] => [
   // Its time is over since two days, and a finalizer holds it.
   jobObject(at, {
     ...{ namespace: 'etl', name: 'load-7', finishedHoursAgo: 49, ttlSeconds: 3600 },
-    ...{ deletedHoursAgo: 48, finalizers: ['example.com/audit', 'foregroundDeletion'] },
+    ...{ deletedHoursAgo: 48, finalizers: ['example.com/audit'] },
   }),
   jobObject(at, { namespace: 'etl', name: 'kept-due-soon', finishedHoursAgo: 0.9, ttlSeconds: 3600 }),
   // Everything that it ever made.
@@ -68,6 +69,7 @@ const pods = (at: string): RawObject[] => [
   podElsewhere(at, {
     ...{ namespace: 'queue', name: 'worker-9', node: nodeNameOf('10.0.7.99'), phase: 'Failed' },
     ...{ createdHoursAgo: 90, deletedHoursAgo: 80, finalizers: ['example.com/flush'] },
+    claimName: 'spool',
   }),
   podElsewhere(at, { namespace: 'queue', name: 'kept-going', phase: 'Pending', createdHoursAgo: 1, deletedHoursAgo: 0.001 }),
 ]
@@ -87,8 +89,9 @@ export const garbageObjects = (ready: readonly string[], silent: string): Record
   'jobs.batch': fixedObjects(jobs),
   'cronjobs.batch': fixedObjects(cronJobs),
   'leases.coordination.k8s.io': fixedObjects(at => leases(at, ready, silent)),
-  'deployments.apps': fixedObjects(at => deployments(at).map(({ deployment }) => deployment)),
-  'replicasets.apps': fixedObjects(at => deployments(at).flatMap(({ replicaSets }) => replicaSets)),
+  ...leftoverObjects,
+  'deployments.apps': fixedObjects(at => [...deployments(at).map(({ deployment }) => deployment), ...leftoverDeployments(at)]),
+  'replicasets.apps': fixedObjects(at => [...deployments(at).flatMap(({ replicaSets }) => replicaSets), ...leftoverReplicaSets(at)]),
   'statefulsets.apps': fixedObjects(at => statefulSets(at).map(({ statefulSet }) => statefulSet)),
   'controllerrevisions.apps': fixedObjects(at => statefulSets(at).flatMap(({ revisions }) => revisions)),
 })

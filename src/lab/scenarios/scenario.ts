@@ -21,8 +21,8 @@ export interface Scenario {
   launchTemplates?: readonly LaunchTemplateScenario[]
   /** Items in a page of EC2's lists; default 200. */
   ec2PageSize?: number
-  /** No principal may call ec2:DescribeLaunchTemplateVersions. */
-  ec2Denied?: boolean
+  /** What no principal may do, `ec2:DescribeVolumes`; true: nothing of EC2. */
+  ec2Denied?: boolean | readonly string[]
   /** CloudWatch's alarms. */
   alarms?: readonly AlarmScenario[]
   /** No principal may call cloudwatch:DescribeAlarms. */
@@ -131,6 +131,7 @@ export type ExpectedRule =
   | 'lost-on-the-way'
   | 'memory-cgroup-leak'
   | 'node-not-ready-long'
+  | 'node-without-instance'
   | 'peer-drift'
   | 'pull-failing-now'
   | 'rate-limited-registry'
@@ -177,6 +178,12 @@ export interface ClusterScenario {
   events?: (at: string) => readonly RawObject[]
   /** By `plural` or `plural.group`, its other objects, as the API server lists them; of pods those that are on no node of `nodes`. */
   objects?: Readonly<Record<string, ObjectSource>>
+  /** EBS volumes that bear its tags. */
+  disks?: readonly DiskScenario[]
+  /** Instances that bear its tags, beside those of its nodes. */
+  instances?: readonly { instanceId: string; launchedHoursAgo: number; state?: 'running' | 'stopped' | 'terminated' }[]
+  /** Names of nodes whose instance is gone. */
+  goneInstances?: readonly string[]
   /** By `plural.group`, the custom resources that say who makes nodes; a key that is absent is not installed. */
   nodeClasses?: Readonly<Record<string, readonly RawObject[]>>
   /** `policy/v1` PodDisruptionBudgets: as the API server lists them, or in short, and then their status follows from the pods that there are. */
@@ -186,6 +193,14 @@ export interface ClusterScenario {
   /** Its kubelets listen on their own port, too, each at an address of its own on loopback (127.…): on Linux, where all of 127.0.0.0/8 is this machine. */
   kubelets?: boolean
   faults?: ClusterFaults
+}
+
+export interface DiskScenario {
+  volumeId: string
+  sizeGiB: number
+  /** Default: it is attached to nothing. */
+  isAttached?: boolean
+  madeHoursAgo: number
 }
 
 export interface DisruptionBudget {

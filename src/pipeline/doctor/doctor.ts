@@ -11,6 +11,7 @@ import { isRawObject } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { deletionRole, neededToDelete } from '#pipeline/deletion-permissions.ts'
 import { hasOutput, kubernetesRights } from '#pipeline/permissions.ts'
+import { accountChecks } from './account.ts'
 import { rightChecks, wayToServer } from './api-server.ts'
 import { applyChecks } from './apply.ts'
 import { check, messageOf } from './checks.ts'
@@ -100,6 +101,7 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
     if (!way.isKnown) return { reader, kubelet: [], isReached: way.isReached }
     reader.push(...(await rightChecks(asking, kubernetesRights(mode, 'reader', policy), 'this identity')))
     reader.push(...(await rightChecks(asking, neededToDelete(policy), 'this identity')))
+    if (place !== null) reader.push(...(await accountChecks(record, place, { kubernetes, policy, signal })))
     const shown = mode === 'kubelet' ? await kubeletChecks(asking, endpoint, kubelet ?? null, policy) : []
     const isLacking = (rights: readonly Check[], right: string) => rights.some(({ what, state }) => what === right && state === 'missing')
     let nodes: NodeAtHand[] | null = null

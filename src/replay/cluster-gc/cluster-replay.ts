@@ -32,6 +32,16 @@ export function openClusterReplay(): ClusterReplay {
 }
 
 const needs = Object.keys(sections) as ClusterNeed[]
+/** By resource, the sections that want it. */
+const takers: ReadonlyMap<string, readonly ClusterNeed[]> = takersOf()
+
+function takersOf(): Map<string, ClusterNeed[]> {
+  const found = new Map<string, ClusterNeed[]>()
+  for (const need of needs)
+    for (const resource of [...sections[need].resources, ...(sections[need].also ?? [])])
+      found.set(resource, [...(found.get(resource) ?? []), need])
+  return found
+}
 
 class Cluster {
   readonly #name: string
@@ -68,7 +78,7 @@ class Cluster {
   }
 
   #take(resource: string, object: RawObject): void {
-    for (const need of needs) if (sections[need].resources.includes(resource)) this.#open[need].take(resource, object)
+    for (const need of takers.get(resource) ?? []) this.#open[need].take(resource, object)
   }
 
   /** Null where nobody asked for any of it, as in a snapshot of nodes alone. */
@@ -82,7 +92,7 @@ class Cluster {
     const context = this.#context(takenAt, resources)
     const known: Partial<Record<ClusterNeed, unknown>> = {}
     for (const need of needs) {
-      const { resources: of, needsNodes = false } = sections[need]
+      const { resources: of, also = [], needsNodes = false } = sections[need]
       if (needsNodes && context.nodes === null) {
         known[need] = null
         missing[need] = 'nodes: not all of them are known'
@@ -92,7 +102,8 @@ class Cluster {
       const reasons = of.flatMap(resource => failed.get(resource) ?? [])
       known[need] = unread.length > 0 ? null : this.#open[need].tell(context)
       if (unread.length > 0 && reasons.length > 0) missing[need] = reasons.join('; ')
-      if (unread.length === 0 && reasons.length > 0) doubts[need] = reasons.join('; ')
+      const open = [...of, ...also].flatMap(resource => failed.get(resource) ?? [])
+      if (unread.length === 0 && open.length > 0) doubts[need] = open.join('; ')
     }
     if (known.pods && doubts.pods === undefined && this.#nodesWithoutPods > 0)
       doubts.pods = `the pods of ${this.#nodesWithoutPods} of its nodes could not be read`
@@ -121,6 +132,7 @@ class Cluster {
       eks: this.#eks,
       nodes: isListed ? this.#nodes : null,
       isWhole: resource => this.#read.has(resource) && resources[resource] === null,
+      arePodsKnown: isListed && this.#nodesWithoutPods === 0,
     }
   }
 }

@@ -21,10 +21,12 @@ export interface ServedKind {
 
 export interface ListedKind extends ServedKind {
   items: readonly unknown[]
+  /** These are some of them: whether there is another is not known. */
+  isPartial?: boolean
 }
 
 export interface OwnerGraphInput {
-  /** Kinds of which all objects were read. */
+  /** Kinds of which objects were read; all of them, but where it says so. */
   listed: readonly ListedKind[]
   /** All kinds that the API server has; null where that is not known. */
   served: readonly ServedKind[] | null
@@ -105,7 +107,7 @@ function kindsOf(listed: readonly ListedKind[], served: readonly ServedKind[] | 
   const byGroup = new Map<string, KnownKind>()
   const kinds = new Map<string, KnownKind>()
   for (const kind of listed) {
-    const byName = new Map(objectsOf(kind).map(object => [nameKey(object.namespace, object.name), object]))
+    const byName = kind.isPartial === true ? null : new Map(objectsOf(kind).map(object => [nameKey(object.namespace, object.name), object]))
     const known = { isNamespaced: kind.isNamespaced, byName }
     byGroup.set(groupKey(kind), known)
     kinds.set(kindKey(kind), known)

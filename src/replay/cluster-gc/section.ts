@@ -13,11 +13,15 @@ export interface SectionContext {
   nodes: readonly RawObject[] | null
   /** Whether the list of a resource was read to its end. */
   isWhole(resource: string): boolean
+  /** Whether the pods of every node were read. */
+  arePodsKnown: boolean
 }
 
 export interface Section<Need extends ClusterNeed> {
   /** The lists it stands on: where one is not there, the section is not known. `events` are read in any case. */
   resources: readonly string[]
+  /** What it takes besides, where it was read: of these it does without. */
+  also?: readonly string[]
   /** It stands on the list of nodes, too: without the whole of it nothing is known. */
   needsNodes?: true
   open(): OpenSection<ClusterSections[Need]>

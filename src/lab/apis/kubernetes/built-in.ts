@@ -7,27 +7,14 @@ import { listParameters, listReply } from './lists.ts'
 import { objectReply } from './objects.ts'
 import { singleObjectRoutes, withoutDeleted } from './single-objects.ts'
 
-const kinds: Readonly<Record<string, string>> = {
-  jobs: 'Job',
-  cronjobs: 'CronJob',
-  leases: 'Lease',
-  deployments: 'Deployment',
-  replicasets: 'ReplicaSet',
-  statefulsets: 'StatefulSet',
-  daemonsets: 'DaemonSet',
-  controllerrevisions: 'ControllerRevision',
-}
-const clusterScoped: ReadonlySet<string> = new Set()
-
 const parts = ({ resource }: GarbageResource) => {
   const [plural = '', ...group] = resource.split('.')
   return { plural, group: group.join('.') }
 }
 
 const apiResource = (resource: GarbageResource): object => {
-  const { plural } = parts(resource)
-  const kind = kinds[plural] ?? plural
-  return { name: plural, singularName: kind.toLowerCase(), namespaced: !clusterScoped.has(plural), kind, verbs: ['list'] }
+  const { objectKind: kind, isNamespaced: namespaced } = resource
+  return { name: parts(resource).plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['list'] }
 }
 
 const groups = [...new Set(garbageResources.map(resource => parts(resource).group))].filter(group => group !== '')
@@ -71,8 +58,7 @@ export function builtInRoutes(cluster: WorldCluster, at: string): Route<User>[] 
 
 function listRoute(resource: GarbageResource, cluster: WorldCluster, at: string): Route<User> {
   const { plural, group } = parts(resource)
-  const kind = kinds[plural] ?? plural
-  const apiVersion = group === '' ? 'v1' : `${group}/v1`
+  const { objectKind: kind, apiVersion } = resource
   return {
     id: `list ${plural}`,
     match: atPath('GET', resource.path),

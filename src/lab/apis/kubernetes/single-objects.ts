@@ -25,14 +25,15 @@ export function withoutDeleted(cluster: WorldCluster, resource: string, listing:
 }
 
 export const singleObjectRoutes = (cluster: WorldCluster, at: string): Route<User>[] =>
-  [podResource, ...garbageResources].flatMap(({ resource, path }) => {
+  [podResource, ...garbageResources].flatMap(({ resource, path, isNamespaced }) => {
     const [plural = '', ...rest] = resource.split('.')
     const group = rest.join('.')
-    const template = path.replace(new RegExp(`${plural}$`), `namespaces/{namespace}/${plural}/{name}`)
+    const template = path.replace(new RegExp(`${plural}$`), `${isNamespaced ? 'namespaces/{namespace}/' : ''}${plural}/{name}`)
     const find = (namespace: string, name: string): RawObject => {
       const { count, item } = listingOf(cluster, resource, at)
       const all = Array.from({ length: count }, (_, index): RawObject => ({ ...item(index) }))
-      const found = all.find(({ metadata }) => isRawObject(metadata) && metadata.namespace === namespace && metadata.name === name)
+      const isIt = ({ metadata }: RawObject) => isRawObject(metadata) && (metadata.namespace ?? '') === namespace && metadata.name === name
+      const found = all.find(isIt)
       if (found === undefined || cluster.deleted.has(keyOf(resource, found))) throw notFound(plural, name)
       const metadata = isRawObject(found.metadata) ? found.metadata : {}
       return { ...found, metadata: { resourceVersion: '1', ...metadata } }
@@ -77,7 +78,7 @@ const listingOf = (cluster: WorldCluster, resource: string, at: string): Pick<Li
 }
 
 /** Whether it goes; a dry run ends well and keeps it. @throws Refusal */
-function remove({ body }: LabRequest, plural: string, { metadata }: RawObject): boolean {
+function remove({ body }: LabRequest, plural: string, { metadata, status }: RawObject): boolean {
   const { name, uid, resourceVersion, finalizers } = isRawObject(metadata) ? metadata : {}
   const { preconditions = {}, dryRun = [], propagationPolicy = 'Background' } = optionsOf(body)
   if (!['Background', 'Foreground', 'Orphan'].includes(String(propagationPolicy)))
@@ -91,9 +92,14 @@ function remove({ body }: LabRequest, plural: string, { metadata }: RawObject): 
         `Operation cannot be fulfilled on ${plural} "${name}": Precondition failed: ${what} ${present}, not ${wanted}`,
       )
   }
-  if (Array.isArray(finalizers) && finalizers.length > 0) throw new Refusal(501, 'NotImplemented', 'the lab finalizes no objects')
+  if (Array.isArray(finalizers) && finalizers.some(finalizer => finalizer !== protection || isBound(status)))
+    throw new Refusal(501, 'NotImplemented', 'the lab finalizes no objects but volumes that nobody uses')
   return !(Array.isArray(dryRun) && dryRun.includes('All'))
 }
+
+/** Upstream: pkg/controller/volume/pvprotection/pv_protection_controller.go isBeingUsed. */
+const protection = 'kubernetes.io/pv-protection'
+const isBound = (status: unknown): boolean => isRawObject(status) && status.phase === 'Bound'
 
 function optionsOf(body: Buffer): RawObject {
   if (body.length === 0) return {}

@@ -1,11 +1,32 @@
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { Section } from '#replay/cluster-gc/section.ts'
+import { certificates } from './certificates.ts'
+import { disks } from './disks.ts'
 import { events } from './events.ts'
+import { finalizers } from './finalizers.ts'
 import { history } from './history.ts'
+import { instances } from './instances.ts'
 import { jobs } from './jobs.ts'
 import { leases } from './leases.ts'
+import { namespaces } from './namespaces.ts'
 import { nodes } from './nodes.ts'
+import { owners } from './owners.ts'
 import { pods } from './pods.ts'
+import { volumes } from './volumes.ts'
 
 /** Every section by its name. */
-export const sections: { readonly [Need in ClusterNeed]: Section<Need> } = { pods, jobs, leases, history, nodes, events }
+export const sections: { readonly [Need in ClusterNeed]: Section<Need> } = {
+  pods,
+  jobs,
+  leases,
+  history,
+  nodes,
+  events,
+  volumes,
+  certificates,
+  namespaces,
+  owners,
+  finalizers,
+  disks,
+  instances,
+}

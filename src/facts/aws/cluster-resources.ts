@@ -1,0 +1,48 @@
+/** What of a cluster's account is read to find what the cluster has left there. Its objects keep EC2's own names. */
+import type { GarbageKind } from '#model/policy.ts'
+
+export interface AwsResource {
+  /** Its name in the snapshot, and under which its failure is reported. */
+  resource: string
+  kind: GarbageKind
+  action: string
+  /** A noun phrase, as of lists. */
+  tells: string
+}
+
+export const volumesResource: AwsResource = {
+  resource: 'volumes.ec2.amazonaws.com',
+  kind: 'disks',
+  action: 'ec2:DescribeVolumes',
+  tells: 'which disks of a cluster nobody uses, and what they cost',
+}
+export const instancesResource: AwsResource = {
+  resource: 'instances.ec2.amazonaws.com',
+  kind: 'instances',
+  action: 'ec2:DescribeInstances',
+  tells: 'which instances never became nodes, and which nodes have none',
+}
+
+export const awsResources: readonly AwsResource[] = [volumesResource, instancesResource]
+
+/** A filter of EC2's lists; filters of one request all have to fit. */
+export interface TagFilter {
+  name: string
+  values: string[]
+}
+
+/**
+ * Filters of which one fits whatever belongs to a cluster. Sources: EKS user guide, tagging (`aws:eks:cluster-name` on instances that join) and Auto
+ * Mode (`eks:eks-cluster-name`); cloud-provider-aws pkg/providers/v1/tags.go TagNameKubernetesClusterPrefix; aws-ebs-csi-driver docs/tagging.md.
+ */
+export const clusterFilters = (cluster: string, resource: 'volumes' | 'instances'): TagFilter[] => [
+  { name: `tag:kubernetes.io/cluster/${cluster}`, values: ['owned'] },
+  { name: resource === 'instances' ? 'tag:aws:eks:cluster-name' : 'tag:eks:eks-cluster-name', values: [cluster] },
+]
+
+/** States in which there is an instance, and it may cost money. Source: EC2 API reference, InstanceState. */
+export const livingInstanceStates = ['pending', 'running', 'stopping', 'stopped']
+/** Attached to nothing. Source: EC2 API reference, Volume. */
+export const unattachedVolumeState = 'available'
+/** Items in a page. Sources: EC2 API reference, DescribeVolumes and DescribeInstances. */
+export const ec2PageMax = 500

@@ -1,0 +1,45 @@
+/** Who takes a finalizer away, where the field knows it, and the workload that would show whether anybody is there to do so. */
+
+interface FinalizerController {
+  finalizer: string | RegExp
+  controller: string
+  /** Names that its Deployment or StatefulSet has by the charts and manifests of its makers, whatever its namespace; null: it is part of the control plane. */
+  workload: RegExp | null
+  /** In Auto Mode AWS runs it, where nobody sees it. */
+  isRunByAutoMode?: true
+}
+
+const ebsDriver = { controller: "the EBS CSI driver's controller", workload: /^ebs-csi-controller$/, isRunByAutoMode: true } as const
+const loadBalancers = {
+  controller: 'the AWS Load Balancer Controller',
+  workload: /(^|-)aws-load-balancer-controller$/,
+  isRunByAutoMode: true,
+} as const
+
+/** The first that fits. */
+const finalizerControllers: readonly FinalizerController[] = [
+  // k8s.io/apimachinery pkg/apis/meta/v1 FinalizerOrphanDependents, FinalizerDeleteDependents
+  { finalizer: /^(orphan|foregroundDeletion)$/, controller: 'the garbage collector', workload: null },
+  // k8s.io/api/batch/v1 JobTrackingFinalizer
+  { finalizer: 'batch.kubernetes.io/job-tracking', controller: 'the Job controller', workload: null },
+  // k8s.io/cloud-provider/service/helpers LoadBalancerCleanupFinalizer
+  { finalizer: 'service.kubernetes.io/load-balancer-cleanup', controller: 'the service controller', workload: null },
+  // karpenter pkg/apis/v1 TerminationFinalizer; karpenter-provider-aws pkg/apis/v1
+  { finalizer: /^karpenter\.(sh|k8s\.aws)\/termination$/, controller: 'Karpenter', workload: /^karpenter$/, isRunByAutoMode: true },
+  // aws-load-balancer-controller pkg/k8s/finalizer.go, pkg/service, pkg/ingress
+  { finalizer: /^(service|ingress|elbv2)\.k8s\.aws\/resources$/, ...loadBalancers },
+  { finalizer: /^group\.ingress\.k8s\.aws\//, ...loadBalancers },
+  // external-attacher pkg/controller/util.go GetFinalizerName
+  { finalizer: 'external-attacher/ebs-csi-aws-com', ...ebsDriver },
+  // argo-cd pkg/apis/application/v1alpha1 ResourcesFinalizerName
+  {
+    finalizer: /^resources-finalizer\.argocd\.argoproj\.io(\/|$)/,
+    controller: "Argo CD's application controller",
+    workload: /argocd-application-controller$/,
+  },
+  // cert-manager pkg/acme; fluxcd/pkg apis/meta
+  { finalizer: /^(finalizer\.acme|acme)\.cert-manager\.io/, controller: 'cert-manager', workload: /^cert-manager$/ },
+]
+
+export const finalizerController = (finalizer: string): FinalizerController | null =>
+  finalizerControllers.find(({ finalizer: of }) => (typeof of === 'string' ? of === finalizer : of.test(finalizer))) ?? null

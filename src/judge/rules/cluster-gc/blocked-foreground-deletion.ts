@@ -1,0 +1,58 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byPlace, inNamespace, isOld, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { owned } from '#judge/owned.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+import type { OwnerGarbage } from '#model/cluster-garbage.ts'
+
+const none = { dangling: [], misplaced: [], orphaned: [] }
+const waiting = (hoursAgo: number): OwnerGarbage['blocked'][number] => ({
+  ...{ kind: 'Deployment', namespace: 'shop', name: 'cart', sinceMs: hoursBefore(hoursAgo) },
+  dependents: [{ kind: 'ReplicaSet', namespace: 'shop', count: 1, names: ['cart-5f7d'], createdMs: hoursBefore(900) }],
+})
+
+export const blockedForegroundDeletion = clusterRule({
+  id: 'blocked-foreground-deletion',
+  severity: 'medium',
+  needs: ['owners'],
+  docs: {
+    title: 'A foreground deletion waits for what it owns',
+    why: 'Deleted in the foreground, an object stays until every dependent whose reference says blockOwnerDeletion has gone. One dependent that does not go holds it, and its name with it.',
+    fix: "Look why the dependent does not go: its own finalizers, a node that is gone, a webhook that refuses. Or take blockOwnerDeletion from the dependent's reference: then the owner goes without it.",
+    sources: [
+      'pkg/controller/garbagecollector/garbagecollector.go processDeletingDependentsItem',
+      'pkg/controller/garbagecollector/graph.go blockingDependents',
+    ],
+  },
+  examples: { bad: { owners: { ...none, blocked: [waiting(60)] } }, good: { owners: { ...none, blocked: [waiting(1)] } } },
+
+  *judge({ cluster, at, owners: { blocked } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    for (const [subject, found] of byPlace(
+      blocked.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours)),
+      cluster,
+    )) {
+      const [first] = found
+      const by = first?.dependents.map(each => owned(each).told) ?? []
+      yield {
+        subject,
+        count: found.length,
+        noun: 'object in deletion',
+        consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'waits' : 'wait'} for dependents that do not go${by.length > 0 ? `, ${first?.kind} ${first?.name} for ${by[0]}` : ': they are of kinds that were not listed'}.`,
+        evidence: [
+          ...found.slice(0, 5).map(({ kind, name, dependents }) => ({
+            what: `${kind} ${name} waits for`,
+            value: dependents.map(each => owned(each).told).join(', ') || 'what was not listed',
+          })),
+          ...oldest(
+            found.map(({ sinceMs }) => sinceMs),
+            nowMs,
+            'first was deleted',
+          ),
+        ],
+        commands: first ? [kubectl('get', first.kind, first.name, ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+      }
+    }
+  },
+})

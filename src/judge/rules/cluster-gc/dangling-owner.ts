@@ -1,0 +1,54 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byPlace, inNamespace, isOld, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { owned, totalOf } from '#judge/owned.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+import type { OwnerGarbage } from '#model/cluster-garbage.ts'
+
+const group = (hoursAgo: number): OwnerGarbage['dangling'][number] => ({
+  ...{ kind: 'ReplicaSet', namespace: 'shop', count: 1, names: ['cart-5f7d'], createdMs: hoursBefore(hoursAgo) },
+  ...{ owner: 'Deployment cart', isReplaced: true },
+})
+const none = { misplaced: [], blocked: [], orphaned: [] }
+
+export const danglingOwner = clusterRule({
+  id: 'dangling-owner',
+  severity: 'medium',
+  needs: ['owners'],
+  docs: {
+    title: 'Objects whose owners are gone are still there',
+    why: 'The garbage collector deletes an object within seconds when none of its owners is there any more; an owner is its UID, so a new object of the same name is none. What is still there is not collected: the deletion is refused, or the collector cannot see all API groups and waits.',
+    fix: "Look into the object's events and at admission webhooks that refuse deletions, and whether every API service is available. If the object is wanted, take the reference away or name the new owner's UID.",
+    sources: ['pkg/controller/garbagecollector/garbagecollector.go attemptToDeleteItem, isDangling'],
+  },
+  examples: { bad: { owners: { ...none, dangling: [group(500)] } }, good: { owners: { ...none, dangling: [group(3)] } } },
+
+  *judge({ cluster, at, owners: { dangling } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const left = dangling.filter(({ createdMs }) => isOld(createdMs, nowMs, minAgeHours)).map(owned)
+    for (const [subject, found] of byPlace(left, cluster)) {
+      const count = totalOf(found)
+      const replaced = totalOf(found.filter(({ isReplaced }) => isReplaced))
+      const [first] = found
+      yield {
+        subject,
+        count,
+        noun: 'object',
+        consequence: `${counted(count, 'object')} of ${subject.name} ${count === 1 ? 'has' : 'have'} no owner that is still there, and the garbage collector has not taken ${count === 1 ? 'it' : 'them'}.`,
+        evidence: [
+          ...found
+            .slice(0, 5)
+            .map(each => ({ what: `owner ${each.owner}${each.isReplaced ? ' (another one has its name now)' : ''}`, value: each.told })),
+          { what: 'whose owner was replaced by another of its name', value: String(replaced) },
+          ...oldest(
+            found.map(({ createdMs }) => createdMs),
+            nowMs,
+            'oldest was made',
+          ),
+        ],
+        commands: first ? [kubectl('get', first.kind, first.name, ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+      }
+    }
+  },
+})

@@ -1,0 +1,77 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { isOld, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, span } from '#judge/text.ts'
+import type { NamespaceGarbage } from '#model/cluster-garbage.ts'
+
+type Terminating = NamespaceGarbage['terminating'][number]
+
+const going = (hoursAgo: number): Terminating => ({
+  namespace: 'old-monitoring',
+  sinceMs: hoursBefore(hoursAgo),
+  holds: [
+    {
+      condition: 'NamespaceDeletionDiscoveryFailure',
+      reason: 'DiscoveryFailed',
+      message:
+        'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: custom.metrics.k8s.io/v1beta1: stale GroupVersion discovery',
+    },
+  ],
+  finalizers: ['kubernetes'],
+  mayWaitForPods: false,
+})
+
+export const namespaceStuckTerminating = clusterRule({
+  id: 'namespace-stuck-terminating',
+  severity: 'medium',
+  needs: ['namespaces'],
+  docs: {
+    title: 'Namespaces hang in deletion',
+    why: 'A namespace goes when all that is in it has gone, of every API group that the server knows. One object with a finalizer that nobody takes away holds it, and so does one API group whose server does not answer: then it is not known what is left, in any namespace.',
+    fix: "The namespace's own conditions say what holds it. Of a failed discovery: bring the API service back, or delete it if nobody wants it. Of content or finalizers that remain: find the objects, and the controller that should let them go. Never clear spec.finalizers: what is left would stay for good, out of sight.",
+    sources: [
+      'pkg/controller/namespace/deletion/namespaced_resources_deleter.go',
+      'pkg/controller/namespace/deletion/status_condition_utils.go',
+    ],
+  },
+  examples: { bad: { namespaces: { terminating: [going(60)] } }, good: { namespaces: { terminating: [going(0.5)] } } },
+
+  *judge({ at, namespaces: { terminating } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const left = terminating
+      .filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
+      .toSorted((a, b) => byText(a.namespace, b.namespace))
+    for (const { namespace, sinceMs, holds, finalizers, mayWaitForPods } of left) {
+      const others = finalizers.filter(finalizer => finalizer !== 'kubernetes')
+      const isDiscovery = holds.some(({ condition }) => condition === 'NamespaceDeletionDiscoveryFailure')
+      yield {
+        subject: { kind: 'Namespace', namespace: null, name: namespace },
+        count: 1,
+        noun: 'namespace in deletion',
+        consequence: `${namespace} has been going for ${span(nowMs - sinceMs)}: ${reasonOf(holds, others, mayWaitForPods)}.`,
+        evidence: [
+          ...holds.map(({ condition, message }) => ({ what: condition, value: message })),
+          ...(others.length > 0 ? [{ what: 'spec.finalizers', value: others.join(', ') }] : []),
+          ...oldest([sinceMs], nowMs, 'was deleted'),
+        ],
+        commands: [isDiscovery ? kubectl('get', 'apiservices') : kubectl('get', 'namespace', namespace, '-o', 'yaml')],
+      }
+    }
+  },
+})
+
+const reasons: Readonly<Record<string, string>> = {
+  NamespaceDeletionDiscoveryFailure: 'an API group does not answer',
+  NamespaceDeletionGroupVersionParsingFailure: 'an API group has a name that cannot be read',
+  NamespaceDeletionContentFailure: 'something in it could not be deleted',
+  NamespaceContentRemaining: 'something in it remains',
+  NamespaceFinalizersRemaining: 'finalizers of what is in it remain',
+}
+
+function reasonOf(holds: Terminating['holds'], others: readonly string[], mayWaitForPods: boolean): string {
+  const said = holds.flatMap(({ condition }) => reasons[condition] ?? [])
+  if (said.length > 0) return said.join(', ')
+  if (others.length > 0) return `nobody takes away ${others.join(', ')}`
+  return mayWaitForPods ? 'it says nothing of why; its pods may not have gone' : 'it says nothing of why'
+}

@@ -1,0 +1,56 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+import type { OwnerGarbage } from '#model/cluster-garbage.ts'
+
+const none = { dangling: [], misplaced: [], blocked: [] }
+const orphan = (hoursAgo: number): OwnerGarbage['orphaned'][number] => ({
+  ...{ kind: 'ReplicaSet', namespace: 'shop', name: 'cart-5f7d', controllerKind: 'Deployment' },
+  ...{ createdMs: hoursBefore(hoursAgo), replicas: 2 },
+})
+
+export const orphanedDependent = clusterRule({
+  id: 'orphaned-dependent',
+  severity: 'low',
+  needs: ['owners'],
+  docs: {
+    title: 'What a controller made belongs to nobody',
+    why: 'Deleted with --cascade=orphan, an owner leaves what it made behind without an owner. A new controller whose selector fits adopts it; else nobody updates it, nobody replaces it and nobody collects it. Orphaned pods and ReplicaSets go on running.',
+    fix: 'Make the controller anew with a selector that fits, or delete what is left.',
+    sources: [
+      'pkg/controller/garbagecollector/garbagecollector.go orphanDependents',
+      'pkg/controller/controller_ref_manager.go ClaimObject',
+    ],
+  },
+  examples: { bad: { owners: { ...none, orphaned: [orphan(700)] } }, good: { owners: { ...none, orphaned: [orphan(1)] } } },
+
+  *judge({ cluster, at, owners: { orphaned } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const left = orphaned.filter(({ createdMs }) => isOld(createdMs, nowMs, minAgeHours))
+    for (const [subject, found] of byPlace(left, cluster)) {
+      const kinds = [...Map.groupBy(found, ({ kind, controllerKind }) => `${kind} without its ${controllerKind}`)].toSorted(([a], [b]) =>
+        byText(a, b),
+      )
+      const running = found.filter(({ kind, replicas }) => kind === 'Pod' || (replicas ?? 0) > 0)
+      const [first] = found
+      yield {
+        subject,
+        count: found.length,
+        noun: 'orphan',
+        confidence: 'likely',
+        consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'was' : 'were'} made by a controller that is gone or has let go${running.length > 0 ? `; of ${running.length} pods may still run` : ''}.`,
+        evidence: [
+          ...kinds.slice(0, 5).map(([what, objects]) => ({ what, value: named(objects) })),
+          ...oldest(
+            found.map(({ createdMs }) => createdMs),
+            nowMs,
+            'oldest was made',
+          ),
+        ],
+        commands: first ? [kubectl('get', first.kind, first.name, ...inNamespace(first.namespace), '--show-labels')] : [],
+      }
+    }
+  },
+})

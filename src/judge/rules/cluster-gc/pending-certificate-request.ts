@@ -1,0 +1,65 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { isOld, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+import type { CertificateRequest } from '#model/cluster-garbage.ts'
+
+/** Approvers and signers answer within seconds; the cleaner takes what waits for a day. */
+const waitedHours = 1
+const kubeletServing = 'kubernetes.io/kubelet-serving'
+
+const request = (state: CertificateRequest['state'], hoursAgo: number): CertificateRequest => ({
+  ...{ name: 'csr-4x2lp', signer: kubeletServing, requestor: 'system:node:ip-10-0-1-2.ec2.internal' },
+  ...{ createdMs: hoursBefore(hoursAgo), state, sinceMs: hoursBefore(hoursAgo), overdue: null, isNeverCollected: false },
+})
+
+export const pendingCertificateRequest = clusterRule({
+  id: 'pending-certificate-request',
+  severity: 'medium',
+  needs: ['certificates'],
+  docs: {
+    title: 'Certificate requests wait, and nobody answers',
+    why: 'A request is approved by a controller or a person and then issued by its signer. Where nobody does, whoever asked goes on asking: a kubelet without a serving certificate cannot be reached for logs, exec and metrics, and each try leaves one more request until the cleaner takes it after a day.',
+    fix: 'Look for the approver of that signer. EKS approves kubelet-serving only of nodes that it knows, for names and addresses that they have: compare the request with its node.',
+    sources: [
+      'pkg/controller/certificates/cleaner/cleaner.go isPendingPastDeadline',
+      'pkg/kubelet/certificate/kubelet.go NewKubeletServerCertificateManager',
+    ],
+  },
+  examples: {
+    bad: { certificates: { requests: [request('pending', 5)] } },
+    good: { certificates: { requests: [request('pending', 0.1), request('issued', 5)] } },
+  },
+
+  *judge({ cluster, at, certificates: { requests } }) {
+    const nowMs = Date.parse(at)
+    const waiting = requests
+      .filter(({ state, sinceMs }) => (state === 'pending' || state === 'approved') && isOld(sinceMs, nowMs, waitedHours))
+      .toSorted((a, b) => byText(a.name, b.name))
+    const [first] = waiting
+    if (!first) return
+    const pending = waiting.filter(({ state }) => state === 'pending').length
+    const serving = waiting.filter(({ signer }) => signer === kubeletServing)
+    const signers = [...Map.groupBy(waiting, ({ signer }) => signer)].toSorted(([a], [b]) => byText(a, b))
+    const requestors = [...new Set(waiting.map(({ requestor }) => requestor))].toSorted()
+    yield {
+      subject: { kind: 'Cluster', namespace: null, name: cluster },
+      count: waiting.length,
+      noun: 'certificate request',
+      severity: serving.length > 0 ? 'medium' : 'low',
+      consequence: `${counted(waiting.length, 'certificate request')}: ${pending} that nobody approves, ${waiting.length - pending} approved and not issued.${serving.length > 0 ? ` Of ${counted(new Set(serving.map(({ requestor }) => requestor)).size, 'kubelet')} no serving certificate is issued, so logs, exec and metrics may not reach ${serving.length === 1 ? 'it' : 'them'}.` : ''}`,
+      evidence: [
+        ...signers.slice(0, 5).map(([signer, { length }]) => ({ what: `signer ${signer}`, value: counted(length, 'request') })),
+        { what: 'asked by', value: named(requestors.map(name => ({ name }))) },
+        ...oldest(
+          waiting.map(({ sinceMs }) => sinceMs),
+          nowMs,
+          'longest',
+        ),
+        { what: 'requests', value: named(waiting) },
+      ],
+      commands: [kubectl('describe', 'csr', first.name)],
+    }
+  },
+})

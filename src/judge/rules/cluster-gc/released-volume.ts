@@ -1,0 +1,64 @@
+import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byPlace, isOld, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+import { costOf } from '#judge/volume-cost.ts'
+import type { ReleasedVolume } from '#model/cluster-garbage.ts'
+
+const volume = (hoursAgo: number): ReleasedVolume => ({
+  volume: 'pvc-7f2e',
+  claim: 'shop/data-cart-0',
+  storageClass: 'gp3-retain',
+  reclaimPolicy: 'Retain',
+  action: 'retain',
+  capacityBytes: 100 * 2 ** 30,
+  driver: 'ebs.csi.aws.com',
+  handle: 'vol-0123456789abcdef0',
+  volumeType: null,
+  sinceMs: hoursBefore(hoursAgo),
+})
+const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [], retainedEphemeral: [] } })
+
+export const releasedVolume = clusterRule({
+  id: 'released-volume',
+  severity: 'medium',
+  needs: ['volumes'],
+  docs: {
+    title: 'Volumes outlive their claims, and cost money',
+    why: 'When a claim goes, a PersistentVolume whose policy is Retain becomes Released and stays so: no new claim gets it, nobody deletes it, and its disk is paid for until somebody deletes that, too.',
+    fix: 'Look whether the data is still wanted. If it is, clear spec.claimRef so that a claim can have the volume; else delete the PersistentVolume and then the disk behind it.',
+    sources: ['pkg/controller/volume/persistentvolume/pv_controller.go reclaimVolume'],
+  },
+  examples: { bad: example(volume(900)), good: example(volume(2)) },
+
+  *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const left = released
+      .filter(({ action, sinceMs }) => action === 'retain' && sinceMs !== null && isOld(sinceMs, nowMs, minAgeHours))
+      .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
+    for (const [subject, found] of byPlace(left, cluster)) {
+      const sized = found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))
+      const disks = found.flatMap(({ handle, driver }) => (handle === null ? [] : [{ name: `${driver} ${handle}` }]))
+      yield {
+        subject,
+        count: found.length,
+        noun: 'volume',
+        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${found.length === 1 ? 'stays' : 'stay'} Released: nobody can use ${found.length === 1 ? 'it' : 'them'}, nobody deletes ${found.length === 1 ? 'it' : 'them'}.`,
+        evidence: [
+          ...costOf(sized),
+          ...oldest(
+            found.map(({ sinceMs }) => sinceMs),
+            nowMs,
+            'first was released',
+          ),
+          { what: 'volumes', value: named(found) },
+          ...(disks.length === 0 ? [] : [{ what: 'disks', value: named(disks) }]),
+          { what: 'claims', value: named(found.flatMap(({ claim }) => (claim === null ? [] : [{ name: claim }]))) },
+        ],
+        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pv', name, '-o', 'yaml')),
+      }
+    }
+  },
+})

@@ -1,0 +1,66 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+import type { HeldObject } from '#model/cluster-garbage.ts'
+
+const held = (hoursAgo: number): HeldObject => ({
+  ...{ resource: 'jobs.batch', kind: 'Job', namespace: 'shop', name: 'import', sinceMs: hoursBefore(hoursAgo) },
+  finalizers: [{ finalizer: 'example.com/audit', controller: null, state: 'unknown' }],
+})
+
+export const stuckFinalizer = clusterRule({
+  id: 'stuck-finalizer',
+  severity: 'medium',
+  needs: ['finalizers'],
+  docs: {
+    title: 'Finalizers hold what was deleted',
+    why: 'An object that is being deleted stays until each of its finalizers was taken away by the controller that set it. Where that controller is gone or fails, the object stays for ever, and with it its namespace, its owner, or the machine that it stands for.',
+    fix: 'Bring the controller back, or mend what its log says. Only when it is gone for good, and what it would have cleaned up was cleaned up by hand, take the finalizer away.',
+    sources: [
+      'apiserver/pkg/registry/generic/registry/store.go deletionFinalizersForGarbageCollection',
+      'k8s.io/apimachinery pkg/apis/meta/v1 ObjectMeta.Finalizers',
+    ],
+  },
+  examples: { bad: { finalizers: { held: [held(50)] } }, good: { finalizers: { held: [held(1)] } } },
+
+  *judge({ cluster, at, finalizers: { held } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    // Who waits in the foreground for what he owns has a rule of its own.
+    const own = held.flatMap(each => {
+      const finalizers = each.finalizers.filter(({ finalizer }) => finalizer !== 'foregroundDeletion')
+      return finalizers.length > 0 && isOld(each.sinceMs, nowMs, minAgeHours) ? [{ ...each, finalizers }] : []
+    })
+    for (const [subject, found] of byPlace(own, cluster)) {
+      const holders = [...Map.groupBy(found, ({ finalizers }) => finalizers.map(holderOf).join('; '))].toSorted(
+        ([a, one], [b, other]) => other.length - one.length || byText(a, b),
+      )
+      const [first] = found
+      yield {
+        subject,
+        count: found.length,
+        noun: 'object in deletion',
+        consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${holders[0]?.[0]}.`,
+        evidence: [
+          ...holders
+            .slice(0, 5)
+            .map(([what, objects]) => ({ what, value: named(objects.map(({ kind, name }) => ({ name: `${kind} ${name}` }))) })),
+          ...oldest(
+            found.map(({ sinceMs }) => sinceMs),
+            nowMs,
+            'first was deleted',
+          ),
+        ],
+        commands: first ? [kubectl('get', first.resource, first.name, ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+      }
+    }
+  },
+})
+
+function holderOf({ finalizer, controller, state }: HeldObject['finalizers'][number]): string {
+  if (controller === null) return `nobody takes away the finalizer ${finalizer}`
+  if (state === 'absent') return `the finalizer ${finalizer} is for ${controller}, which is not in this cluster`
+  if (state === 'stopped') return `the finalizer ${finalizer} is for ${controller}, which is scaled to zero`
+  return `${controller} has not taken away the finalizer ${finalizer}`
+}

@@ -1,0 +1,54 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { isOld, named, oldest } from '#judge/garbage.ts'
+import { aws } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+import { costOf } from '#judge/volume-cost.ts'
+
+const disk = (hoursAgo: number) => ({
+  ...{ volumeId: 'vol-0123456789abcdef0', capacityBytes: 100 * 2 ** 30, volumeType: 'gp3', zone: 'us-east-1a' },
+  createdMs: hoursBefore(hoursAgo),
+})
+const example = (hoursAgo: number) => ({ disks: { unattached: [disk(hoursAgo)], areVolumesKnown: true } })
+
+export const unattachedDisk = clusterRule({
+  id: 'unattached-disk',
+  severity: 'medium',
+  needs: ['disks'],
+  docs: {
+    title: 'Disks of the cluster are attached to nothing, and nothing names them',
+    why: 'An EBS volume that bears the tags of a cluster was made for it. Where no PersistentVolume names it, it was left when its object was deleted by force, when its policy was Retain, or by a node; nobody will attach it again, and it is paid for.',
+    fix: 'Look at its tags for the claim that it was of. Make a snapshot if the data may be wanted, then delete it.',
+    sources: ['EC2 API reference, DescribeVolumes', 'aws-ebs-csi-driver docs/tagging.md'],
+  },
+  examples: { bad: example(400), good: example(2) },
+
+  *judge({ cluster, at, disks: { unattached, areVolumesKnown } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const left = unattached
+      .filter(({ createdMs }) => isOld(createdMs, nowMs, minAgeHours))
+      .toSorted((a, b) => byText(a.volumeId, b.volumeId))
+    const [first] = left
+    if (!first) return
+    if (!areVolumesKnown)
+      return yield { unknown: 'persistentvolumes: not all of them are known, and one may name a disk that is not attached' }
+    const types = [...Map.groupBy(left, ({ volumeType }) => volumeType ?? 'unknown type')].toSorted(([a], [b]) => byText(a, b))
+    yield {
+      subject: { kind: 'Cluster', namespace: null, name: cluster },
+      count: left.length,
+      noun: 'disk',
+      consequence: `${counted(left.length, 'EBS volume')} of this cluster ${left.length === 1 ? 'is' : 'are'} attached to nothing, and no PersistentVolume names ${left.length === 1 ? 'it' : 'them'}.`,
+      evidence: [
+        ...costOf(left.map(each => ({ ...each, isEbs: true }))),
+        ...types.slice(0, 5).map(([what, { length }]) => ({ what, value: counted(length, 'volume') })),
+        ...oldest(
+          left.map(({ createdMs }) => createdMs),
+          nowMs,
+          'oldest was made',
+        ),
+        { what: 'volumes', value: named(left.map(({ volumeId: name }) => ({ name }))) },
+      ],
+      commands: [aws('ec2', 'describe-volumes', '--volume-ids', first.volumeId)],
+    }
+  },
+})

@@ -1,0 +1,51 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { isOld, named, namesInCommand, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+import type { CertificateRequest } from '#model/cluster-garbage.ts'
+
+const request = (overdue: string | null): CertificateRequest => ({
+  ...{ name: 'csr-9k3vd', signer: 'kubernetes.io/kube-apiserver-client-kubelet', requestor: 'system:bootstrap:0a1b2c' },
+  ...{ createdMs: hoursBefore(20), state: 'issued', sinceMs: hoursBefore(20), overdue, isNeverCollected: false },
+})
+
+export const uncollectedCertificateRequest = clusterRule({
+  id: 'uncollected-certificate-request',
+  severity: 'low',
+  needs: ['certificates'],
+  docs: {
+    title: 'Answered certificate requests stay',
+    why: 'Once an hour a cleaner deletes requests that were issued, denied or failed more than an hour ago, and those that waited for a day. What it has passed over in two rounds it does not take. Before 1.35 it never took one that was approved and not issued.',
+    fix: 'Delete them: a request is of no use once it is answered. If new ones keep staying, look whether an admission webhook refuses the deletion.',
+    sources: ['pkg/controller/certificates/cleaner/cleaner.go handle'],
+  },
+  examples: {
+    bad: { certificates: { requests: [request('issued-past-deadline')] } },
+    good: { certificates: { requests: [request(null)] } },
+  },
+
+  *judge({ cluster, at, certificates: { requests } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const isLeft = ({ overdue, isNeverCollected, sinceMs }: CertificateRequest) =>
+      overdue !== null || (isNeverCollected && isOld(sinceMs, nowMs, minAgeHours))
+    const left = requests.filter(isLeft).toSorted((a, b) => byText(a.name, b.name))
+    if (left.length === 0) return
+    const reasons = [...Map.groupBy(left, ({ overdue }) => overdue ?? 'approved, not issued, and never collected by this version')]
+    yield {
+      subject: { kind: 'Cluster', namespace: null, name: cluster },
+      count: left.length,
+      noun: 'certificate request',
+      consequence: `${counted(left.length, 'certificate request')} should have been collected, or will never be.`,
+      evidence: [
+        ...reasons.toSorted(([a], [b]) => byText(a, b)).map(([what, { length }]) => ({ what, value: counted(length, 'request') })),
+        ...oldest(
+          left.map(({ sinceMs }) => sinceMs),
+          nowMs,
+        ),
+        { what: 'requests', value: named(left) },
+      ],
+      commands: [kubectl('delete', 'csr', ...left.slice(0, namesInCommand).map(({ name }) => name))],
+    }
+  },
+})

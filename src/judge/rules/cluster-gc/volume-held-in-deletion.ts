@@ -1,0 +1,68 @@
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { byText, counted } from '#judge/text.ts'
+import type { HeldVolumeObject } from '#model/cluster-garbage.ts'
+
+const claim = (hoursAgo: number): HeldVolumeObject => ({
+  namespace: 'shop',
+  name: 'data-cart-0',
+  sinceMs: hoursBefore(hoursAgo),
+  finalizers: ['kubernetes.io/pvc-protection'],
+  usedBy: ['shop/cart-0'],
+})
+const example = (held: HeldVolumeObject) => ({ volumes: { released: [], held: [held], retainedEphemeral: [] } })
+
+export const volumeHeldInDeletion = clusterRule({
+  id: 'volume-held-in-deletion',
+  severity: 'medium',
+  needs: ['volumes'],
+  docs: {
+    title: 'Volumes or claims hang in deletion',
+    why: 'A claim goes when no pod uses it any more, finished ones included, and a volume when it is no longer bound. Until then a finalizer protects each. Its data looks safe, but it is not: it goes the moment the last pod does.',
+    fix: 'If the data is wanted, copy it now: the deletion cannot be taken back. Else delete the pods that use the claim, finished ones too; of other finalizers, look for the driver that should take them away.',
+    sources: [
+      'pkg/controller/volume/pvcprotection/pvc_protection_controller.go podUsesPVC',
+      'pkg/controller/volume/pvprotection/pv_protection_controller.go isBeingUsed',
+    ],
+  },
+  examples: { bad: example(claim(40)), good: example(claim(0.5)) },
+
+  *judge({ cluster, at, volumes: { held } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const left = held.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
+    for (const [subject, found] of byPlace(left, cluster)) {
+      const noun = subject.kind === 'Cluster' ? 'volume' : 'claim'
+      const reasons = [...Map.groupBy(found, reasonOf)].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+      const [first] = found
+      yield {
+        subject,
+        count: found.length,
+        noun,
+        consequence: `${counted(found.length, noun)} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${reasons[0]?.[0]}.`,
+        evidence: [
+          ...reasons.slice(0, 5).map(([reason, objects]) => ({ what: reason, value: named(objects) })),
+          ...oldest(
+            found.map(({ sinceMs }) => sinceMs),
+            nowMs,
+            'first was deleted',
+          ),
+        ],
+        commands: first ? [kubectl('describe', noun === 'volume' ? 'pv' : 'pvc', first.name, ...inNamespace(first.namespace))] : [],
+      }
+    }
+  },
+})
+
+const protections: ReadonlySet<string> = new Set(['kubernetes.io/pvc-protection', 'kubernetes.io/pv-protection'])
+
+function reasonOf({ finalizers, usedBy, namespace }: HeldVolumeObject): string {
+  const others = finalizers.filter(finalizer => !protections.has(finalizer))
+  const isProtected = others.length < finalizers.length
+  const users = (usedBy ?? []).map(name => ({ name }))
+  if (isProtected && users.length > 0) return `${namespace === '' ? 'it is still bound to' : 'still used by pods:'} ${named(users, 3)}`
+  if (others.length > 0) return `nobody takes away the finalizer ${others.join(', ')}`
+  if (isProtected && usedBy === null) return `${finalizers.join(', ')} holds it, and which pods use it is not known`
+  return isProtected ? `${finalizers.join(', ')} holds it, and nothing that is known uses it` : 'nothing holds it that it names'
+}

@@ -1,0 +1,66 @@
+import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
+import { hoursBefore } from '#judge/example-cluster.ts'
+import { byPlace, isOld, named, oldest } from '#judge/garbage.ts'
+import { kubectl } from '#judge/kubectl.ts'
+import { clusterRule } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+import { costOf } from '#judge/volume-cost.ts'
+import type { ReleasedVolume } from '#model/cluster-garbage.ts'
+
+const volume = (hoursAgo: number): ReleasedVolume => ({
+  volume: 'pvc-91ac',
+  claim: 'shop/scratch-1',
+  storageClass: 'gp3',
+  reclaimPolicy: 'Delete',
+  action: 'leave-to-driver',
+  capacityBytes: 20 * 2 ** 30,
+  driver: 'ebs.csi.aws.com',
+  handle: 'vol-0123456789abcdef1',
+  volumeType: null,
+  sinceMs: hoursBefore(hoursAgo),
+})
+const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [], retainedEphemeral: [] } })
+
+export const volumeNotDeleted = clusterRule({
+  id: 'volume-not-deleted',
+  severity: 'medium',
+  needs: ['volumes'],
+  docs: {
+    title: 'Released volumes should be deleted, and are not',
+    why: 'A volume whose policy is Delete goes with its claim: its driver deletes disk and object within minutes. One that stays Released or Failed has a driver that is gone, that may not delete the disk, or that finds it attached or with snapshots; or nothing that could delete it at all.',
+    fix: "Read the volume's events and the log of the driver's provisioner (of EBS: ebs-csi-controller), and mend what it says: its role, an attachment, the driver itself.",
+    sources: [
+      'pkg/controller/volume/persistentvolume/pv_controller.go reclaimVolume, deleteVolumeOperation',
+      'sig-storage-lib-external-provisioner controller/controller.go shouldDelete',
+    ],
+  },
+  examples: { bad: example(volume(90)), good: example(volume(0.2)) },
+
+  *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
+    const nowMs = Date.parse(at)
+    const left = released
+      .filter(({ action, sinceMs }) => action !== 'retain' && sinceMs !== null && isOld(sinceMs, nowMs, minAgeHours))
+      .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
+    for (const [subject, found] of byPlace(left, cluster)) {
+      const nobody = found.filter(({ action }) => action === 'fail').length
+      const drivers = [...new Set(found.flatMap(({ driver }) => driver ?? []))].toSorted()
+      yield {
+        subject,
+        count: found.length,
+        noun: 'volume',
+        consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${found.length === 1 ? 'is' : 'are'} not: ${nobody === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,
+        evidence: [
+          ...costOf(found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))),
+          ...oldest(
+            found.map(({ sinceMs }) => sinceMs),
+            nowMs,
+            'first was released',
+          ),
+          { what: 'volumes', value: named(found) },
+          { what: 'storage classes', value: named([...new Set(found.map(each => each.storageClass ?? 'none'))].map(name => ({ name }))) },
+        ],
+        commands: found.slice(0, 1).map(({ name }) => kubectl('describe', 'pv', name)),
+      }
+    }
+  },
+})

@@ -1,0 +1,110 @@
+/** Volumes, claims, certificate requests, namespaces and bare workloads as the API server lists them. Upstream: api/core/v1, api/storage/v1, api/certificates/v1, api/apps/v1. */
+import type { RawObject } from '#model/record.ts'
+import { hoursBefore, metadataOf, type Named, objectUid } from './object-metadata.ts'
+
+type ClusterScoped = Omit<Named, 'namespace'>
+
+export const storageClassObject = (at: string, name: string, reclaimPolicy: 'Delete' | 'Retain'): RawObject => ({
+  metadata: metadataOf('StorageClass', at, { namespace: '', name }),
+  provisioner: 'ebs.csi.aws.com',
+  parameters: { type: 'gp3' },
+  reclaimPolicy,
+  volumeBindingMode: 'WaitForFirstConsumer',
+})
+
+interface ClaimProfile extends Named {
+  storageClass: string
+  /** Absent: it is not bound. */
+  volume?: string
+}
+
+export const claimObject = (at: string, claim: ClaimProfile): RawObject => ({
+  metadata: metadataOf('PersistentVolumeClaim', at, { finalizers: ['kubernetes.io/pvc-protection'], ...claim }),
+  spec: {
+    storageClassName: claim.storageClass,
+    resources: { requests: { storage: '20Gi' } },
+    ...(claim.volume && { volumeName: claim.volume }),
+  },
+  status: { phase: claim.volume ? 'Bound' : 'Pending' },
+})
+
+interface VolumeProfile extends ClusterScoped {
+  claim: { namespace: string; name: string }
+  phase: 'Bound' | 'Released'
+  phaseHoursAgo: number
+  reclaimPolicy: 'Delete' | 'Retain'
+  capacity: string
+  /** Of EBS. */
+  volumeId: string
+}
+
+export function volumeObject(at: string, volume: VolumeProfile): RawObject {
+  const { claim, phase, phaseHoursAgo, reclaimPolicy, capacity, volumeId } = volume
+  return {
+    metadata: {
+      ...metadataOf('PersistentVolume', at, { namespace: '', finalizers: ['kubernetes.io/pv-protection'], ...volume }),
+      annotations: { 'pv.kubernetes.io/provisioned-by': 'ebs.csi.aws.com', 'example.com/token': 'lab-secret-volume' },
+    },
+    spec: {
+      capacity: { storage: capacity },
+      claimRef: { ...claim, kind: 'PersistentVolumeClaim', uid: objectUid('PersistentVolumeClaim', claim) },
+      csi: { driver: 'ebs.csi.aws.com', volumeHandle: volumeId, fsType: 'ext4' },
+      persistentVolumeReclaimPolicy: reclaimPolicy,
+      storageClassName: reclaimPolicy === 'Retain' ? 'keep' : 'gp3',
+    },
+    status: { phase, lastPhaseTransitionTime: hoursBefore(at, phaseHoursAgo) },
+  }
+}
+
+interface CertificateRequestProfile extends ClusterScoped {
+  requestor: string
+  /** Absent: nobody has answered. */
+  answered?: { as: 'Approved' | 'Denied'; hoursAgo: number }
+}
+
+export function certificateRequestObject(at: string, request: CertificateRequestProfile): RawObject {
+  const { requestor, answered } = request
+  const time = answered && hoursBefore(at, answered.hoursAgo)
+  return {
+    metadata: metadataOf('CertificateSigningRequest', at, { namespace: '', ...request }),
+    spec: {
+      signerName: 'kubernetes.io/kubelet-serving',
+      username: requestor,
+      request: 'bGFiLXNlY3JldC1yZXF1ZXN0',
+      usages: ['digital signature', 'server auth'],
+    },
+    status: answered
+      ? { conditions: [{ type: answered.as, status: 'True', reason: 'Answered', lastUpdateTime: time, lastTransitionTime: time }] }
+      : {},
+  }
+}
+
+interface NamespaceProfile extends ClusterScoped {
+  /** Why its deletion does not end, by condition. */
+  holds?: Readonly<Record<string, { reason: string; message: string }>>
+}
+
+export const namespaceObject = (at: string, namespace: NamespaceProfile): RawObject => ({
+  metadata: metadataOf('Namespace', at, { namespace: '', ...namespace }),
+  spec: { finalizers: ['kubernetes'] },
+  status: {
+    phase: namespace.deletedHoursAgo === undefined ? 'Active' : 'Terminating',
+    conditions: Object.entries(namespace.holds ?? {}).map(([type, { reason, message }]) => ({ type, status: 'True', reason, message })),
+  },
+})
+
+const counts = { replicas: 1, updatedReplicas: 1, availableReplicas: 1, observedGeneration: 1 }
+
+/** Without its ReplicaSets. */
+export const bareDeployment = (at: string, deployment: Named): RawObject => ({
+  metadata: { ...metadataOf('Deployment', at, deployment), generation: 1, annotations: { 'deployment.kubernetes.io/revision': '1' } },
+  spec: { replicas: 1, revisionHistoryLimit: 10 },
+  status: counts,
+})
+
+/** Of a Deployment, as its revision says, whoever owns it now. */
+export const bareReplicaSet = (at: string, replicaSet: Named): RawObject => ({
+  metadata: { ...metadataOf('ReplicaSet', at, replicaSet), generation: 1, annotations: { 'deployment.kubernetes.io/revision': '1' } },
+  spec: { replicas: 1 },
+  status: counts,
+})

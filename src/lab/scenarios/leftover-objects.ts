@@ -1,0 +1,131 @@
+/** The scenario `garbage`: volumes, certificate requests, namespaces, owners and finalizers, each case beside its healthy twin. */
+import {
+  bareDeployment,
+  bareReplicaSet,
+  certificateRequestObject,
+  claimObject,
+  namespaceObject,
+  storageClassObject,
+  volumeObject,
+} from '#lab/nodes/leftover-objects.ts'
+import { metadataOf, objectUid } from '#lab/nodes/object-metadata.ts'
+import { nodeNameOf } from '#lab/nodes/placement.ts'
+import type { RawObject } from '#model/record.ts'
+import { fixedObjects, type ObjectSource } from './scenario.ts'
+
+const deployment = (name: string, uid?: string) => ({ apiVersion: 'apps/v1', kind: 'Deployment', name, ...(uid && { uid }) })
+const pod = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', name })
+
+const claims = (at: string): RawObject[] => [
+  // The pod `worker-9` holds it, and does not go.
+  claimObject(at, { namespace: 'queue', name: 'spool', storageClass: 'gp3', volume: 'pvc-0004', deletedHoursAgo: 60 }),
+  claimObject(at, { namespace: 'queue', name: 'kept-spool', storageClass: 'gp3', volume: 'pvc-0005', deletedHoursAgo: 0.5 }),
+  claimObject(at, { namespace: 'ci', name: 'build-7-scratch', storageClass: 'keep', createdHoursAgo: 2, owner: pod('build-7') }),
+  claimObject(at, { namespace: 'ci', name: 'kept-build-8-scratch', storageClass: 'gp3', createdHoursAgo: 2, owner: pod('build-8') }),
+  // Its owner lives, in another namespace.
+  claimObject(at, {
+    ...{ namespace: 'tenant', name: 'cache', storageClass: 'gp3' },
+    owner: deployment('checkout', objectUid('Deployment', { namespace: 'shop', name: 'checkout' })),
+  }),
+]
+
+const volumes = (at: string): RawObject[] => [
+  volumeObject(at, {
+    ...{ name: 'pvc-0001', claim: { namespace: 'archive', name: 'films-0' }, phase: 'Released', phaseHoursAgo: 960 },
+    ...{ reclaimPolicy: 'Retain', capacity: '500Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa1' },
+  }),
+  volumeObject(at, {
+    ...{ name: 'kept-just-released', claim: { namespace: 'archive', name: 'films-1' }, phase: 'Released', phaseHoursAgo: 2 },
+    ...{ reclaimPolicy: 'Retain', capacity: '500Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa2' },
+  }),
+  // Its driver has not deleted it.
+  volumeObject(at, {
+    ...{ name: 'pvc-0003', claim: { namespace: 'scratch', name: 'tmp-1' }, phase: 'Released', phaseHoursAgo: 90 },
+    ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa3' },
+  }),
+  volumeObject(at, {
+    ...{ name: 'kept-being-deleted', claim: { namespace: 'scratch', name: 'tmp-2' }, phase: 'Released', phaseHoursAgo: 0.05 },
+    ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa6' },
+  }),
+  volumeObject(at, {
+    ...{ name: 'pvc-0004', claim: { namespace: 'queue', name: 'spool' }, phase: 'Bound', phaseHoursAgo: 400 },
+    ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa4' },
+  }),
+  volumeObject(at, {
+    ...{ name: 'pvc-0005', claim: { namespace: 'queue', name: 'kept-spool' }, phase: 'Bound', phaseHoursAgo: 400 },
+    ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa5' },
+  }),
+]
+
+const certificateRequests = (at: string): RawObject[] => {
+  const requestor = `system:node:${nodeNameOf('10.0.7.12')}`
+  const nodesTwin = `system:node:${nodeNameOf('10.0.7.11')}`
+  return [
+    certificateRequestObject(at, { name: 'csr-4x2lp', requestor, createdHoursAgo: 5 }),
+    certificateRequestObject(at, { name: 'kept-csr-new', requestor: nodesTwin, createdHoursAgo: 0.05 }),
+    certificateRequestObject(at, { name: 'csr-9k3vd', requestor, createdHoursAgo: 31, answered: { as: 'Denied', hoursAgo: 30 } }),
+    certificateRequestObject(at, {
+      ...{ name: 'kept-csr-denied', requestor: nodesTwin, createdHoursAgo: 1, answered: { as: 'Denied', hoursAgo: 0.5 } },
+    }),
+  ]
+}
+
+const namespaces = (at: string): RawObject[] => [
+  namespaceObject(at, {
+    name: 'old-monitoring',
+    deletedHoursAgo: 60,
+    holds: {
+      NamespaceDeletionDiscoveryFailure: {
+        reason: 'DiscoveryFailed',
+        message:
+          'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: custom.metrics.k8s.io/v1beta1: stale GroupVersion discovery: custom.metrics.k8s.io/v1beta1',
+      },
+    },
+  }),
+  namespaceObject(at, { name: 'kept-going-now', deletedHoursAgo: 0.05 }),
+  namespaceObject(at, { name: 'shop' }),
+]
+
+export const leftoverDeployments = (at: string): RawObject[] => [
+  // Nobody is there to take this away.
+  bareDeployment(at, { namespace: 'edge', name: 'proxy', deletedHoursAgo: 70, finalizers: ['service.k8s.aws/resources'] }),
+  bareDeployment(at, { namespace: 'edge', name: 'kept-proxy', deletedHoursAgo: 0.2, finalizers: ['service.k8s.aws/resources'] }),
+  bareDeployment(at, { namespace: 'legacy', name: 'portal', deletedHoursAgo: 50, finalizers: ['foregroundDeletion'] }),
+  bareDeployment(at, { namespace: 'legacy', name: 'kept-portal', deletedHoursAgo: 0.1, finalizers: ['foregroundDeletion'] }),
+  bareDeployment(at, { namespace: 'stray', name: 'api', createdHoursAgo: 300 }),
+]
+
+export const leftoverReplicaSets = (at: string): RawObject[] => [
+  bareReplicaSet(at, { namespace: 'legacy', name: 'portal-1', owner: deployment('portal') }),
+  bareReplicaSet(at, { namespace: 'legacy', name: 'kept-portal-1', owner: deployment('kept-portal') }),
+  // Of the Deployment that was there before the one of this name.
+  bareReplicaSet(at, {
+    namespace: 'stray',
+    name: 'api-old',
+    owner: deployment('api', objectUid('Deployment', { namespace: 'stray', name: 'api before' })),
+  }),
+  bareReplicaSet(at, { namespace: 'stray', name: 'kept-api-new', createdHoursAgo: 299, owner: deployment('api') }),
+  bareReplicaSet(at, { namespace: 'canary', name: 'web-1' }),
+  bareReplicaSet(at, { namespace: 'canary', name: 'kept-web-2', createdHoursAgo: 1 }),
+]
+
+/** Of the Deployment `portal`, or of one that was called so before. */
+function ofPortal(at: string, name: string, owner: string): RawObject {
+  const uid = objectUid('Deployment', { namespace: 'legacy', name: owner })
+  return {
+    metadata: metadataOf('ConfigMap', at, { namespace: 'legacy', name, owner: deployment('portal', uid) }),
+    data: { token: 'lab-secret-data' },
+  }
+}
+
+export const leftoverObjects: Record<string, ObjectSource> = {
+  'storageclasses.storage.k8s.io': fixedObjects(at => [storageClassObject(at, 'gp3', 'Delete'), storageClassObject(at, 'keep', 'Retain')]),
+  persistentvolumeclaims: fixedObjects(claims),
+  persistentvolumes: fixedObjects(volumes),
+  'certificatesigningrequests.certificates.k8s.io': fixedObjects(certificateRequests),
+  namespaces: fixedObjects(namespaces),
+  configmaps: fixedObjects(at => [ofPortal(at, 'render-1', 'portal before'), ofPortal(at, 'kept-render-2', 'portal')]),
+  secrets: fixedObjects(at => [
+    { metadata: metadataOf('Secret', at, { namespace: 'legacy', name: 'kept-token' }), data: { token: 'bGFiLXNlY3JldC1kYXRh' } },
+  ]),
+}

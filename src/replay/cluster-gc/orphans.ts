@@ -1,0 +1,32 @@
+/**
+ * Objects that say of themselves which kind of controller made them. One without an owner was let go, by `--cascade=orphan` or by hand: a controller
+ * whose selector fits would have adopted it again.
+ *
+ * Follows       pkg/controller/deployment/util/deployment_util.go  RevisionAnnotation, DefaultDeploymentUniqueLabelKey
+ *               pkg/apis/apps, pkg/apis/batch                      labels and annotations that controllers put on what they make
+ *               pkg/controller/controller_ref_manager.go           ClaimObject: adoption
+ * Left out      whether a selector fits
+ */
+import type { RawObject } from '#model/record.ts'
+import { objectAt, textAt } from '#replay/untrusted.ts'
+
+type Mark = [where: 'annotations' | 'labels', key: string, controllerKind: string]
+
+const marks: Readonly<Record<string, readonly Mark[]>> = {
+  'replicasets.apps': [['annotations', 'deployment.kubernetes.io/revision', 'Deployment']],
+  'jobs.batch': [['annotations', 'batch.kubernetes.io/cronjob-scheduled-timestamp', 'CronJob']],
+  pods: [
+    ['labels', 'pod-template-hash', 'ReplicaSet'],
+    ['labels', 'batch.kubernetes.io/controller-uid', 'Job'],
+    ['labels', 'apps.kubernetes.io/pod-index', 'StatefulSet'],
+  ],
+}
+
+/** The kind of the controller; null where nothing says that there was one. @param resource `plural` or `plural.group` */
+export function madeBy(resource: string, object: RawObject): string | null {
+  // Nobody but these two makes any.
+  if (resource === 'controllerrevisions.apps') return 'StatefulSet or DaemonSet'
+  const metadata = objectAt(object, 'metadata')
+  const found = marks[resource]?.find(([where, key]) => textAt(objectAt(metadata, where), key) !== null)
+  return found?.[2] ?? null
+}

@@ -1,0 +1,71 @@
+/** Certificate signing requests: how each stands, and whether the cleaner should have taken it. Of the certificate only its end is kept. */
+
+import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
+import type { CertificateGarbage, CertificateRequest } from '#model/cluster-garbage.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { certificateOf, cleanCertificateRequest, type IssuedCertificate } from '#replay/cluster-gc/certificate-requests.ts'
+import { parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import { slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+
+export const certificates: Section<'certificates'> = {
+  resources: ['certificatesigningrequests.certificates.k8s.io'],
+  open: () => new Certificates(),
+}
+
+/** The cleaner comes once an hour; after two of its rounds it has been there. */
+const roundsMs = 2 * certificateRequestLifetimesMs.handled
+
+interface Kept {
+  request: RawObject
+  certificate: IssuedCertificate
+}
+
+class Certificates implements OpenSection<CertificateGarbage> {
+  readonly #requests: Kept[] = []
+
+  take(_resource: string, object: RawObject): void {
+    const conditions = listAt(objectAt(object, 'status'), 'conditions')
+    const spec = objectAt(object, 'spec')
+    const request = {
+      metadata: slimMetadata(object, ['creationTimestamp']),
+      spec: { signerName: spec?.signerName, username: spec?.username },
+      status: { conditions },
+    }
+    this.#requests.push({ request, certificate: certificateOf(object) })
+  }
+
+  tell({ nowMs, features }: SectionContext): CertificateGarbage {
+    const told = ({ request, certificate }: Kept): CertificateRequest[] => {
+      const metadata = parseMetadata(request)
+      if (!metadata) return []
+      const { name, createdMs } = metadata
+      const { state, sinceMs } = stateOf(request, certificate)
+      return [
+        {
+          ...{ name, createdMs, state, sinceMs: state === 'pending' ? createdMs : sinceMs },
+          signer: textAt(objectAt(request, 'spec'), 'signerName') ?? '',
+          requestor: textAt(objectAt(request, 'spec'), 'username') ?? '',
+          overdue: cleanCertificateRequest(request, nowMs - roundsMs, features, certificate),
+          isNeverCollected: state === 'approved' && !features.has('csrApprovedUnissuedCleaned'),
+        },
+      ]
+    }
+    return { requests: this.#requests.flatMap(told) }
+  }
+}
+
+/** The API server lets nobody have both Approved and Denied. Upstream: pkg/apis/certificates/validation validateConditions. */
+function stateOf(request: RawObject, { isIssued }: IssuedCertificate): Pick<CertificateRequest, 'state' | 'sinceMs'> {
+  const conditions = listAt(objectAt(request, 'status'), 'conditions').filter(isRawObject)
+  const timeOf = (type: string) => {
+    const found = conditions.find(each => each.type === type)
+    return found && { sinceMs: timeAt(found, 'lastUpdateTime') ?? timeAt(found, 'lastTransitionTime') }
+  }
+  const [denied, failed, approved] = ['Denied', 'Failed', 'Approved'].map(timeOf)
+  if (denied) return { state: 'denied', ...denied }
+  if (failed) return { state: 'failed', ...failed }
+  if (!approved) return { state: 'pending', sinceMs: null }
+  return { state: isIssued ? 'issued' : 'approved', ...approved }
+}

@@ -1,0 +1,65 @@
+/** Whatever is in deletion and held by finalizers, of all that was listed; pods, volumes and claims have sections of their own. */
+import { finalizerController } from '#facts/kubernetes/finalizers.ts'
+import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
+import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
+import type { RawObject } from '#model/record.ts'
+import { integerAt, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import { nameOf } from '#replay/cluster-gc/slim.ts'
+import { objectAt } from '#replay/untrusted.ts'
+
+const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistentvolumeclaims'])
+
+export const finalizers: Section<'finalizers'> = {
+  resources: [],
+  also: garbageResources.map(({ resource }) => resource).filter(resource => !elsewhere.has(resource)),
+  open: () => new Finalizers(),
+}
+
+type Held = Omit<HeldObject, 'finalizers'> & { names: readonly string[] }
+
+/** Workloads of which controllers are made. */
+const workloads: ReadonlySet<string> = new Set(['deployments.apps', 'statefulsets.apps'])
+
+class Finalizers implements OpenSection<FinalizerGarbage> {
+  readonly #held: Held[] = []
+  /** By name, whether one of these wants replicas. */
+  readonly #workloads = new Map<string, boolean>()
+
+  take(resource: string, object: RawObject): void {
+    if (workloads.has(resource)) {
+      const isWanted = integerAt(objectAt(object, 'spec'), 'replicas') !== 0
+      const name = nameOf(object)
+      this.#workloads.set(name, isWanted || this.#workloads.get(name) === true)
+    }
+    // Of a Job whose time is over its own rule speaks.
+    if (integerAt(objectAt(object, 'spec'), 'ttlSecondsAfterFinished') !== null) return
+    const held = heldObject(resource, object)
+    if (held) this.#held.push(held)
+  }
+
+  tell({ nodes, eks, isWhole }: SectionContext): FinalizerGarbage {
+    const all = [...this.#held, ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? [])]
+    const areWorkloadsKnown = [...workloads].every(isWhole)
+    const isAutoMode = objectAt(eks, 'computeConfig')?.enabled === true
+    const told = (finalizer: string): HeldObject['finalizers'][number] => {
+      const known = finalizerController(finalizer)
+      if (known === null) return { finalizer, controller: null, state: 'unknown' }
+      const { controller, workload, isRunByAutoMode = false } = known
+      if (workload === null) return { finalizer, controller, state: 'control-plane' }
+      const found = [...this.#workloads].filter(([name]) => workload.test(name))
+      if (found.some(([, isWanted]) => isWanted)) return { finalizer, controller, state: 'there' }
+      if (!areWorkloadsKnown || (isRunByAutoMode && isAutoMode)) return { finalizer, controller, state: 'unknown' }
+      return { finalizer, controller, state: found.length > 0 ? 'stopped' : 'absent' }
+    }
+    return { held: all.map(({ names, ...object }) => ({ ...object, finalizers: names.map(told) })) }
+  }
+}
+
+function heldObject(resource: string, object: RawObject): Held | null {
+  if (timeAt(objectAt(object, 'metadata'), 'deletionTimestamp') === null) return null
+  const metadata = parseMetadata(object)
+  if (!metadata || metadata.deletedMs === null || metadata.finalizers.length === 0) return null
+  const { namespace, name, deletedMs: sinceMs, finalizers: names } = metadata
+  return { resource, kind: garbageResource(resource)?.objectKind ?? 'Node', namespace, name, sinceMs, names }
+}

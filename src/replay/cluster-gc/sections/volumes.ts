@@ -1,0 +1,144 @@
+/** PersistentVolumes whose claims are gone, and volumes and claims that do not go. Of bound ones nothing but what the replay asks stays. */
+import type { HeldVolumeObject, ReleasedVolume, VolumeGarbage } from '#model/cluster-garbage.ts'
+import { parseQuantity, QuantityError, quantityNumber } from '#model/quantity.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
+import { controllerOf, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import { nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { type SyncedVolume, syncVolumes } from '#replay/cluster-gc/volumes.ts'
+import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+
+export const volumes: Section<'volumes'> = {
+  resources: ['storageclasses.storage.k8s.io', 'persistentvolumeclaims', 'persistentvolumes'],
+  also: ['pods'],
+  open: () => new Volumes(),
+}
+
+class Volumes implements OpenSection<VolumeGarbage> {
+  readonly #volumes: RawObject[] = []
+  readonly #claims: RawObject[] = []
+  readonly #policies = new Map<string, string>()
+  /** Those that use claims. */
+  readonly #pods: RawObject[] = []
+
+  take(resource: string, object: RawObject): void {
+    if (resource === 'pods') {
+      if (usesClaims(object)) this.#pods.push(slimPod(object))
+    } else if (resource === 'persistentvolumeclaims') this.#claims.push(slimClaim(object))
+    else if (resource === 'persistentvolumes') this.#volumes.push(object)
+    // Upstream: pkg/apis/storage/v1/defaults.go SetDefaults_StorageClass.
+    else this.#policies.set(nameOf(object), textAt(object, 'reclaimPolicy') ?? 'Delete')
+  }
+
+  tell({ features, arePodsKnown }: SectionContext): VolumeGarbage {
+    const pods = arePodsKnown ? this.#pods : null
+    const synced = syncVolumes(this.#volumes, { claims: this.#claims, pods }, features)
+    const outcomes = new Map(synced.map(each => [each.volume, each]))
+    return {
+      released: this.#volumes.flatMap(volume => releasedVolume(volume, outcomes.get(nameOf(volume))) ?? []),
+      held: [...this.#heldClaims(pods), ...this.#volumes.flatMap(volume => heldVolume(volume) ?? [])],
+      retainedEphemeral: this.#claims.flatMap(claim => this.#retainedEphemeral(claim) ?? []),
+    }
+  }
+
+  #heldClaims(pods: readonly RawObject[] | null): HeldVolumeObject[] {
+    const going = this.#claims.flatMap(claim => {
+      const metadata = parseMetadata(claim)
+      return metadata && metadata.deletedMs !== null ? [{ claim, metadata, sinceMs: metadata.deletedMs }] : []
+    })
+    const held = new Map(
+      claimProtection(
+        going.map(({ claim }) => claim),
+        pods,
+      ).map(each => [each.object, each]),
+    )
+    return going.map(({ metadata, sinceMs }) => {
+      const { namespace, name, finalizers } = metadata
+      return { namespace, name, sinceMs, finalizers, usedBy: held.get(keyOf(metadata))?.usedBy ?? null }
+    })
+  }
+
+  #retainedEphemeral(claim: RawObject): VolumeGarbage['retainedEphemeral'][number] | null {
+    const metadata = parseMetadata(claim)
+    const storageClass = textAt(objectAt(claim, 'spec'), 'storageClassName')
+    if (!metadata || storageClass === null || controllerOf(metadata)?.kind !== 'Pod') return null
+    if (this.#policies.get(storageClass) !== 'Retain') return null
+    const { namespace, name, createdMs } = metadata
+    return { namespace, name, storageClass, createdMs }
+  }
+}
+
+const usesClaims = (pod: RawObject): boolean =>
+  listAt(objectAt(pod, 'spec'), 'volumes').some(
+    volume => objectAt(volume, 'persistentVolumeClaim') !== null || objectAt(volume, 'ephemeral') !== null,
+  )
+
+function slimPod(pod: RawObject): RawObject {
+  const status = objectAt(pod, 'status')
+  const spec = objectAt(pod, 'spec')
+  const volumes = listAt(spec, 'volumes')
+    .filter(isRawObject)
+    .filter(({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim !== undefined || ephemeral !== undefined)
+    .map(volume => slim(volume, ['name', 'persistentVolumeClaim', 'ephemeral']))
+  return {
+    metadata: slimMetadata(pod, ['deletionTimestamp', 'deletionGracePeriodSeconds']),
+    spec: { ...slim(spec, ['nodeName']), volumes },
+    status: { ...slim(status, ['phase']), containerStatuses: listAt(status, 'containerStatuses').map(stateOf) },
+  }
+}
+
+const stateOf = (status: unknown): RawObject => ({
+  state: Object.fromEntries(Object.keys(objectAt(status, 'state') ?? {}).map(key => [key, {}])),
+})
+
+const slimClaim = (claim: RawObject): RawObject => ({
+  metadata: slimMetadata(claim, ['creationTimestamp', 'deletionTimestamp', 'finalizers', 'ownerReferences']),
+  spec: objectAt(claim, 'spec') ?? {},
+})
+
+/** Only what the controller itself calls Released or Failed: of what its claim has just left nobody knows more. */
+function releasedVolume(volume: RawObject, outcome: SyncedVolume | undefined): ReleasedVolume | null {
+  const status = objectAt(volume, 'status')
+  const phase = textAt(status, 'phase')
+  if (!outcome || !isReleased.has(outcome.released) || (phase !== 'Released' && phase !== 'Failed')) return null
+  const spec = objectAt(volume, 'spec')
+  const claim = objectAt(spec, 'claimRef')
+  const csi = objectAt(spec, 'csi')
+  const inTree = textAt(objectAt(spec, 'awsElasticBlockStore'), 'volumeID')
+  return {
+    volume: nameOf(volume),
+    claim: claim && `${textAt(claim, 'namespace') ?? ''}/${textAt(claim, 'name') ?? ''}`,
+    storageClass: textAt(spec, 'storageClassName') || null,
+    reclaimPolicy: textAt(spec, 'persistentVolumeReclaimPolicy') ?? 'Retain',
+    action: actionOf(outcome),
+    capacityBytes: bytesOf(textAt(objectAt(spec, 'capacity'), 'storage')),
+    driver: textAt(csi, 'driver') ?? (inTree === null ? null : 'kubernetes.io/aws-ebs'),
+    // In-tree: `aws://us-east-1a/vol-…`.
+    handle: textAt(csi, 'volumeHandle') ?? inTree?.split('/').at(-1) ?? null,
+    volumeType: textAt(objectAt(csi, 'volumeAttributes'), 'type'),
+    sinceMs: timeAt(status, 'lastPhaseTransitionTime'),
+  }
+}
+
+const isReleased: ReadonlySet<SyncedVolume['released']> = new Set(['claim-gone', 'claim-other-uid', 'claim-bound-elsewhere'])
+
+const actionOf = ({ action }: SyncedVolume): ReleasedVolume['action'] =>
+  action === 'retain' || action === 'leave-to-driver' || action === 'fail' ? action : 'other'
+
+function bytesOf(capacity: string | null): number | null {
+  if (capacity === null) return null
+  try {
+    return quantityNumber(parseQuantity(capacity))
+  } catch (error) {
+    if (error instanceof QuantityError) return null
+    throw error
+  }
+}
+
+function heldVolume(volume: RawObject): HeldVolumeObject | null {
+  const metadata = parseMetadata(volume)
+  if (!metadata || metadata.deletedMs === null) return null
+  const { name, deletedMs: sinceMs, finalizers } = metadata
+  return { namespace: '', name, sinceMs, finalizers, usedBy: volumeProtection(volume)?.usedBy ?? null }
+}

@@ -1,0 +1,185 @@
+/** The boundaries of the rules on volumes, certificate requests, namespaces, owners, finalizers and the account. */
+import { describe, expect, it } from 'vitest'
+import { judgeCluster } from '#judge/cluster-rules.ts'
+import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
+import type { ClusterRule } from '#judge/rule.ts'
+import { rules } from '#judge/rules/index.ts'
+import type { CertificateRequest, HeldObject, HeldVolumeObject, OwnerGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'
+import { defaultPolicy } from '#model/policy.ts'
+
+function judged(id: string, example: ClusterExample) {
+  const rule = rules.find((each): each is ClusterRule => each.kind === 'cluster' && each.id === id)
+  if (!rule) throw new Error(`no rule ${id}`)
+  return judgeCluster(rule, exampleCluster(example), defaultPolicy)
+}
+const failings = (...of: Parameters<typeof judged>) => judged(...of).failings
+const valueIn = (id: string, example: ClusterExample, what: string) =>
+  failings(id, example)[0]?.evidence.find(each => each.what === what)?.value
+
+const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
+  ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 2 ** 30 },
+  ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: null, sinceMs: hoursBefore(100) },
+  ...more,
+})
+const volumes = (...released: ReleasedVolume[]) => ({ volumes: { released, held: [], retainedEphemeral: [] } })
+
+describe('released-volume', () => {
+  it.each([
+    ['released exactly so long ago', { sinceMs: hoursBefore(24) }, true],
+    ['released a moment later', { sinceMs: hoursBefore(24) + 1 }, false],
+    ['of which nobody knows since when', { sinceMs: null }, false],
+    ['that its driver deletes', { action: 'leave-to-driver' }, false],
+  ] as const)('one %s', (_, more, fails) => {
+    expect(failings('released-volume', volumes(volume(more)))).toHaveLength(fails ? 1 : 0)
+  })
+
+  it.each([
+    ['the type that its driver makes', {}, 'about 8.00 USD a month'],
+    ['a type', { volumeType: 'gp2' }, 'about 10 USD a month'],
+    ['a type that has no known price', { volumeType: 'gp9' }, undefined],
+    ['a name of every object', { volumeType: 'constructor' }, undefined],
+    ['another driver', { driver: 'efs.csi.aws.com' }, undefined],
+    ['no capacity', { capacityBytes: null }, undefined],
+  ] as const)('costs by %s', (_, more, cost) => {
+    const given = volumes(volume({ capacityBytes: 100 * 2 ** 30, ...more }))
+    expect(valueIn('released-volume', given, 'cost of EBS at list price of us-east-1')).toBe(cost)
+  })
+
+  it('is one for each namespace that had the claims, and the cluster’s where no claim is named', () => {
+    const found = failings(
+      'released-volume',
+      volumes(volume({}), volume({ claim: 'a/x' }), volume({ claim: null }), volume({ volume: 'b' })),
+    )
+    expect(found.map(({ subject, count }) => [subject.kind, subject.name, count])).toEqual([
+      ['Cluster', 'prod', 1],
+      ['Namespace', 'a', 1],
+      ['Namespace', 'shop', 2],
+    ])
+  })
+})
+
+describe('volume-not-deleted', () => {
+  it.each([
+    ['its driver', { action: 'leave-to-driver' }, 'ebs.csi.aws.com has not done it'],
+    ['nobody', { action: 'fail', driver: 'nfs.csi.k8s.io' }, 'nothing in this cluster can delete such a volume'],
+  ] as const)('names %s', (_, more, words) => {
+    expect(failings('volume-not-deleted', volumes(volume(more)))[0]?.consequence).toContain(words)
+  })
+})
+
+describe('volume-held-in-deletion', () => {
+  const held = (more: Partial<HeldVolumeObject>) => ({
+    volumes: {
+      ...volumes().volumes,
+      held: [
+        { namespace: 'shop', name: 'data', sinceMs: hoursBefore(30), finalizers: ['kubernetes.io/pvc-protection'], usedBy: null, ...more },
+      ],
+    },
+  })
+  it.each([
+    ['pods that use it', { usedBy: ['shop/a', 'shop/b'] }, 'still used by pods: shop/a, shop/b'],
+    ['that pods are not known', {}, 'which pods use it is not known'],
+    ['that nobody uses it', { usedBy: [] }, 'nothing that is known uses it'],
+    ['another finalizer', { finalizers: ['x/y'], usedBy: [] }, 'nobody takes away the finalizer x/y'],
+    ['a claim', { namespace: '', finalizers: ['kubernetes.io/pv-protection'], usedBy: ['shop/data'] }, 'still bound to shop/data'],
+  ])('says %s', (_, more, words) => {
+    expect(failings('volume-held-in-deletion', held(more))[0]?.consequence).toContain(words)
+  })
+})
+
+describe('certificate requests', () => {
+  const request = (more: Partial<CertificateRequest>): ClusterExample => ({
+    certificates: {
+      requests: [
+        {
+          ...{ name: 'csr', signer: 'kubernetes.io/kubelet-serving', requestor: 'system:node:a', createdMs: 0, state: 'pending' },
+          ...{ sinceMs: hoursBefore(5), overdue: null, isNeverCollected: false },
+          ...more,
+        },
+      ],
+    },
+  })
+  it.each([
+    ['pending for an hour', { sinceMs: hoursBefore(1) }, 'medium'],
+    ['pending for less', { sinceMs: hoursBefore(1) + 1 }, null],
+    ['of another signer', { signer: 'example.com/signer' }, 'low'],
+    ['approved, and not issued', { state: 'approved' }, 'medium'],
+    ['issued', { state: 'issued' }, null],
+    ['denied', { state: 'denied' }, null],
+  ] as const)('one %s waits: %s', (_, more, severity) => {
+    expect(failings('pending-certificate-request', request(more)).map(each => each.severity)).toEqual(severity === null ? [] : [severity])
+  })
+
+  it.each([
+    ['that the cleaner has passed over', { overdue: 'denied-past-deadline' }, 1],
+    ['that no cleaner takes, old enough', { state: 'approved', isNeverCollected: true, sinceMs: hoursBefore(24) }, 1],
+    ['that no cleaner takes, and is new', { state: 'approved', isNeverCollected: true, sinceMs: hoursBefore(24) + 1 }, 0],
+    ['that it will take', { state: 'denied' }, 0],
+  ] as const)('one %s stays', (_, more, count) => {
+    expect(failings('uncollected-certificate-request', request(more))).toHaveLength(count)
+  })
+})
+
+describe('owners', () => {
+  const owners = (more: Partial<OwnerGarbage>) => ({ owners: { dangling: [], misplaced: [], blocked: [], orphaned: [], ...more } })
+  const group = { kind: 'ConfigMap', namespace: 'shop', count: 12, names: ['a', 'b', 'c', 'd', 'e'], createdMs: hoursBefore(24) }
+
+  it('count all that are alike, and name the first', () => {
+    const [found] = failings('dangling-owner', owners({ dangling: [{ ...group, owner: 'Deployment cart', isReplaced: false }] }))
+    expect(found).toMatchObject({ count: 12, evidence: [{ value: 'ConfigMap a, b, c, d, e and 7 more' }, { value: '0' }, {}] })
+    const young = { ...group, createdMs: hoursBefore(24) + 1, owner: 'Deployment cart', isReplaced: false }
+    expect(failings('dangling-owner', owners({ dangling: [young] }))).toEqual([])
+  })
+
+  it.each([
+    ['other-namespace', 'will delete them'],
+    ['namespaced-owner', 'will never take them'],
+  ] as const)('that are %s: what becomes of what names them', (is, words) => {
+    expect(failings('misplaced-owner', owners({ misplaced: [{ ...group, owner: 'Deployment cart', is }] }))[0]?.consequence).toContain(
+      words,
+    )
+  })
+
+  it('that wait for what nobody listed say so', () => {
+    const blocked = [{ kind: 'Deployment', namespace: 'shop', name: 'cart', sinceMs: hoursBefore(30), dependents: [] }]
+    expect(failings('blocked-foreground-deletion', owners({ blocked }))[0]?.consequence).toContain('of kinds that were not listed')
+  })
+})
+
+describe('stuck-finalizer', () => {
+  const held = (finalizers: HeldObject['finalizers'], more: Partial<HeldObject> = {}) => ({
+    finalizers: {
+      held: [{ resource: 'nodes', kind: 'Node', namespace: '', name: 'ip-1', sinceMs: hoursBefore(30), finalizers, ...more }],
+    },
+  })
+  const karpenter = { finalizer: 'karpenter.sh/termination', controller: 'Karpenter' }
+  it.each([
+    ['absent', 'which is not in this cluster'],
+    ['stopped', 'which is scaled to zero'],
+    ['there', 'Karpenter has not taken away'],
+    ['unknown', 'Karpenter has not taken away'],
+  ] as const)('says of a controller that is %s what is known', (state, words) => {
+    const [found] = failings('stuck-finalizer', held([{ ...karpenter, state }]))
+    expect(found?.consequence).toContain(words)
+    expect([found?.subject.kind, found?.commands]).toEqual(['Cluster', ['kubectl get nodes ip-1 -o yaml']])
+  })
+
+  it('leaves a deletion in the foreground to its own rule', () => {
+    const waiting = { finalizer: 'foregroundDeletion', controller: 'the garbage collector', state: 'control-plane' } as const
+    expect(failings('stuck-finalizer', held([waiting]))).toEqual([])
+    expect(failings('stuck-finalizer', held([waiting, { ...karpenter, state: 'absent' }]))).toHaveLength(1)
+  })
+})
+
+describe('the account', () => {
+  const disk = { volumeId: "vol-1'; rm", capacityBytes: null, volumeType: null, zone: null, createdMs: hoursBefore(24) }
+  it('loses no disk as long as a volume may name it', () => {
+    expect(judged('unattached-disk', { disks: { unattached: [disk], areVolumesKnown: false } }).outcome.state).toBe('unknown')
+    expect(judged('unattached-disk', { disks: { unattached: [], areVolumesKnown: false } }).outcome.state).toBe('pass')
+  })
+
+  it('is asked by commands that a shell reads as words, whatever a snapshot says', () => {
+    const [found] = failings('unattached-disk', { disks: { unattached: [disk], areVolumesKnown: true } })
+    expect(found?.commands).toEqual([`aws ec2 describe-volumes --volume-ids 'vol-1'\\''; rm'`])
+  })
+})

@@ -1,0 +1,140 @@
+/** Sections on owners, finalizers, volumes, certificate requests and the account: what they keep of objects as they come. */
+import { describe, expect, it } from 'vitest'
+import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model/record.ts'
+import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
+
+const at = '2026-11-21T00:00:00Z'
+const before = '2026-11-01T00:00:00Z'
+const objects = (resource: string, ...items: RawObject[]): ObjectsRecord => ({ kind: 'Objects', cluster: 'c', resource, items })
+const object = (name: string, metadata: RawObject = {}, more: RawObject = {}): RawObject => ({
+  metadata: { namespace: 'shop', name, uid: `uid-${name}`, creationTimestamp: before, ...metadata },
+  ...more,
+})
+const owned = (kind: string, name: string, uid = `uid-${name}`) => ({
+  ownerReferences: [{ apiVersion: 'apps/v1', kind, name, uid, controller: true, blockOwnerDeletion: true }],
+})
+const node = (name: string, ready: string, providerID: string, pods: RawObject[] = []): NodeRecord => ({
+  ...{ kind: 'Node', cluster: 'c', pods: pods as NodeRecord['pods'] },
+  node: {
+    metadata: { name, uid: `uid-${name}` },
+    spec: { providerID },
+    status: { conditions: [{ type: 'Ready', status: ready, lastTransitionTime: before }] },
+  },
+})
+
+function told(...records: (ClusterRecord | NodeRecord | ObjectsRecord)[]) {
+  const replay = openClusterReplay()
+  for (const record of records)
+    if (record.kind === 'Cluster') replay.takeCluster(record)
+    else if (record.kind === 'Node') replay.takeNode(record)
+    else replay.takeObjects(record)
+  const [found] = replay.close(at)
+  if (!found) throw new Error('no prediction')
+  return found
+}
+
+describe('owners', () => {
+  const sets = (...names: string[]) => names.map(name => object(name, owned('Deployment', 'cart', 'uid-old')))
+
+  it('are gone only where the whole list of their kind was read', () => {
+    const dangling = told(objects('deployments.apps', object('cart')), objects('replicasets.apps', ...sets('b', 'a', 'c'))).owners?.dangling
+    expect(dangling).toEqual([
+      {
+        ...{ kind: 'ReplicaSet', namespace: 'shop', count: 3, names: ['a', 'b', 'c'], createdMs: Date.parse(before) },
+        ...{ owner: 'Deployment cart', isReplaced: true },
+      },
+    ])
+    const brokenOff: ClusterRecord = { kind: 'Cluster', cluster: 'c', errors: [{ what: 'deployments.apps', message: 'broke off' }] }
+    const cut = told(brokenOff, objects('deployments.apps'), objects('replicasets.apps', ...sets('a')))
+    expect(cut.owners?.dangling).toEqual([])
+    expect(cut.doubts.owners).toBe('deployments.apps: broke off')
+    expect(told(objects('replicasets.apps', ...sets('a'))).owners?.dangling).toEqual([])
+  })
+
+  it('of pods are not said to be gone, but a pod that goes holds its owner', () => {
+    const going = { deletionTimestamp: before, finalizers: ['foregroundDeletion'] }
+    const pods = [object('p', { ...owned('ReplicaSet', 'r'), deletionTimestamp: before }), object('q', owned('ReplicaSet', 'gone'))]
+    const { owners } = told(node('n', 'True', '', pods), objects('replicasets.apps', object('r', going)))
+    expect(owners?.dangling).toEqual([])
+    expect(owners?.blocked).toMatchObject([{ kind: 'ReplicaSet', name: 'r', dependents: [{ kind: 'Pod', names: ['p'], count: 1 }] }])
+  })
+
+  it('that a static pod or a lease names are the kubelet’s business', () => {
+    const mirror = object('static', owned('Node', 'other'))
+    expect(told(node('n', 'True', '', [mirror]), objects('configmaps', mirror)).owners).toMatchObject({ dangling: [], orphaned: [] })
+  })
+
+  it.each([
+    ['replicasets.apps', { annotations: { 'deployment.kubernetes.io/revision': '3' } }, 'Deployment'],
+    ['jobs.batch', { annotations: { 'batch.kubernetes.io/cronjob-scheduled-timestamp': at } }, 'CronJob'],
+    ['pods', { labels: { 'pod-template-hash': '5f7d' } }, 'ReplicaSet'],
+    ['controllerrevisions.apps', {}, 'StatefulSet or DaemonSet'],
+    ['replicasets.apps', {}, null],
+    ['configmaps', { labels: { 'pod-template-hash': '5f7d' } }, null],
+  ])('have let go of what they made in %s: %j by %s', (resource, metadata, controllerKind) => {
+    const orphaned = told(objects(resource, object('a', metadata), object('b', { ...metadata, ...owned('X', 'x') }))).owners?.orphaned
+    expect(orphaned?.map(each => [each.name, each.controllerKind])).toEqual(controllerKind === null ? [] : [['a', controllerKind]])
+  })
+})
+
+describe('finalizers', () => {
+  const held = { deletionTimestamp: before, finalizers: ['karpenter.sh/termination'] }
+  const karpenter = (replicas: number) => object('karpenter', {}, { spec: { replicas } })
+  it.each([
+    ['there', [objects('deployments.apps', karpenter(2)), objects('statefulsets.apps')]],
+    ['stopped', [objects('deployments.apps', karpenter(0)), objects('statefulsets.apps')]],
+    ['absent', [objects('deployments.apps'), objects('statefulsets.apps')]],
+    ['unknown', [objects('deployments.apps')]],
+  ])('whose controller is %s', (state, lists) => {
+    const found = told(...lists, objects('cronjobs.batch', object('c', held))).finalizers?.held
+    expect(found?.flatMap(({ finalizers }) => finalizers)).toEqual([
+      { finalizer: 'karpenter.sh/termination', controller: 'Karpenter', state },
+    ])
+  })
+
+  it('may be taken away by what AWS runs in Auto Mode, which nobody sees', () => {
+    const autoMode: ClusterRecord = { kind: 'Cluster', cluster: 'c', eks: { computeConfig: { enabled: true } }, errors: [] }
+    const lists = [objects('deployments.apps'), objects('statefulsets.apps')]
+    const found = told(autoMode, ...lists, objects('cronjobs.batch', object('c', held))).finalizers?.held
+    expect(found?.[0]?.finalizers[0]?.state).toBe('unknown')
+  })
+})
+
+describe('instances', () => {
+  const instance = (InstanceId: string) => ({ InstanceId, State: { Name: 'running' }, LaunchTime: '2026-11-01T00:00:00.000Z' })
+  it('are compared with nodes by provider id; Ready nodes, Fargate and machines of one’s own are left out', () => {
+    const { instances } = told(
+      node('a', 'Unknown', 'aws:///us-east-1a/i-0aaaaaaaaaaaaaaa1'),
+      node('b', 'True', 'aws:///us-east-1a/i-0aaaaaaaaaaaaaaa2'),
+      node('c', 'Unknown', 'aws:///us-east-1a/i-0aaaaaaaaaaaaaaa3'),
+      node('d', 'Unknown', 'aws:///us-east-1a/0123/fargate-ip-10-0-0-1.ec2.internal'),
+      node('mi-0123456789abcdef0', 'Unknown', 'eks-hybrid:///us-east-1/c/mi-0123456789abcdef0'),
+      objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa3'), instance('i-0aaaaaaaaaaaaaaa4')),
+    )
+    expect(instances?.withoutInstance).toEqual([{ node: 'a', instanceId: 'i-0aaaaaaaaaaaaaaa1', sinceMs: Date.parse(before) }])
+    expect(instances?.withoutNode.map(({ instanceId }) => instanceId)).toEqual(['i-0aaaaaaaaaaaaaaa4'])
+  })
+
+  it('say nothing where not all nodes are known', () => {
+    const brokenOff: ClusterRecord = { kind: 'Cluster', cluster: 'c', errors: [{ what: 'nodes', message: 'broke off' }] }
+    const found = told(brokenOff, node('a', 'Unknown', ''), objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa4')))
+    expect([found.instances, found.missing.instances]).toEqual([null, 'nodes: not all of them are known'])
+  })
+})
+
+it('a volume whose claim has just gone is not called released before the controller says so', () => {
+  const volume = (phase: string) =>
+    object('pv', { namespace: undefined }, { spec: { claimRef: { namespace: 'shop', name: 'x', uid: 'u' } }, status: { phase } })
+  const lists = (phase: string) =>
+    told(objects('storageclasses.storage.k8s.io'), objects('persistentvolumeclaims'), objects('persistentvolumes', volume(phase)))
+  expect(lists('Bound').volumes?.released).toEqual([])
+  expect(lists('Released').volumes?.released).toMatchObject([{ volume: 'pv', claim: 'shop/x', action: 'retain', capacityBytes: null }])
+})
+
+it('a request that the cleaner would take only now is not overdue yet', () => {
+  const denied = (lastUpdateTime: string) => object('csr', {}, { status: { conditions: [{ type: 'Denied', lastUpdateTime }] } })
+  const overdue = (time: string) =>
+    told(objects('certificatesigningrequests.certificates.k8s.io', denied(time))).certificates?.requests[0]?.overdue
+  expect(overdue('2026-11-20T21:00:01Z')).toBeNull()
+  expect(overdue('2026-11-20T20:59:59Z')).toBe('denied-past-deadline')
+})

@@ -6,6 +6,7 @@ import type { NodeRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan, parsePlan, planText } from '#pipeline/plan.ts'
 import { verifyNode } from '#pipeline/verify.ts'
+import { changedSince } from '#remediate/approve.ts'
 import { canonicalJson } from '#remediate/canonical.ts'
 import { digestOf } from '#remediate/plan.ts'
 import { verifyBack } from '#remediate/verify-back.ts'
@@ -187,6 +188,19 @@ describe('a plan that was changed after it was made', () => {
     const text = await forged(change)
     expect(() => parsePlan(text, 'plan.json')).toThrow(OperatorError)
     expect(() => parsePlan(text, 'plan.json')).toThrow(/not an image that a plan may pull|not a path that a plan may write/)
+  })
+})
+
+describe('an image that was changed since the plan', () => {
+  it('is left alone, in words; one that is pinned by now is done', async () => {
+    const made = await plan([atRisk()])
+    const [{ cluster, node, instanceId } = { cluster: '', node: '', instanceId: '' }] = made.steps
+    const since = (sha256: string | null) =>
+      changedSince(made, [{ cluster, node, instanceId, sha256, kubeletStartedAt: '2026-11-21T12:00:00Z' }])
+    expect(since(unpinned)).toEqual([])
+    expect(since(pinned)).toEqual([])
+    expect(since('absent')).toEqual([{ cluster, node, why: `${agent} was changed since the plan: it is not there` }])
+    expect(since(null)).toMatchObject([{ why: expect.stringContaining('mode ssm or both') }])
   })
 })
 

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { severities, subjectKinds } from '#model/finding.ts'
+import { isImageRepository, isImageSource } from '#model/image-reference.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import {
@@ -197,6 +198,29 @@ const policySchema = ({ ruleIds, plannableFields, valueMistakes }: PolicyTerms) 
         .array(z.string().min(1))
         .default(defaultPolicy.requiredImages)
         .describe('images that must never be missing on a node, beside those of kube-system and of DaemonSets; * as above'),
+      requiredImageSources: z
+        .record(
+          z.string().min(1),
+          z
+            .string()
+            .refine(
+              source => isImageSource(source) || isImageRepository(source),
+              'a whole reference, host/repository:tag or host/repository@sha256:…, or host/repository',
+            ),
+        )
+        .superRefine((sources, context) => {
+          for (const [pattern, source] of Object.entries(sources))
+            if (pattern.includes('*') && !isImageRepository(source))
+              context.addIssue({
+                code: 'custom',
+                path: [pattern],
+                message: 'a name with * takes host/repository without a tag: it keeps its own',
+              })
+        })
+        .default(defaultPolicy.requiredImageSources)
+        .describe(
+          'from where a plan pulls an image that nodes must have, by the name that pods use, * as above: a whole reference, or a repository, which takes the name’s own tag',
+        ),
       reachableRegistries: z
         .array(z.string().min(1))
         .nullable()

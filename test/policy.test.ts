@@ -115,6 +115,26 @@ logRotation:
     expect(() => parsePolicy(`report: ${report}`, 'team.yaml', policyTerms)).toThrow(`report.${reason}`)
   })
 
+  it('takes sources of images: whole references, or repositories that keep the tag of the name', () => {
+    const digest = `mirror.example/b@sha256:${'a'.repeat(64)}`
+    const text = `requiredImageSources: { 'quay.io/a/*': 'mirror.example:5000/a/b', quay.io/b:1: 'mirror.example/b:1', quay.io/c:1: '${digest}' }`
+    expect(parsePolicy(text, 'team.yaml', policyTerms).requiredImageSources).toEqual({
+      'quay.io/a/*': 'mirror.example:5000/a/b',
+      'quay.io/b:1': 'mirror.example/b:1',
+      'quay.io/c:1': digest,
+    })
+  })
+
+  it.each([
+    ["{ quay.io/b:1: 'mirror.example/b:1; reboot' }", 'a whole reference'],
+    ['{ quay.io/b:1: --all }', 'a whole reference'],
+    ['{ quay.io/b:1: b }', 'a whole reference'],
+    ["{ 'quay.io/*': 'mirror.example/b:1' }", 'takes host/repository without a tag'],
+  ])('refuses as sources of images %s', (sources, reason) => {
+    const text = `requiredImageSources: ${sources}`
+    expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(new RegExp(`^team\\.yaml:.*requiredImageSources.*${reason}`))
+  })
+
   it('refuses rules that there are not: such a waiver would waive nothing, without a word', () => {
     const text = 'severities: { image-gc-duee: info }\nwaivers:\n  - { rule: no-such-rule, until: 2026-12-31, reason: x }\n'
     expect(() => parsePolicy(text, 'team.yaml', policyTerms)).toThrow(

@@ -58,6 +58,7 @@ Examples:
   highwater plan --snapshot snapshot.ndjson.gz
   highwater plan --snapshot snapshot.ndjson.gz --rule eviction-before-image-gc --nodegroup general
   highwater plan --snapshot snapshot.ndjson.gz --rule log-rotation-drift
+  highwater plan --snapshot snapshot.ndjson.gz --rule required-image-at-risk
   highwater plan --cluster prod --nodegroup general --prune-images --to 60
   highwater plan --cluster prod --deletions
   highwater plan --cluster prod --set imageGCHighThresholdPercent=70 --set imageGCLowThresholdPercent=50

@@ -7,9 +7,13 @@ import type { RawObject } from './record.ts'
 export const planSchema = 'highwater.plan/1'
 export const approvalSchema = 'highwater.approval/1'
 
-/** How a node takes a new configuration: a file swapped, a NodeConfig piece, a drop-in, Bottlerocket's settings, a log rotation file. */
-export const planMethods = ['kubelet-file', 'nodeadm', 'drop-in', 'bottlerocket', 'sync-file'] as const
+/**
+ * How a node takes a change: a file swapped, a NodeConfig piece, a drop-in, Bottlerocket's settings, a log rotation file, an image pulled and pinned.
+ */
+export const planMethods = ['kubelet-file', 'nodeadm', 'drop-in', 'bottlerocket', 'sync-file', 'pull-image'] as const
 export type PlanMethod = (typeof planMethods)[number]
+/** Whether the kubelet starts anew by it. */
+export const restartsKubelet = (method: PlanMethod): boolean => method !== 'sync-file' && method !== 'pull-image'
 
 /** What a node's kubelet does with what is there now. Null: not known. */
 export interface NodeState {
@@ -72,6 +76,12 @@ export interface CohortFile {
   sha256: string
 }
 
+/** An image that is pinned under the name that pods use; where it is missing it is pulled from the source. */
+export interface CohortImage {
+  name: string
+  source: string
+}
+
 /** Nodes of one group, image and kubelet minor that get the same change. */
 export interface PlanCohort {
   id: string
@@ -83,6 +93,8 @@ export interface PlanCohort {
   fields: RawObject
   /** What is written in place of fields, which then are none. */
   file?: CohortFile
+  /** Likewise. */
+  image?: CohortImage
   /** Ids of the findings that ask for it; empty: an operator did. */
   findings: string[]
   /** Nodes that the change is meant for; of these `planned` have a step, the others stand under never or refused. */
@@ -120,13 +132,17 @@ export interface PlanStep {
   instanceId: string
   cohort: string
   method: PlanMethod
+  /** Of the file; of an image the name that pods use. */
   path: string
-  /** Hex, or `absent`. */
+  /** Hex, or `absent`. Of an image it is of one line: its name, and `pinned` or `unpinned`. */
   oldSha256: string
   newSha256: string
   /** Of what a rollback leaves, where that cannot be `oldSha256`: on Bottlerocket what was not set before is set to what ran. */
   backSha256?: string
-  /** The whole new file; of Bottlerocket `{"back":{…},"set":{…}}`: the settings that are set, and those that a rollback sets because nobody had. */
+  /**
+   * The whole new file; of Bottlerocket `{"back":{…},"set":{…}}`: the settings that are set, and those that a rollback sets because nobody had; of an
+   * image `{"name":…,"pinned":true,"source":…}`.
+   */
   content: string
   /** What ends the change on this node by itself. */
   lastsUntil: 'reboot' | 'replacement'

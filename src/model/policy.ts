@@ -211,6 +211,11 @@ export interface Policy {
   criticalPods: string[]
   /** Images that must never be missing on a node, by name, beside those of kube-system and of DaemonSets; `*` as above. */
   requiredImages: string[]
+  /**
+   * From where a plan pulls an image that is missing, by the name that pods use (`*` as above): a whole reference, or a repository without a tag, which
+   * takes the name's. Images that match none are not pulled, nor pinned.
+   */
+  requiredImageSources: Record<string, string>
   /** Registry hosts that the nodes can pull from; `*` as above. Null: every one. */
   reachableRegistries: string[] | null
   /** Logs that are gone sooner than that are kept too short. */
@@ -264,6 +269,7 @@ export const defaultPolicy: Policy = {
   deadContainers: 50,
   criticalPods: [],
   requiredImages: [],
+  requiredImageSources: {},
   reachableRegistries: null,
   logRetentionMinutes: 60,
   logRotation: {},

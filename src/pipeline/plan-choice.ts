@@ -22,14 +22,20 @@ export interface PlanChoice {
 export const wantsFindings = ({ rules, findings, changes }: PlanChoice): boolean =>
   rules.length > 0 || findings.length > 0 || changes.length === 0
 
-/** How a finding is ended: by fields of the kubelet's configuration, by files of logrotate as they should be, or without what comes to nothing in them, or by a person. */
-export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'manual'
+/**
+ * How a finding is ended: by fields of the kubelet's configuration, by files of logrotate as they should be or without what comes to nothing in them, by images
+ * that are pinned, and pulled where they are missing, or by a person.
+ */
+export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'images' | 'manual'
 
 /** Rules whose findings are ended otherwise than by the fields of their fix. */
 const otherRemedies: Readonly<Record<string, RemedyKind>> = {
   'ineffective-log-rotation': 'idle-log-blocks',
   'log-rotation-drift': 'log-files',
   'memory-cgroup-leak': 'manual',
+  'pull-failing-now': 'images',
+  'required-image-at-risk': 'images',
+  'unpinned-sandbox-image': 'images',
 }
 
 export interface ChosenFix {
@@ -72,7 +78,7 @@ function chosenFindings(all: readonly Finding[], { rules, findings: ids }: PlanC
   const fit = named.filter(finding => remedyOf(finding) !== null)
   if (isNamed && named.length > 0 && fit.length === 0)
     throw new OperatorError(
-      `${named.length === 1 ? `The finding ${named[0]?.id} of ${named[0]?.rule} has` : `The ${named.length} findings that were named have`} no fix that a plan may apply: a plan sets ${allFields}, and writes files of logrotate`,
+      `${named.length === 1 ? `The finding ${named[0]?.id} of ${named[0]?.rule} has` : `The ${named.length} findings that were named have`} no fix that a plan may apply: a plan sets ${allFields}, writes files of logrotate, and pins images`,
     )
   return fit
 }

@@ -1,4 +1,4 @@
-/** What is wanted of one node, each with what would be written for it: its kubelet's configuration first, then other files. */
+/** What is wanted of one node, each with what would be written for it: its kubelet's configuration first, then other files, then images. */
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { durableFixes, originOf } from '#judge/durable/durable.ts'
 import { durableTargets } from '#judge/durable/index.ts'
@@ -6,17 +6,19 @@ import { nodeSubject } from '#judge/subject.ts'
 import type { DurableFix } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { CohortFile } from '#model/plan.ts'
+import type { CohortFile, CohortImage } from '#model/plan.ts'
 import type { NodeRecord, RawObject } from '#model/record.ts'
 import { whyNever } from '#remediate/never.ts'
 import type { CohortFacts, CohortKey } from '#remediate/plan.ts'
 import { replay } from '#replay/replay.ts'
 import type { FleetLogFiles, WantedFile } from './log-files.ts'
 import { type ChosenFix, checkChanges, ownFixes, type PlanChoice, type RemedyKind, settle } from './plan-choice.ts'
+import { cohortImageOf, imageText, planImage } from './plan-image.ts'
 import { cohortFileOf, logFileText, planLogFile } from './plan-log-file.ts'
 import { isStatusKept, type NodeToPlan, type Planned, type PlanRules, planNode } from './plan-node.ts'
 import { type PruneWish, planPrune } from './plan-prune.ts'
 import { changesOf } from './plan-start.ts'
+import { type WantedImage, wantedImages } from './wanted-images.ts'
 
 export interface Wish {
   key: CohortKey
@@ -46,7 +48,7 @@ export function wishesOf(
   node: ReadNode,
   meant: readonly ChosenFix[],
   logFiles: FleetLogFiles,
-  { changes, prune }: Wished,
+  { changes, prune, rules: named, findings }: Wished,
   rules: PlanRules,
 ): (Wish | 'unchanged')[] {
   if (prune) return [pruneWish(node, prune, rules)]
@@ -56,7 +58,27 @@ export function wishesOf(
   return [
     ...(own.length > 0 || changes.length > 0 ? [configurationWish(node, own, changes, rules)] : []),
     ...logFileWishes(node, meant, logFiles, rules),
+    ...imageWishes(node, meant, named.length + findings.length > 0, rules),
   ]
+}
+
+function imageWishes(node: ReadNode, meant: readonly ChosenFix[], isAsked: boolean, rules: PlanRules): (Wish | 'unchanged')[] {
+  const fixes = meant.filter(({ remedy }) => remedy === 'images')
+  if (fixes.length === 0 || (!isAsked && Object.keys(rules.policy.requiredImageSources).length === 0)) return []
+  const subject = nodeSubject(node.record, replay(node.record, node.takenAt))
+  return wantedImages(subject, fixes, rules.policy, isAsked).map(wanted => imageWish(node, wanted, rules))
+}
+
+function imageWish(node: ReadNode, wanted: WantedImage, rules: PlanRules): Wish | 'unchanged' {
+  const { record, identity, running } = node
+  const outcome = neverOf(identity) ?? planImage({ ...node, wanted }, rules)
+  if (outcome === 'unchanged') return outcome
+  return {
+    key: keyOf(record, identity, {}, { image: cohortImageOf(wanted) ?? undefined }),
+    findings: wanted.findings,
+    facts: factsOf(identity, running ?? {}, () => imageText(wanted)),
+    outcome,
+  }
 }
 
 /** A file that should be another one anyway is not mended beside. */
@@ -99,7 +121,7 @@ function logFileWish(node: ReadNode, wanted: WantedFile, findings: string[], rul
   const { record, identity, running } = node
   const file = cohortFileOf(wanted)
   return {
-    key: keyOf(record, identity, {}, file ?? undefined),
+    key: keyOf(record, identity, {}, { file: file ?? undefined }),
     findings,
     facts: factsOf(identity, running ?? {}, () => logFileText(wanted)),
     outcome: neverOf(identity) ?? planLogFile({ ...node, wanted }, rules),
@@ -107,8 +129,8 @@ function logFileWish(node: ReadNode, wanted: WantedFile, findings: string[], rul
 }
 
 /** Of a wish that comes after another on the same node. */
-export const laterText = ({ key: { file } }: Wish): string =>
-  `${file?.path ?? 'its configuration'} is otherwise than wanted, too: a plan changes one thing on a node. Make the next plan when this one is applied`
+export const laterText = ({ key: { file, image } }: Wish): string =>
+  `${file?.path ?? image?.name ?? 'its configuration'} is otherwise than wanted, too: a plan changes one thing on a node. Make the next plan when this one is applied`
 
 function neverOf(identity: NodeIdentity): Planned | null {
   const why = whyNever(identity)
@@ -120,7 +142,7 @@ const keyOf = (
   { cluster }: NodeRecord,
   { group, amiFamily, kubeletVersion }: NodeIdentity,
   fields: RawObject,
-  file?: CohortFile,
+  { file, image }: { file?: CohortFile; image?: CohortImage } = {},
 ): CohortKey => ({
   cluster,
   group: group.kind === 'Node' ? { kind: 'Cluster', namespace: null, name: cluster } : group,
@@ -128,6 +150,7 @@ const keyOf = (
   kubeletVersion: featuresOf(kubeletVersion).minor === null ? 'unknown' : `1.${featuresOf(kubeletVersion).minor}`,
   fields,
   ...(file !== undefined && { file }),
+  ...(image !== undefined && { image }),
 })
 
 function factsOf(identity: NodeIdentity, running: RawObject, durable: () => DurableFix[]): CohortFacts {

@@ -13,6 +13,7 @@ import type { ApplyAnswer } from '#model/remediation.ts'
 import { type ApplyAction, readApplyAnswer } from './answer.ts'
 import { canonicalJson } from './canonical.ts'
 import { type DeletionContext, type DeletionOutcome, deleteObjects } from './delete-objects.ts'
+import { sourceIn } from './remedies/pull-image.ts'
 
 /** What came of one command to one node. */
 export type Told =
@@ -91,7 +92,7 @@ export class Applier {
     })
     return new RunCommand(this.#ssm, {
       document: pinned,
-      stepName: document === 'Highwater-SyncFile' ? 'sync' : 'apply',
+      stepName: stepNames[document],
       parameters,
       comment: `highwater: ${parameters.Action}, run ${run}`,
       output: null,
@@ -118,6 +119,14 @@ interface Sending {
   parameters: Record<string, string>
 }
 
+/** As the documents call their one step. */
+const stepNames: Readonly<Record<keyof typeof applyDocumentHashes, string>> = {
+  'Highwater-ApplyKubeletConfig': 'apply',
+  'Highwater-ApplyBottlerocket': 'apply',
+  'Highwater-SyncFile': 'sync',
+  'Highwater-PullImage': 'pull',
+}
+
 /** Everything of a step that a node is sent, and nothing that does not stand in the plan. */
 function sendingOf(step: PlanStep, action: ApplyAction, { run, timeoutSeconds }: ApplierOptions): Sending {
   const { method, path, oldSha256, newSha256, content } = step
@@ -129,6 +138,12 @@ function sendingOf(step: PlanStep, action: ApplyAction, { run, timeoutSeconds }:
       return { document: 'Highwater-SyncFile', parameters: { ...common, Name: path.slice(path.lastIndexOf('/') + 1) } }
     case 'bottlerocket':
       return { document: 'Highwater-ApplyBottlerocket', parameters: { ...common, ...seconds } }
+    case 'pull-image': {
+      const Source = sourceIn(content, path)
+      if (Source === null) throw new NotSent(`the step for ${path} does not say from where it is pulled`)
+      const { Content: _none, ...given } = common
+      return { document: 'Highwater-PullImage', parameters: { ...given, Source, Name: path } }
+    }
     case 'kubelet-file':
     case 'nodeadm':
     case 'drop-in':

@@ -1,7 +1,8 @@
 /** A person's word for one plan: it names the digest, so what was read is what runs. */
 import { OperatorError } from '#model/operator-error.ts'
-import { type Approval, type ApprovalOptions, actsAtOnce, approvalSchema, type LeftAlone, type Plan } from '#model/plan.ts'
+import { type Approval, type ApprovalOptions, actsAtOnce, approvalSchema, type LeftAlone, type Plan, restartsKubelet } from '#model/plan.ts'
 import { byPolicy } from './auto-approve.ts'
+import { imageText } from './remedies/pull-image.ts'
 
 export interface ApprovalRequest {
   digest: string
@@ -71,8 +72,12 @@ export function changedSince({ steps }: Pick<Plan, 'steps'>, present: readonly P
     if (found.instanceId !== instanceId) return changed(`the node is another instance now: ${found.instanceId}, planned was ${instanceId}`)
     if (found.sha256 === null) return changed(`${path} was not read again: that takes mode ssm or both`)
     if (found.sha256 !== oldSha256 && found.sha256 !== newSha256)
-      return changed(`${path} was changed since the plan: its SHA-256 is ${found.sha256}, planned was ${oldSha256}`)
-    if (found.sha256 === newSha256 || method === 'sync-file' || kubeletStartedAt === null || found.kubeletStartedAt === null) return []
+      return changed(
+        method === 'pull-image'
+          ? `${path} was changed since the plan: ${imageText(path, found.sha256)}`
+          : `${path} was changed since the plan: its SHA-256 is ${found.sha256}, planned was ${oldSha256}`,
+      )
+    if (found.sha256 === newSha256 || !restartsKubelet(method) || kubeletStartedAt === null || found.kubeletStartedAt === null) return []
     if (Math.abs(Date.parse(found.kubeletStartedAt) - Date.parse(kubeletStartedAt)) > startedApartMs)
       return changed(`its kubelet was started anew since the plan, at ${found.kubeletStartedAt}`)
     return []

@@ -2,7 +2,7 @@
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
-import type { PlanStep } from '#model/plan.ts'
+import { type PlanStep, restartsKubelet } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { type ClusterRecord, isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { budgetResource, FleetPods } from './blast.ts'
@@ -42,7 +42,7 @@ export function blockersOf(wave: readonly PlanStep[], fresh: FreshCluster, polic
     }),
   )
   const records = wave.flatMap(({ node }) => byName.get(node) ?? [])
-  const restarting = wave.filter(({ method }) => method !== 'sync-file').flatMap(({ node }) => byName.get(node) ?? [])
+  const restarting = wave.filter(({ method }) => restartsKubelet(method)).flatMap(({ node }) => byName.get(node) ?? [])
   const cluster = [
     ...windowBlockers(policy, now),
     ...fresh.alarms.map(alarm => `the alarm ${alarm}`),

@@ -18,6 +18,7 @@ const documentOf: Readonly<Record<PlanMethod, string>> = {
   'drop-in': 'Highwater-ApplyKubeletConfig',
   bottlerocket: 'Highwater-ApplyBottlerocket',
   'sync-file': 'Highwater-SyncFile',
+  'pull-image': 'Highwater-PullImage',
 }
 
 const swapped = 'the new one is written beside it, flushed, and given its name in one step'
@@ -30,6 +31,8 @@ const waysOf: Readonly<Record<PlanMethod, string>> = {
   bottlerocket:
     'apiclient sets what its content says, and Bottlerocket itself starts the kubelet anew; apiclient cannot unset, so a way back sets what ran before',
   'sync-file': `${swapped}; nothing is started anew`,
+  'pull-image':
+    'where it is missing it is pulled by crictl from its source and given this name, then pinned by a label of containerd; nothing is started anew',
 }
 
 /** For the way there and the way back together. */
@@ -155,7 +158,7 @@ function headOf(plan: Plan, cohort: PlanCohort, steps: readonly PlanStep[]): str
     `Made of the snapshot of ${plan.createdAt}.`,
     `It sets: ${fields.join(', ') || 'what its contents say'}.`,
     `On each node that its table names, and on no other: it looks whether what is there is still what the plan was made for, and keeps it. ${ways} Where the node is not well with it, what was there before is put back, byte for byte. A node finds its own line of the table by its instance id, or, where it is no instance, by the name of its kubelet.`,
-    'What it will not do: touch any other file or node, take a command from its data, open a connection (but for the name of its own instance, and the health of its own kubelet), drain, reboot, ask another node, keep to the waves of the plan. So go on in its order, one node first, and look at it before the next ones.',
+    `What it will not do: touch any other file or node, take a command from its data, open a connection (but for the name of its own instance, and the health of its own kubelet${cohort.image ? ', and what its containerd pulls' : ''}), drain, reboot, ask another node, keep to the waves of the plan. So go on in its order, one node first, and look at it before the next ones.`,
     ...(acting > 0 ? [`Of these ${steps.length} kubelets ${acting} evict at once with it: the plan was asked for that.`] : []),
     cohort.effect.text,
     cohort.blast.text,

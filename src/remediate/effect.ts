@@ -1,10 +1,10 @@
 /** What a change does to a cohort, all its planned nodes together, in numbers and in words. */
-import type { CohortCounts, CohortEffect, CohortFile, NodeState, Pulls, StepEnd } from '#model/plan.ts'
+import type { CohortCounts, CohortEffect, CohortFile, CohortImage, NodeState, Pulls, StepEnd } from '#model/plan.ts'
 import type { FileChange } from './remedies/remedy.ts'
 
 /** What of a planned node counts. */
 export interface Effective {
-  change: Pick<FileChange, 'lastsUntil'>
+  change: Pick<FileChange, 'lastsUntil' | 'oldSha256'>
   before: NodeState
   after: NodeState
   until?: StepEnd
@@ -12,16 +12,18 @@ export interface Effective {
   says?: string
 }
 
-export function effectOf(planned: readonly Effective[], file: CohortFile | undefined): CohortEffect {
+export function effectOf(planned: readonly Effective[], { file, image }: { file?: CohortFile; image?: CohortImage }): CohortEffect {
   const before = countsOf(planned.map(node => node.before))
   const after = countsOf(planned.map(node => node.after))
   const pulls = pullsOf(planned.flatMap(node => node.pulls))
   const ends = planned.flatMap(({ until }) => until ?? [])
   const text = file
     ? fileText(planned, file)
-    : ends.length > 0
-      ? pruneText(planned, ends, pulls)
-      : effectText(planned, before, after, pulls)
+    : image
+      ? imageText(planned, image)
+      : ends.length > 0
+        ? pruneText(planned, ends, pulls)
+        : effectText(planned, before, after, pulls)
   return { before, after, pulls, text }
 }
 
@@ -62,6 +64,15 @@ const saidOf = (planned: readonly Effective[]): string[] => [...new Set(planned.
 function fileText(planned: readonly Effective[], { path }: CohortFile): string {
   return [
     `${path} of ${nodesOf(planned.length)} is replaced as a whole. Nothing restarts: logrotate reads it the next time that it runs.`,
+    ...saidOf(planned),
+  ].join(' ')
+}
+
+function imageText(planned: readonly Effective[], { name, source }: CohortImage): string {
+  const missing = planned.filter(({ change }) => change.oldSha256 === 'absent').length
+  return [
+    `${name} is pinned on ${nodesOf(planned.length)}: neither the kubelet nor containerd deletes it any more. Nothing restarts.`,
+    ...(missing > 0 ? [`Where it is missing, ${nodesOf(missing)}, it is pulled from ${source} and given that name.`] : []),
     ...saidOf(planned),
   ].join(' ')
 }

@@ -10,6 +10,7 @@ import { canonicalJson, sha256 } from './canonical.ts'
 import { deletables, mostDeletions } from './deletions.ts'
 import { digestOf } from './plan.ts'
 import { longestPruneMs } from './prune.ts'
+import { isImageChange, sourceIn } from './remedies/pull-image.ts'
 
 export const planText = (plan: Plan): string => `${canonicalJson(plan, 1)}\n`
 export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
@@ -45,6 +46,7 @@ const cohort = z.strictObject({
   kubeletVersion: name,
   fields: z.record(name, z.unknown()),
   file: z.strictObject({ path: name, sha256: hash }).optional(),
+  image: z.strictObject({ name, source: name }).optional(),
   findings: z.array(name),
   nodes: count,
   planned: count,
@@ -104,8 +106,13 @@ const step = z
   })
   .refine(({ method, path }) => isPlace(method, path), 'not a path that a plan may write by this method')
   .refine(
-    ({ method, content, newSha256 }) => method === 'bottlerocket' || sha256(content) === newSha256,
+    ({ method, content, newSha256 }) => method === 'bottlerocket' || method === 'pull-image' || sha256(content) === newSha256,
     'the content does not have its newSha256',
+  )
+  .refine(
+    ({ method, path, oldSha256, newSha256, content }) =>
+      method !== 'pull-image' || (isImageChange(path, oldSha256, newSha256) && sourceIn(content, path) !== null),
+    'not an image that a plan may pull, and pin',
   )
 
 const deletion = z

@@ -6,6 +6,7 @@ import {
   actsAtOnce,
   type Blast,
   type CohortFile,
+  type CohortImage,
   type ExpectedSetting,
   type LeftAlone,
   type ManualChange,
@@ -35,6 +36,7 @@ export interface CohortKey {
   kubeletVersion: string
   fields: RawObject
   file?: CohortFile
+  image?: CohortImage
 }
 
 /** What one node of a cohort tells for all. */
@@ -234,9 +236,9 @@ function cohortOf(id: string, { key, findings, first: { facts }, nodes, planned 
     findings: [...findings].sort(),
     nodes,
     planned: planned.length,
-    effect: effectOf(planned, key.file),
+    effect: effectOf(planned, key),
     durable: facts.durable(),
-    blast: key.file ? withoutRestart : blastOf(planned, facts),
+    blast: key.file || key.image ? withoutRestart : blastOf(planned, facts),
   }
 }
 

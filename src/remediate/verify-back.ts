@@ -1,26 +1,27 @@
 /** Whether a node that was put back is what it was before its step, by what was read of it anew. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import type { PlanStep } from '#model/plan.ts'
+import { type PlanStep, restartsKubelet } from '#model/plan.ts'
 import { isRawObject, type NodeRecord } from '#model/record.ts'
 import type { Verification } from '#model/remediation.ts'
 import { valueAt } from './merge.ts'
 import { instanceIdOf } from './never.ts'
 import { hashOnDisk } from './on-disk.ts'
+import { imageText } from './remedies/pull-image.ts'
 
 /** @param fresh read after the step was taken back; where nobody asked its kubelet, with the configuration that its files come to */
 export function verifyBack(step: PlanStep, fresh: NodeRecord): Verification {
   const found = instanceIdOf(nodeIdentity(fresh.node))
   if (found !== step.instanceId) return { state: 'wrong', why: `the node is another instance now: ${found ?? 'none that is known'}` }
-  const whys = [...fileDoubts(step, fresh), ...(step.method === 'sync-file' ? [] : settingDoubts(step, fresh))]
+  const whys = [...fileDoubts(step, fresh), ...(restartsKubelet(step.method) ? settingDoubts(step, fresh) : [])]
   return whys.length === 0 ? { state: 'verified' } : { state: 'not-yet', why: whys.join('; ') }
 }
 
 function* fileDoubts(step: PlanStep, fresh: NodeRecord): Iterable<string> {
   const hash = hashOnDisk(step, fresh)
   if (hash !== null && hash !== step.oldSha256)
-    yield `${step.path} is not as it was: ${hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`}`
-  if (hash === null && step.method === 'sync-file') yield `${step.path} was not read`
+    yield `${step.path} is not as it was: ${step.method === 'pull-image' ? imageText(step.path, hash) : hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`}`
+  if (hash === null && !restartsKubelet(step.method)) yield `${step.path} was not read`
 }
 
 function* settingDoubts({ expectBack }: PlanStep, fresh: NodeRecord): Iterable<string> {

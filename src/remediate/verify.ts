@@ -1,19 +1,20 @@
 /** Whether a step has done on its node what the plan promised, by what was read of the node anew. What is not known is never taken for done. */
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
-import type { ExpectedSetting, NodeState, PlanStep } from '#model/plan.ts'
+import { type ExpectedSetting, type NodeState, type PlanStep, restartsKubelet } from '#model/plan.ts'
 import { isRawObject, type NodeRecord, type RawObject, type ReadError } from '#model/record.ts'
 import type { Verification } from '#model/remediation.ts'
 import { kubeletStartedAt } from './kubelet-start.ts'
 import { valueAt } from './merge.ts'
 import { instanceIdOf } from './never.ts'
 import { hashOnDisk } from './on-disk.ts'
+import { imageText } from './remedies/pull-image.ts'
 import { type Doubt, pressureDoubts, readyDoubts, unreadyPodDoubts } from './verify-health.ts'
 
 const shownDoubts = 4
 
 /**
- * A step that writes no setting of the kubelet (`sync-file`) restarts nothing: of it only the file counts.
+ * A step that writes no setting of the kubelet (`sync-file`, `pull-image`) restarts nothing: of it only the file, or the image, counts.
  * @param fresh read after the change; where nobody asked its kubelet, with the configuration that its files come to
  * @param replayed what its kubelet does now
  * @param readyPodsBefore `namespace/name`; null: not known, and pods that have turned NotReady since stand for them
@@ -32,8 +33,8 @@ export function verifyStep(
   const changedAt = changedAtMs(step, fresh, moment.appliedAt)
   const doubts = [
     ...instanceDoubts(step, fresh),
-    ...(step.method === 'sync-file'
-      ? fileDoubts(step, fresh)
+    ...(!restartsKubelet(step.method)
+      ? placeDoubts(step, fresh)
       : [
           ...settingDoubts(step, fresh, moment.appliedAt),
           ...readyDoubts(fresh, moment),
@@ -60,12 +61,17 @@ function* instanceDoubts({ instanceId }: PlanStep, { node }: NodeRecord): Iterab
     }
 }
 
-function* fileDoubts(step: PlanStep, fresh: NodeRecord): Iterable<Doubt> {
+function* placeDoubts(step: PlanStep, fresh: NodeRecord): Iterable<Doubt> {
   const found = hashOnDisk(step, fresh)
   if (found === step.newSha256) return
-  if (found === null) yield { state: 'not-yet', why: `${step.path} was not read${because(fresh, 'host')}` }
+  if (found === null)
+    yield { state: 'not-yet', why: `${step.path} was not read${because(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}` }
   else if (found === step.oldSha256) yield { state: 'not-yet', why: `${step.path} is as it was` }
-  else yield { state: 'wrong', why: `${step.path} is neither as it was nor as planned: ${shownHash(found)}` }
+  else
+    yield {
+      state: 'wrong',
+      why: `${step.path} is neither as it was nor as planned: ${step.method === 'pull-image' ? imageText(step.path, found) : shownHash(found)}`,
+    }
 }
 
 const shownHash = (hash: string): string => (hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`)

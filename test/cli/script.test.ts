@@ -95,10 +95,11 @@ describe('a script of a plan', () => {
     for (const script of scripts) expect(script).toContain(`# Digest of the plan: ${plan.digest}`)
   })
 
-  it('carries the scripts of the documents, line by line, beside their comments', async () => {
+  it('carries the scripts of the documents, line by line, beside their comments and their full indentation', async () => {
     const { scripts } = await scripted([{ name: 'a' }])
     const [, carried = ''] = /cat <<'(?:END_OF_Highwater_ApplyKubeletConfig_\w+)'\n(.*)\nEND_OF_Highwater/s.exec(scripts[0] ?? '') ?? []
-    expect(`${carried}\n`.replace(/^[ \t]*#(?!!).*\n/gm, '')).toBe(scriptNamed('Highwater-ApplyKubeletConfig'))
+    const bare = `${carried}\n`.replace(/^[ \t]*#(?!!).*\n/gm, '').replace(/^(?: {2})+/gm, indent => ' '.repeat(indent.length / 2))
+    expect(bare).toBe(scriptNamed('Highwater-ApplyKubeletConfig'))
     expect(carried).toContain('# Highwater-ApplyKubeletConfig: one file')
   })
 

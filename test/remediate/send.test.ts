@@ -131,6 +131,28 @@ describe('a step that is sent', () => {
     })
   })
 
+  it('takes the document of its method: an image, of which nothing is written', async () => {
+    const heard: Record<string, string> = {}
+    await world([{ run: hears(environment => Object.assign(heard, environment)) }])
+    const content = '{"name":"quay.io/a/b:1","pinned":true,"source":"mirror.example/b:1"}'
+    const step = stepOf(0, { method: 'pull-image', path: 'quay.io/a/b:1', oldSha256: 'absent', content })
+    expect((await send(step)).told).toMatchObject({ kind: 'answer', answer: { outcome: 'applied' } })
+    expect(heard).toEqual({
+      AWS_SSM_INSTANCE_ID: step.instanceId,
+      SSM_Action: 'apply',
+      SSM_Run: run,
+      SSM_OldSha256: 'absent',
+      SSM_NewSha256: step.newSha256,
+      SSM_Source: 'mirror.example/b:1',
+      SSM_Name: 'quay.io/a/b:1',
+    })
+    const broken = await send({ ...step, content: '{"source":"mirror.example/b:1"}' })
+    expect(broken).toEqual({
+      told: { kind: 'unsent', why: expect.stringContaining('does not say from where it is pulled') },
+      commandIds: [],
+    })
+  })
+
   it('goes out as one command to all nodes that are told the same', async () => {
     await world([{}, {}, {}, {}])
     const other = stepOf(3, { oldSha256: sha256('another') })

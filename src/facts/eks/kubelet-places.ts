@@ -1,11 +1,12 @@
 /**
- * Where a node takes settings of its kubelet from, by image: the only files that a plan may write.
+ * Where a node takes settings of its kubelet from, by image: the only files that a plan may write, and the only names that it may give to images.
  *
  * Source  awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go, doc/examples.md, #2427 (instance overrides since AMI v20251023);
  *         templates/al2/runtime/kubelet-config.json; eks-hybrid internal/kubelet/config.go; kubelet-eks snap (Ubuntu)
  */
 
 import { isLogrotateFile } from '#facts/logrotate.ts'
+import { isImageName } from '#model/image-reference.ts'
 import type { PlanMethod } from '#model/plan.ts'
 
 /** Main configuration files that may be swapped as a whole. */
@@ -24,6 +25,7 @@ const placesOf: Readonly<Record<PlanMethod, (path: string) => boolean>> = {
   'drop-in': path => path === kubeletDropIn,
   bottlerocket: path => path === bottlerocketPlace,
   'sync-file': isLogrotateFile,
+  'pull-image': isImageName,
 }
 
 /** Whether a plan may write there, by that method. */

@@ -34,3 +34,13 @@ export const dockerHubLimits = {
 
 /** Names that all mean Docker Hub. Source: distribution/reference normalize.go; docker.io's own API endpoint. */
 export const dockerHubHosts: ReadonlySet<string> = new Set(['docker.io', 'index.docker.io', 'registry-1.docker.io'])
+
+/**
+ * Private ECR: a pull needs a token of the node's role, for which only the kubelet has a plugin; containerd alone is refused.
+ * Source: awslabs/amazon-eks-ami nodeadm/internal/kubelet image-credential-provider matchImages.
+ */
+const privateEcr =
+  /^\d{12}\.dkr[.-]ecr(-fips)?\.[a-z0-9-]+\.(amazonaws\.com|amazonaws\.com\.cn|on\.aws|on\.amazonwebservices\.com\.cn|c2s\.ic\.gov|sc2s\.sgov\.gov)$/
+
+/** @param registry a host, without its port */
+export const needsKubeletCredentials = (registry: string): boolean => privateEcr.test(registry)

@@ -116,8 +116,14 @@ main() {
   trap 'rm -rf "$W"' EXIT
   find_step
   packed "$number"
+  given=${path##*/} source=
+  if [ "$method" = pull-image ]; then
+    given=$path source=$(content "$number")
+    source=${source##*'"source":"'}
+    source=${source%%'"'*}
+  fi
   document "$name" >"$W/script" || refuse 'there is no room for the script itself'
-  SSM_Action=$action SSM_Run=$run SSM_Method=$method SSM_Path=$path SSM_Name=${path##*/} SSM_OldSha256=$old SSM_NewSha256=$new SSM_Content=$data \
+  SSM_Action=$action SSM_Run=$run SSM_Method=$method SSM_Path=$path SSM_Name=$given SSM_Source=$source SSM_OldSha256=$old SSM_NewSha256=$new SSM_Content=$data \
     SSM_TimeoutSeconds=$seconds AWS_SSM_INSTANCE_ID=$id sh "$W/script" </dev/null >"$W/answer" &
   child=$!
   # Whoever is told to end while it changes something puts it back first, so it is waited for.

@@ -1,6 +1,7 @@
 /** The SSM documents: fixed scripts as data, with no parameter that could carry a command. */
 import { createHash } from 'node:crypto'
 import { applyPaths } from '#facts/aws/apply-documents.ts'
+import { imageNameForm, imageSourceForm } from '#model/image-reference.ts'
 
 interface Parameter {
   type: 'String'
@@ -82,11 +83,6 @@ const seconds = { TimeoutSeconds: given('For the way there and the way back toge
 
 const withoutContent = ({ Content: _none, ...others }: ReturnType<typeof common>) => others
 
-/** Whole names, registry first. Source: distribution/reference regexp.go, lower case only. */
-const imageForm = '[a-z0-9][a-z0-9.-]{0,200}(:[0-9]{1,5})?(/[a-z0-9][a-z0-9._-]{0,100}){1,8}'
-const tagForm = '[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}'
-const digestForm = 'sha256:[a-f0-9]{64}'
-
 /** What changes a node. */
 export const applyDocuments: readonly Document[] = [
   {
@@ -140,10 +136,8 @@ export const applyDocuments: readonly Document[] = [
     description: 'Pulls an image from another registry, gives it the name that pods use, and pins it. Nothing is started anew.',
     parameters: {
       ...withoutContent(common('', hashOrAbsent)),
-      Source: given('Where it is pulled from, without credentials', {
-        allowedPattern: `^${imageForm}(:${tagForm}(@${digestForm})?|@${digestForm})$`,
-      }),
-      Name: given('The name that pods use', { allowedPattern: `^${imageForm}:${tagForm}$` }),
+      Source: given('Where it is pulled from, without credentials', { allowedPattern: imageSourceForm }),
+      Name: given('The name that pods use', { allowedPattern: imageNameForm }),
     },
     step: 'pull',
     timeoutSeconds: '900',

@@ -53,9 +53,7 @@ export const requiredImageAtRisk = nodeRule({
       return
     }
     const found: (Risk & Need & { severity: Severity })[] = []
-    for (const risk of risks) {
-      const need = wanted.of(risk)
-      if (need === null) continue
+    for (const { risk, need } of atRisk(risks, wanted)) {
       if (risk.when === 'open') yield { unknown: `whether image ${bounded(need.name)} is in use or pinned: what was read does not tell` }
       else found.push({ ...risk, ...need, severity: severityOf(need.name, risk, policy) })
     }
@@ -83,6 +81,18 @@ export const requiredImageAtRisk = nodeRule({
     }
   },
 })
+
+/** Names by which the images that this rule fails for are wanted on the node, all of them. */
+export function requiredImagesAtRisk(subject: Subject, policy: Policy): string[] {
+  const found = atRisk(risksOf(subject) ?? [], wantedBy(subject, policy))
+  return found.flatMap(({ risk, need }) => (risk.when === 'open' ? [] : [need.name]))
+}
+
+const atRisk = (risks: readonly Risk[], wanted: Wanted): { risk: Risk; need: Need }[] =>
+  risks.flatMap(risk => {
+    const need = wanted.of(risk)
+    return need === null ? [] : [{ risk, need }]
+  })
 
 interface Risk {
   names: string[]
@@ -129,8 +139,14 @@ interface Need {
   why: string
 }
 
+interface Wanted {
+  isAny: boolean
+  /** Null: it is not. */
+  of(risk: Risk): Need | null
+}
+
 /** Which images are wanted: those that the policy names, and those of kube-system's and of DaemonSets' pods. */
-function wantedBy({ pods }: Subject, { requiredImages }: Policy) {
+function wantedBy({ pods }: Subject, { requiredImages }: Policy): Wanted {
   const needing = pods.filter(
     ({ metadata }) => metadata?.namespace === 'kube-system' || metadata?.ownerReferences?.some(({ kind }) => kind === 'DaemonSet'),
   )

@@ -396,6 +396,35 @@ describe('a plan of findings', () => {
     expect((await asked(gc)).steps).toMatchObject([{ expect: [{ value: 70 }, { value: 50 }] }])
   })
 
+  it.each<Family>(['AL2', 'old AL2023', 'AL2023', 'Bottlerocket'])(
+    'refuses on %s what is written already and does not run: there is nothing to write',
+    async family => {
+      const path = pathOf(family)
+      const said = await stepOf({ family })
+      const percents = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
+      const node: FleetNode = { family, file: family === 'AL2023' || family === 'Bottlerocket' ? mainFile : { ...mainFile, ...percents } }
+      const { host } = fleetNode(node) as { host: { kubelet: { files: RawObject[] }; bottlerocket: { kubernetes: RawObject } } }
+      if (family === 'Bottlerocket')
+        Object.assign(host.bottlerocket.kubernetes, (JSON.parse(said.content) as { set: RawObject }).set)
+      if (family === 'AL2023') {
+        const content = { apiVersion: 'node.eks.aws/v1alpha1', kind: 'NodeConfig', spec: { kubelet: { config: percents } } }
+        host.kubelet.files.push({ path: said.path, role: 'nodeadm', sha256: said.newSha256, content })
+      }
+      const place = family === 'Bottlerocket' ? 'its settings say' : `${family === 'AL2023' ? said.path : path} says`
+      expect(await whyRefused({ ...node, record: { host } })).toContain(`${place} so already, and its kubelet does not run with`)
+    },
+  )
+
+  it('refuses a drop-in that says so already', async () => {
+    const percents = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
+    const first = await stepOf({ family: 'old AL2023', dropIns: { '10-other.conf': {} } })
+    expect(first.method).toBe('drop-in')
+    const host = fleetNode({ family: 'old AL2023', dropIns: { '10-other.conf': {} } }).host as { kubelet: { files: RawObject[] } }
+    host.kubelet.files.push({ path: first.path, role: 'drop-in', sha256: first.newSha256, content: JSON.parse(first.content) as RawObject })
+    expect(first.content).toContain(JSON.stringify(percents).slice(1, 20))
+    expect(await whyRefused({ family: 'old AL2023', record: { host } })).toContain(`${first.path} says so already`)
+  })
+
   it('leaves nodes out that run with it already', async () => {
     const done = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
     const { steps, unchanged, cohorts } = await planOf([fleetNode({ configz: done })], { set: gc })

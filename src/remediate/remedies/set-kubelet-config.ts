@@ -22,9 +22,16 @@ export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {
   if (unfit !== undefined) return { refused: `${unfit[0].slice(0, 100)} would become no value that a kubelet would read` }
   const remedied = node.identity.amiFamily === 'Bottlerocket' ? setBottlerocket(node, patch) : setFile(node, patch)
   if ('refused' in remedied) return remedied
+  if (remedied.newSha256 === remedied.oldSha256) return { refused: saidAlready(remedied) }
   const length = Math.ceil(gzipSync(remedied.content).length / 3) * 4
   return length > longestContent ? { refused: `the new ${remedied.path} is too long to be sent` } : remedied
 }
+
+/** It is there and does not run: nothing would be written, so no kubelet would be started anew either. */
+const saidAlready = ({ method, path }: FileChange): string =>
+  method === 'bottlerocket'
+    ? 'its settings say so already, and its kubelet does not run with them: reboot it, or replace it'
+    : `${path} says so already, and its kubelet does not run with it: ${method === 'nodeadm' ? 'reboot it' : 'restart the kubelet (systemctl restart kubelet)'}, or see which other place overrides it`
 
 /** Quantities, percentages, durations, numbers: nothing that any format would read as its own. */
 const isPlain = (path: string, value: unknown): boolean =>

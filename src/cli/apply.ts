@@ -1,7 +1,7 @@
 /** `highwater apply`: an approved plan, wave by wave, each node read again until it is seen to be well. */
 import { Command, Option } from 'commander'
 import { parsePlan } from '#pipeline/plan.ts'
-import { parseApproval, remediate } from '#pipeline/remediate.ts'
+import { parsePersonsApproval, remediate } from '#pipeline/remediate.ts'
 import { remediationExitCode } from './exit-code.ts'
 import { addPlaceOptions, parseDeadline, parseText, textOf } from './options.ts'
 import { addStoreOption, type RemediationOptions, withRemediation } from './remediation.ts'
@@ -48,7 +48,7 @@ passed nodes or objects over; 4 it broke off.`,
 
 async function runApply(file: string, options: ApplyOptions): Promise<number> {
   const plan = parsePlan(textOf(file, 'plan'), file)
-  const approval = parseApproval(textOf(options.approval, 'approval'), options.approval)
+  const approval = parsePersonsApproval(textOf(options.approval, 'approval'), options.approval)
   const run = await withRemediation(options, live =>
     remediate(plan, approval, { ...live, resume: options.resume === true, skipChanged: options.skipChanged === true }),
   )

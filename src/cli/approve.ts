@@ -7,6 +7,7 @@ import { approvalText, approve, parsePlan } from '#pipeline/plan.ts'
 import { keepApproved } from '#pipeline/plan-store.ts'
 import { parseText, textOf } from './options.ts'
 import { storeAt } from './store.ts'
+import { clean } from './terminal.ts'
 
 interface ApproveOptions {
   digest: string
@@ -61,7 +62,7 @@ be written.`,
           isBadInput: false,
         })
       }
-      process.stdout.write(`Plan ${plan.id} is approved by ${approval.by} until ${approval.until}: ${out}\n`)
+      process.stdout.write(`Plan ${plan.id} is approved by ${clean(approval.by)} until ${approval.until}: ${out}\n`)
       if (store !== null) process.stdout.write(`Kept with its plan: ${await keepApproved(store, plan, approval)}\n`)
     })
 }

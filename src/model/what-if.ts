@@ -52,9 +52,11 @@ function rateOf(text: string): number | null {
 
 const timeForm = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
+/** Whether it is an RFC 3339 time, and one that there is. */
+export const isMoment = (text: string): boolean => timeForm.test(text) && !Number.isNaN(Date.parse(text))
+
 /** An RFC 3339 time. @throws OperatorError */
 export function parseMoment(text: string): string {
-  if (!timeForm.test(text) || Number.isNaN(Date.parse(text)))
-    throw new OperatorError(`${text} is no time: write it as RFC 3339, like 2026-11-21T08:30:00Z`)
+  if (!isMoment(text)) throw new OperatorError(`${text} is no time: write it as RFC 3339, like 2026-11-21T08:30:00Z`)
   return text
 }

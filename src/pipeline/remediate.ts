@@ -24,7 +24,7 @@ import { type FreshOptions, freshClusters, freshRecords, keyOf } from './fresh.t
 import { LiveObjects } from './live-objects.ts'
 import { verifyNode } from './verify.ts'
 
-export { parseApproval } from '#remediate/plan-file.ts'
+export { parsePersonsApproval } from '#remediate/plan-file.ts'
 
 export interface RemediateOptions {
   policy: Policy

@@ -1,7 +1,8 @@
 /** A person's word for one plan: it names the digest, so what was read is what runs. */
 import { OperatorError } from '#model/operator-error.ts'
 import { type Approval, type ApprovalOptions, actsAtOnce, approvalSchema, type LeftAlone, type Plan, restartsKubelet } from '#model/plan.ts'
-import { byPolicy } from './auto-approve.ts'
+import type { AutoApproval } from '#model/policy.ts'
+import { autoApprove, byPolicy } from './auto-approve.ts'
 import { imageText } from './remedies/pull-image.ts'
 
 export interface ApprovalRequest {
@@ -22,8 +23,7 @@ const skewMs = 5 * 60_000
 export function approve(plan: Plan, { digest, by, at, until, options }: ApprovalRequest): Approval {
   if (by.trim() === '') throw new OperatorError('An approval needs the name of the person who gives it')
   if (by.trim().toLowerCase() === byPolicy) throw new OperatorError('Only the policy approves as "policy": give the name of the person')
-  if (Date.parse(until) - Date.parse(at) > longestMs)
-    throw new OperatorError(`An approval holds for 7 days at most, and ${until} is later: nodes change meanwhile`)
+  if (!isPlainName(by)) throw new OperatorError('The name of who approves has control characters in it: give it as it is read, on one line')
   const approval: Approval = { schema: approvalSchema, plan: digest, by: by.trim().slice(0, 200), at, until, options }
   checkApproval(plan, approval, at)
   if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
@@ -31,10 +31,20 @@ export function approve(plan: Plan, { digest, by, at, until, options }: Approval
   return approval
 }
 
-/** @param now RFC 3339 @throws OperatorError when it does not let this plan run now */
-export function checkApproval(plan: Plan, { plan: digest, by, at, until, options }: Approval, now: string): void {
+/** No line break, no escape, nothing that turns a line around. */
+export const isPlainName = (by: string): boolean => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(by)
+
+/**
+ * @param now RFC 3339
+ * @param auto what the policy approves by itself now: where it approved the plan, it has to do so still
+ * @throws OperatorError when it does not let this plan run now
+ */
+export function checkApproval(plan: Plan, approval: Approval, now: string, auto: AutoApproval | null = null): void {
+  const { plan: digest, by, at, until, options } = approval
   if (digest !== plan.digest)
     throw new OperatorError(`The approval is for another plan: it names ${shown(digest)}, this plan's digest is ${plan.digest}`)
+  if (Date.parse(until) - Date.parse(at) > longestMs)
+    throw new OperatorError(`An approval holds for 7 days at most, and ${until} is later: nodes change meanwhile`)
   if (Date.parse(now) >= Date.parse(until))
     throw new OperatorError(`The approval of plan ${plan.id} by ${by} expired at ${until}: read the plan again and approve it anew`)
   if (Date.parse(now) + skewMs < Date.parse(at))
@@ -44,6 +54,9 @@ export function checkApproval(plan: Plan, { plan: digest, by, at, until, options
     throw new OperatorError(
       `Plan ${plan.id} makes ${acting.length} kubelets evict at once, ${acting[0]?.cluster}/${acting[0]?.node} among them: its approval has to say so (--allow-act-at-once)`,
     )
+  const answer = by === byPolicy ? autoApprove(plan, auto, 0, new Date(now)) : null
+  if (answer !== null && 'why' in answer)
+    throw new OperatorError(`The policy has approved plan ${plan.id}, and does not approve it now: ${answer.why}. A person may approve it`)
 }
 
 const shown = (digest: string): string => JSON.stringify(digest.slice(0, 64))

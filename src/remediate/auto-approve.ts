@@ -4,6 +4,7 @@ import { matchesGlob } from '#model/glob.ts'
 import { type Approval, actsAtOnce, approvalSchema, type Plan, type PlanMethod } from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { isOpen, windowText } from './window.ts'
+import { unwritten, writtenBy } from './written-fields.ts'
 
 /** Who approves where the policy does; no person may call themselves so. */
 export const byPolicy = 'policy'
@@ -15,7 +16,7 @@ const holdsMs = 24 * 3_600_000
 const kubeletMethods: readonly PlanMethod[] = ['kubelet-file', 'nodeadm', 'drop-in', 'bottlerocket']
 
 /**
- * All of the plan or nothing of it.
+ * All of the plan or nothing of it. Of a `kubelet-file` the whole file is there, so a plan has to be one that this process has made itself.
  * @param auto null: it approves nothing
  * @param nodesToday how many nodes of other plans it has approved on this day already
  */
@@ -49,6 +50,8 @@ function whyNot(
     return `${strange.cluster}/${strange.node} is changed by ${strange.method}, and the policy names fields of the kubelet only`
   const other = [...fieldsOf({ steps, cohorts })].find(field => !fields.includes(field) || !isPlannable(field))
   if (other !== undefined) return `it changes ${other}, which is none of the fields that the policy names`
+  const untrue = untrueOf({ steps, cohorts })
+  if (untrue !== null) return untrue
   const passing = steps.find(({ until }) => until !== undefined)
   if (passing !== undefined) return `${passing.cluster}/${passing.node} is changed for a while only, and that takes a person`
   const acting = steps.find(step => actsAtOnce(step) || step.after.evictsNow === null)
@@ -59,7 +62,19 @@ function whyNot(
   return null
 }
 
-/** What its cohorts say and what its steps promise: neither alone could hide a field. */
+/** Where a step's content is not what its cohort says; null: nowhere. */
+function untrueOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): string | null {
+  const fieldsOf = new Map(cohorts.map(({ id, fields }) => [id, fields]))
+  for (const step of steps) {
+    const written = writtenBy(step)
+    if (written === null) return `what it would write on ${step.cluster}/${step.node} cannot be read`
+    const missing = unwritten(fieldsOf.get(step.cohort) ?? {}, written)
+    if (missing !== null) return `what it would write on ${step.cluster}/${step.node} does not say ${missing} as its cohort does`
+  }
+  return null
+}
+
+/** What its cohorts say, its steps promise and its pieces write: none alone could hide a field. Of a whole file only a plan made here is believed. */
 function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): Set<string> {
   const used = new Set(steps.map(({ cohort }) => cohort))
   const said = cohorts.filter(({ id }) => used.has(id)).map(({ fields }) => Object.keys(fields))
@@ -67,5 +82,9 @@ function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): Set<stri
   const orphans = [...used].filter(id => !known.has(id)).map(id => `something that cohort ${id} would have to name`)
   const empty = said.some(fields => fields.length === 0) ? ['something that no cohort names'] : []
   const promised = steps.flatMap(({ expect }) => expect.map(({ field }) => field.split('.')[0] ?? field))
-  return new Set([...said.flat(), ...promised, ...orphans, ...empty])
+  const written = steps.flatMap(step => {
+    const found = writtenBy(step)
+    return found === null || found.isWhole ? [] : Object.keys(found.fields)
+  })
+  return new Set([...said.flat(), ...promised, ...written, ...orphans, ...empty])
 }

@@ -6,6 +6,9 @@ import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { type Approval, approvalSchema, type Plan, planMethods, planSchema } from '#model/plan.ts'
 import { deletionKinds } from '#model/policy.ts'
+import { isMoment } from '#model/what-if.ts'
+import { isPlainName } from './approve.ts'
+import { byPolicy } from './auto-approve.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
 import { deletables, mostDeletions } from './deletions.ts'
 import { digestOf } from './plan.ts'
@@ -18,7 +21,7 @@ export const approvalText = (approval: Approval): string => `${canonicalJson(app
 const text = z.string().max(100_000)
 const name = z.string().min(1).max(253)
 const hash = z.string().regex(/^[a-f0-9]{64}$/)
-const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')
+const time = z.string().refine(isMoment, 'a time as RFC 3339')
 const count = z.int().min(0)
 const counts = z.strictObject({
   evictFirst: count,
@@ -163,7 +166,7 @@ const planForm = z.strictObject({
 const approvalForm = z.strictObject({
   schema: z.literal(approvalSchema),
   plan: hash,
-  by: z.string().min(1).max(200),
+  by: z.string().min(1).max(200).refine(isPlainName, 'a name without control characters'),
   at: time,
   until: time,
   options: z.strictObject({ allowActAtOnce: z.boolean() }),
@@ -188,6 +191,16 @@ export function parsePlan(written: string, from: string): Plan {
 
 /** @throws OperatorError */
 export const parseApproval = (written: string, from: string): Approval => parsed(approvalForm, written, from, approvalSchema)
+
+/** Of a file that somebody gives: the policy's word counts only where the policy is asked. @throws OperatorError */
+export function parsePersonsApproval(written: string, from: string): Approval {
+  const approval = parseApproval(written, from)
+  if (approval.by.trim().toLowerCase() === byPolicy)
+    throw new OperatorError(
+      `${from} is an approval by the policy, and that counts only in the function remediate: approve the plan as a person, by highwater approve`,
+    )
+  return approval
+}
 
 function parsed<Form>(form: z.ZodType<Form>, written: string, from: string, schema: string): Form {
   const found = form.safeParse(json(written, from))

@@ -41,10 +41,10 @@ const namedNodes = 5
 
 /** A run that is at its end is told of, and nothing is done. @throws OperatorError; where something was sent the journal has it */
 export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOptions): Promise<RemediationRun> {
-  const { store, effects, holder } = options
+  const { store, effects, holder, policy } = options
   if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
     throw new OperatorError(`Plan ${plan.id} changes no node and deletes nothing: there is nothing to apply`)
-  checkApproval(plan, approval, effects.clock.now().toISOString())
+  checkApproval(plan, approval, effects.clock.now().toISOString(), policy.auto)
   const journal = new Journal(store, plan.id, holder)
   const known = await journal.head()
   if (known !== null && known.plan !== plan.digest)

@@ -6,7 +6,7 @@ import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan.ts'
 import { approve, changedSince, checkApproval, type PresentNode } from '#remediate/approve.ts'
 import { digestOf } from '#remediate/plan.ts'
-import { approvalText, parseApproval, parsePlan, planText } from '#remediate/plan-file.ts'
+import { approvalText, parseApproval, parsePersonsApproval, parsePlan, planText } from '#remediate/plan-file.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
 const at = '2026-11-21T08:00:00Z'
@@ -51,6 +51,8 @@ describe('approve', () => {
     ],
     ['a part of the digest', () => approve(plan, request({ digest: plan.id })), /for another plan/],
     ['nobody’s name', () => approve(plan, request({ by: ' ' })), /needs the name/],
+    ['a name that would move the terminal', () => approve(plan, request({ by: 'Ada\u001b[2J' })), /control characters/],
+    ['a name of two lines', () => approve(plan, request({ by: 'Ada\nApproved by: Grace' })), /control characters/],
     ['an end that has passed', () => approve(plan, request({ until: at })), /expired at/],
     ['an end that is too far', () => approve(plan, request({ until: '2026-12-21T08:00:00Z' })), /7 days at most/],
     ['a plan that changes nothing', () => approve(empty, request({ digest: empty.digest })), /nothing to approve/],
@@ -83,6 +85,10 @@ describe('checkApproval', () => {
     const check = () => checkApproval(plan, approval(), now)
     if (holds) expect(check).not.toThrow()
     else expect(check).toThrow(OperatorError)
+  })
+
+  it('refuses one that holds for longer than anyone may approve, whoever wrote it', () => {
+    expect(() => checkApproval(plan, { ...approval(), until: '2099-01-01T00:00:00Z' }, at)).toThrow('7 days at most')
   })
 
   it('refuses the approval of another plan', () => {
@@ -161,5 +167,23 @@ describe('a plan read back', () => {
     expect(() => parsePlan('{', 'plan.json')).toThrow('plan.json is no JSON')
     expect(() => parsePlan(approvalText(approve(plan, request())), 'plan.json')).toThrow('plan.json is no highwater.plan/1')
     expect(() => parseApproval(planText(plan), 'a.json')).toThrow('a.json is no highwater.approval/1')
+  })
+
+  it.each([
+    ['until', '2099'],
+    ['until', '1'],
+    ['until', 'Fri Nov 27 2026'],
+    ['at', '2026-11-21'],
+    ['by', 'Ada\u001b[2J'],
+    ['by', 'Ada\u202eGrace'],
+  ])('refuses an approval whose %s is %j', (key, value) => {
+    const written = JSON.stringify({ ...approve(plan, request()), [key]: value })
+    expect(() => parseApproval(written, 'a.json')).toThrow(`a.json is no highwater.approval/1: ${key}:`)
+  })
+
+  it('takes from a file the word of a person only', () => {
+    const given = (by: string) => () => parsePersonsApproval(JSON.stringify({ ...approve(plan, request()), by }), 'a.json')
+    expect(given('Ada')).not.toThrow()
+    for (const by of ['policy', ' Policy ']) expect(given(by)).toThrow(/a\.json is an approval by the policy, and that counts only in/)
   })
 })

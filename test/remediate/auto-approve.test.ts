@@ -12,7 +12,7 @@ import { approveToday } from '#remediate/approved-today.ts'
 import { autoApprove } from '#remediate/auto-approve.ts'
 import { keepApproval, keepPlan, keptApproval, keptPlan } from '#remediate/plan-store.ts'
 import { temporaryFolder } from '#test/cli.ts'
-import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+import { type Family, type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
 const now = new Date('2026-11-21T23:00:00Z')
 const auto: AutoApproval = {
@@ -51,7 +51,7 @@ describe('autoApprove', () => {
         options: { allowActAtOnce: false },
       },
     })
-    if ('approval' in answer) expect(() => checkApproval(plan, answer.approval, '2026-11-22T22:59:59Z')).not.toThrow()
+    if ('approval' in answer) expect(() => checkApproval(plan, answer.approval, '2026-11-22T22:59:59Z', auto)).not.toThrow()
   })
 
   it('approves nothing where the policy says nothing', () => {
@@ -111,6 +111,43 @@ describe('autoApprove', () => {
     const copy = structuredClone(plan)
     change(copy)
     expect(whyNot(copy)).toMatch(why)
+  })
+
+  it('stops to hold where the policy stops to approve', () => {
+    const answer = autoApprove(plan, auto, 0, now)
+    const check = (changed: AutoApproval | null) => () =>
+      'approval' in answer && checkApproval(plan, answer.approval, '2026-11-22T01:00:00Z', changed)
+    expect(check(auto)).not.toThrow()
+    expect(check(null)).toThrow(/does not approve it now: the policy approves nothing by itself/)
+    expect(check({ ...auto, clusters: ['stage'] })).toThrow(/cluster prod is none of those/)
+    expect(check({ ...auto, windows: [{ days: ['sat'], from: '00:00', to: '06:00', timezone: 'Etc/UTC' }] })).toThrow(/approves only sat/)
+  })
+
+  it.each<[Family, (content: string) => string, RegExp]>([
+    ['AL2023', content => `${content}      authentication:\n        anonymous:\n          enabled: true\n`, /it changes authentication,/],
+    ['AL2023', content => `${content}  containerd:\n    config: "x"\n`, /it changes containerd,/],
+    ['AL2023', content => content.replace('75', '99'), /does not say imageGCHighThresholdPercent as its cohort does/],
+    ['AL2023', () => '{', /on prod\/a cannot be read/],
+    ['Bottlerocket', content => content.replace('"set":{', '"set":{"allowed-unsafe-sysctls":["*"],'), /it changes allowedUnsafeSysctls,/],
+    ['Bottlerocket', content => content.replace('"back":{', '"back":{"max-pods":1,'), /it changes maxPods,/],
+    ['Bottlerocket', content => content.replace('{', '{"more":1,'), /it changes more,/],
+    [
+      'AL2',
+      content => content.replace('"imageGCHighThresholdPercent": 75', '"imageGCHighThresholdPercent": 99'),
+      /does not say imageGCHigh/,
+    ],
+  ])('reads what would be written on %s, whatever is said of it', async (family, change, why) => {
+    const made = await planOf([{ name: 'a', family }], ...gc)
+    expect(whyNot(made)).toBe('approved')
+    for (const step of made.steps) step.content = change(step.content)
+    expect(whyNot(made)).toMatch(why)
+  })
+
+  it('reads a drop-in, too', async () => {
+    const made = await planOf([{ name: 'a', family: 'old AL2023', dropIns: { '10-other.conf': {} } }], ...gc)
+    expect(whyNot(made)).toBe('approved')
+    for (const step of made.steps) step.content = step.content.replace('{', '{ "readOnlyPort": 10255,')
+    expect(whyNot(made)).toMatch(/it changes readOnlyPort,/)
   })
 
   it('does not take the word of a policy for a field that no plan may change', () => {

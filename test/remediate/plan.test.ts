@@ -403,9 +403,8 @@ describe('a plan of findings', () => {
       const said = await stepOf({ family })
       const percents = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
       const node: FleetNode = { family, file: family === 'AL2023' || family === 'Bottlerocket' ? mainFile : { ...mainFile, ...percents } }
-      const { host } = fleetNode(node) as { host: { kubelet: { files: RawObject[] }; bottlerocket: { kubernetes: RawObject } } }
-      if (family === 'Bottlerocket')
-        Object.assign(host.bottlerocket.kubernetes, (JSON.parse(said.content) as { set: RawObject }).set)
+      const { host } = fleetNode(node) as unknown as { host: { kubelet: { files: RawObject[] }; bottlerocket: { kubernetes: RawObject } } }
+      if (family === 'Bottlerocket') Object.assign(host.bottlerocket.kubernetes, (JSON.parse(said.content) as { set: RawObject }).set)
       if (family === 'AL2023') {
         const content = { apiVersion: 'node.eks.aws/v1alpha1', kind: 'NodeConfig', spec: { kubelet: { config: percents } } }
         host.kubelet.files.push({ path: said.path, role: 'nodeadm', sha256: said.newSha256, content })

@@ -1,11 +1,14 @@
 /** A plan for the person who approves it: what changes on how many nodes, what that does, whom it leaves alone, and the exact words to approve it. */
 import { actsAtOnce, type ManualChange, type Plan, type PlanCohort, type PlanStep } from '#model/plan.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
 import { approvalFileOf } from './approve.ts'
 import { nodesOf, reasonLines, shownNodes } from './reason-lines.ts'
 import { clean, cut, type Paint, painter, type Screen, wrap } from './terminal.ts'
 
 const widest = 120
 const shownSnippetLines = 40
+/** Of what is sent to a node: a file of the kubelet has some sixty. */
+const shownContentLines = 400
 const shownObjects = 20
 
 /** Ends with a newline. @param file where the plan was written */
@@ -69,6 +72,7 @@ function cohortLines(cohort: PlanCohort, { steps }: Plan, paint: Paint, width: n
     ...(cohort.file === undefined ? [] : snippetLines(own[0]?.content ?? '')),
     ...(cohort.image === undefined ? [] : text('image', `${cohort.image.name}, pinned; from ${cohort.image.source} where it is missing`)),
     ...(own.length === 0 || cohort.image !== undefined ? [] : text('in', places.join(', '))),
+    ...sentLines(cohort, own, text),
     ...(own.length === 0 ? [] : text('effect', cohort.effect.text)),
     ...(own.length === 0 ? [] : text('restart', cohort.blast.text)),
     ...(cohort.findings.length === 0 ? [] : text('for', `findings ${cut(cohort.findings.join(', '), 300)}`)),
@@ -84,6 +88,43 @@ function settingLines({ fields }: PlanCohort, own: readonly PlanStep[]): string[
   return Object.entries(fields).map(([field, value]) => `${field}: ${value === null ? 'taken away' : JSON.stringify(value)}${passing}`)
 }
 
+/** The first node's whole content, as it is sent: what is approved is that, and not only the fields that its cohort names. */
+function sentLines({ file, image }: PlanCohort, own: readonly PlanStep[], text: (label: string, body: string) => string[]): string[] {
+  const [first, ...rest] = own
+  if (first === undefined || file !== undefined || image !== undefined) return []
+  const others = rest.filter(({ content }) => content !== first.content)
+  const same = rest.length === others.length ? '' : `, and the same on ${rest.length - others.length} more`
+  const heading = `on ${first.node}, whole (SHA-256 ${first.newSha256.slice(0, 12)}…)${same}:`
+  return [
+    ...text('sends', heading),
+    ...snippetLines(first.content, shownContentLines),
+    ...(others.length === 0
+      ? []
+      : text('', `On ${others.length} more it differs in ${differing(first, others)}; all of it stands in the plan.`)),
+  ]
+}
+
+/** Names of what is not alike at the top of their files. */
+function differing(first: PlanStep, others: readonly PlanStep[]): string {
+  const one = contentOf(first)
+  const names = new Set<string>()
+  for (const other of others.map(contentOf)) {
+    if (one === null || other === null) return 'its text'
+    for (const name of new Set([...Object.keys(one), ...Object.keys(other)]))
+      if (JSON.stringify(one[name]) !== JSON.stringify(other[name])) names.add(name)
+  }
+  return names.size === 0 ? 'how it is written' : cut([...names].sort().join(', '), 600)
+}
+
+function contentOf({ content }: PlanStep): RawObject | null {
+  try {
+    const found: unknown = JSON.parse(content)
+    return isRawObject(found) ? found : null
+  } catch {
+    return null
+  }
+}
+
 /** All of it is to be read by whoever does it. */
 function manualLines({ cluster, group, amiFamily, title, nodes, steps, durable }: ManualChange, paint: Paint, width: number): string[] {
   const more = nodes.length > shownNodes ? ` and ${nodes.length - shownNodes} more` : ''
@@ -95,10 +136,10 @@ function manualLines({ cluster, group, amiFamily, title, nodes, steps, durable }
   ]
 }
 
-function snippetLines(snippet: string): string[] {
+function snippetLines(snippet: string, most = shownSnippetLines): string[] {
   const lines = snippet.trimEnd().split('\n')
-  const shown = lines.slice(0, shownSnippetLines).map(line => `    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`.trimEnd())
-  return lines.length > shownSnippetLines ? [...shown, '    …'] : shown
+  const shown = lines.slice(0, most).map(line => `    ${line.replace(/[\p{Cc}\p{Cf}]+/gu, ' ')}`.trimEnd())
+  return lines.length > most ? [...shown, `    … and ${lines.length - most} lines more, in the plan`] : shown
 }
 
 function waveOf(wave: readonly string[], index: number): string {

@@ -104,6 +104,24 @@ describe('highwater plan', () => {
     expect(stdout).toContain('nothing to approve')
   })
 
+  it('shows whole what is sent to one node of a cohort, and in what the others differ', async () => {
+    const file = (maxPods: number) =>
+      ({ family: 'AL2', file: { ...mainFile, readOnlyPort: 10255, maxPods }, configz: { maxPods } }) as const
+    const { stdout, read } = await plan(
+      [
+        { name: 'a', ...file(58) },
+        { name: 'b', ...file(58) },
+        { name: 'c', ...file(29) },
+      ],
+      ...gc,
+    )
+    const [first] = read().steps
+    expect(stdout).toContain(`sends   on a, whole (SHA-256 ${first?.newSha256.slice(0, 12)}…), and the same on 1 more:`)
+    for (const line of first?.content.trimEnd().split('\n') ?? []) expect(stdout).toContain(`\n    ${line}\n`)
+    expect(stdout).toContain('"readOnlyPort": 10255')
+    expect(stdout).toContain('On 1 more it differs in maxPods; all of it stands in the plan.')
+  })
+
   it('plans what a rule found', async () => {
     const evictionHard = { 'memory.available': '100Mi', 'nodefs.available': '15%', 'nodefs.inodesFree': '5%' }
     const sick = { file: { ...mainFile, evictionHard }, configz: { evictionHard } }

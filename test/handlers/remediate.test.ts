@@ -1,22 +1,24 @@
 /** The function `remediate` against the lab: its plans lie in the bucket, by digest, and nothing else happens. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, it, vi } from 'vitest'
 import { folderStore } from '#clients/folder-store.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
-import { approvalSchema } from '#model/plan.ts'
+import { type Approval, approvalSchema, type Plan } from '#model/plan.ts'
+import { defaultPolicy } from '#model/policy.ts'
 import type { PlanAnswer } from '#model/remediation-request.ts'
-import { parsePlan, planText } from '#pipeline/plan.ts'
+import { everything } from '#model/selection.ts'
+import { makePlan, parsePlan, planText } from '#pipeline/plan.ts'
 import { Journal } from '#remediate/journal.ts'
 import { digestOf } from '#remediate/plan.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invokeRemediate } from '#test/lambda.ts'
-import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
+import { type FleetNode, fleetNode, hashOf, mainFile, snapshotOf } from '#test/plan-fleet.ts'
 
 // They may share the machine with many others.
 vi.setConfig({ testTimeout: 60_000 })
@@ -168,7 +170,7 @@ describe('asked to apply a plan', () => {
 })
 
 describe('asked to go on', () => {
-  async function begun(until: string) {
+  async function begun(at: string, until: string) {
     const made = await world({ scenario: prod, nodes: [{ name: 'a' }, { name: 'b' }] })
     const { digest, id } = await planned(event)
     const plan = parsePlan(made.read('plans', digest), 'x')
@@ -176,7 +178,7 @@ describe('asked to go on', () => {
       schema: approvalSchema,
       plan: digest,
       by: 'Ada',
-      at: '2020-01-01T00:00:00Z',
+      at,
       until,
       options: { allowActAtOnce: false },
     } as const
@@ -185,13 +187,13 @@ describe('asked to go on', () => {
   }
 
   it('takes up every run that is not at its end, and then has nothing to do', async () => {
-    const { id } = await begun('2120-01-01T00:00:00Z')
+    const { id } = await begun(new Date().toISOString(), new Date(Date.now() + 24 * 3_600_000).toISOString())
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({ runs: [{ id, nodes: { skipped: 2 } }] })
     expect(await invokeRemediate({ action: 'resume' })).toEqual({ action: 'resume', runs: [] })
   })
 
   it('says of a run that may not go on why, and costs no other', async () => {
-    const { id } = await begun('2020-01-02T00:00:00Z')
+    const { id } = await begun('2020-01-01T00:00:00Z', '2020-01-02T00:00:00Z')
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
       runs: [{ id, state: 'refused', why: expect.stringContaining('expired at 2020-01-02') }],
     })
@@ -199,23 +201,67 @@ describe('asked to go on', () => {
     await expect(invokeRemediate({ action: 'resume', run: 'f'.repeat(16) })).rejects.toThrow(/There is no run f{16}/)
   })
 
+  const named = auto(2).replace('fields: [', 'fields: [kubeReserved, ')
+
+  /** A fleet with findings, of which an audit at that time made a plan. */
+  async function audited(hours: number) {
+    const late = { imageGCHighThresholdPercent: 95, imageGCLowThresholdPercent: 90 }
+    const node = { name: 'a', family: 'AL2', file: { ...mainFile, ...late }, configz: late } as const
+    const made = await world({ scenario: prod, policy: named, nodes: [node] })
+    const takenAt = new Date(Date.now() - hours * 3_600_000).toISOString()
+    const snapshot = join(made.bucket, 'runs', tick, 'snapshot.ndjson.gz')
+    const file = join(temporaryFolder(), 'snapshot.ndjson.gz')
+    const text = gunzipSync(readFileSync(snapshot)).toString('utf8').replaceAll('2026-11-21T00:00:00Z', takenAt)
+    for (const path of [snapshot, file]) writeFileSync(path, gzipSync(text))
+    const asked = {
+      rules: [],
+      findings: [],
+      changes: [],
+      allowActAtOnce: false,
+      selection: everything,
+      policy: defaultPolicy,
+      version: '0',
+    }
+    const { plan } = await makePlan(file, asked)
+    const keep = (other: Plan) => writeFileSync(join(made.bucket, 'runs', tick, 'plan.json'), planText(other))
+    keep(plan)
+    return { ...made, plan, keep }
+  }
+
   it.each([
     ['of today', 0, true],
     ['of the day before', 25, false],
   ])('begins, where the policy approves it, the plan of the last scheduled audit: one %s', async (_, hours, isBegun) => {
-    const { bucket, kept, read } = await world({ scenario: prod, policy: auto(2), nodes: [{ name: 'a' }] })
-    const { digest: known } = await planned({ ...event, set: ['containerLogMaxFiles=4'] })
-    expect(kept('approvals')).toEqual([])
-    const made = parsePlan(read('plans', (await planned(event)).digest), 'x')
-    const body = { ...made, createdAt: new Date(Date.now() - hours * 3_600_000).toISOString() }
-    const digest = digestOf(body)
-    writeFileSync(join(bucket, 'runs', tick, 'plan.json'), planText({ ...body, digest, id: digest.slice(0, 16) }))
+    const { kept, plan } = await audited(hours)
     const answer = await invokeRemediate({ action: 'resume' })
     // Its node is not there any more, so it is refused; but it was approved and tried.
-    const refused = { id: digest.slice(0, 16), state: 'refused', why: expect.stringContaining('no longer fits 1 of its 1 nodes') }
+    const refused = { id: plan.id, state: 'refused', why: expect.stringContaining('no longer fits 1 of its 1 nodes') }
     expect(answer).toMatchObject({ runs: isBegun ? [refused] : [] })
-    expect(kept('approvals').includes(`${digest}.json`)).toBe(isBegun)
-    expect(kept('approvals')).not.toContain(`${known}.json`)
+    expect(kept('approvals')).toEqual(isBegun ? [`${plan.digest}.json`] : [])
+  })
+
+  it('believes no plan that lies beside a report, however well it hangs together', async () => {
+    const { kept, plan, keep } = await audited(0)
+    const [step] = plan.steps
+    const content = step!.content.replace('{', '{\n  "readOnlyPort": 10255,')
+    const body = { ...plan, steps: [{ ...step!, content, newSha256: hashOf(content) }] }
+    const digest = digestOf(body)
+    const forged = { ...body, digest, id: digest.slice(0, 16) }
+    expect(parsePlan(planText(forged), 'x').digest).toBe(digest)
+    keep(forged)
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({ runs: [{ id: plan.id }] })
+    expect(kept('approvals')).toEqual([`${plan.digest}.json`])
+  })
+
+  it('does not go on with what the policy has approved and would not approve now', async () => {
+    const { bucket, read, plan } = await audited(0)
+    await invokeRemediate({ action: 'resume' })
+    const approval = JSON.parse(read('approvals', plan.digest)) as Approval
+    await new Journal(folderStore(bucket), plan.id, 'one that died').begin(plan, approval, approval.at)
+    writeFileSync(join(bucket, 'highwater.yaml'), named.replace('[prod]', '[stage]'))
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
+      runs: [{ id: plan.id, state: 'refused', why: expect.stringContaining('does not approve it now: cluster prod is none of those') }],
+    })
   })
 })
 

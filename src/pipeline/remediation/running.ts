@@ -1,5 +1,7 @@
 /** Runs that the function begins, goes on with, and takes back. A plan has one run, so the same event twice is one run. */
 import { randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, Plan } from '#model/plan.ts'
 import type { RemediationRun, StepState } from '#model/remediation.ts'
@@ -7,7 +9,7 @@ import type { ApplyAsked, RanOne, ResumedAnswer, RunAnswered } from '#model/reme
 import { everything } from '#model/selection.ts'
 import { eksTargets } from '#pipeline/fleet.ts'
 import { eksNames } from '#pipeline/fresh.ts'
-import { approve } from '#pipeline/plan.ts'
+import { approve, makePlan } from '#pipeline/plan.ts'
 import { type RemediateOptions, remediate, takeBack } from '#pipeline/remediate.ts'
 import { approveToday } from '#remediate/approved-today.ts'
 import { isOfTheWorld, messageOf } from '#remediate/pausing.ts'
@@ -73,22 +75,36 @@ export async function resumeAll(service: RemediationService): Promise<ResumedAns
   return { action: 'resume', runs }
 }
 
-/** The plan of the last scheduled audit, where the policy approves it and it has no run yet. */
-async function policyPlan({ store, policy, runtime }: RemediationService): Promise<{ plan: Plan; approval: Approval } | null> {
+/**
+ * The plan of the last scheduled audit, where the policy approves it and it has no run yet. It is made anew of that audit's snapshot: who audits may
+ * write beside its reports, and what lies there approves nothing. A snapshot that tells another file than the node has gives another hash, and the node
+ * refuses it.
+ */
+async function policyPlan(service: RemediationService): Promise<{ plan: Plan; approval: Approval } | null> {
+  const { store, policy, runtime } = service
   const key = await latestOfSchedule(store, 'plan.json')
-  const plan = key === null ? null : await parsePlanAt(store, key)
-  const now = runtime.now()
-  // What an audit saw longer ago is not what is there.
-  if (
-    plan === null ||
-    now.getTime() - Date.parse(plan.createdAt) > dayMs ||
-    (await store.read(`remediation/runs/${plan.id}/run.json`)) !== null
-  )
-    return null
-  const answer = await approveToday(store, plan, policy.remediation.auto, now)
+  const known = key === null ? null : await parsePlanAt(store, key)
+  if (key === null || known === null || !(await isToBegin(known, service))) return null
+  const plan = await madeAnew(key.replace(/plan\.json$/, 'snapshot.ndjson.gz'), service)
+  if (plan === null || !(await isToBegin(plan, service))) return null
+  const answer = await approveToday(store, plan, policy.remediation.auto, runtime.now())
   if (!('approval' in answer)) return null
   await keepApproval(store, answer.approval)
   return { plan, approval: answer.approval }
+}
+
+/** What an audit saw longer ago is not what is there. */
+const isToBegin = async ({ id, createdAt }: Plan, { store, runtime }: RemediationService): Promise<boolean> =>
+  runtime.now().getTime() - Date.parse(createdAt) <= dayMs && (await store.read(`remediation/runs/${id}/run.json`)) === null
+
+/** As an audit asks for it. Null: its snapshot is not there. */
+async function madeAnew(key: string, { store, policy, runtime, readUntil }: RemediationService): Promise<Plan | null> {
+  const found = await store.read(key)
+  if (found === null) return null
+  const file = join(runtime.folder, 'snapshot.ndjson.gz')
+  await writeFile(file, found.body)
+  const asked = { rules: [], findings: [], changes: [], allowActAtOnce: false, selection: everything }
+  return (await makePlan(file, { ...asked, policy, version: runtime.version, signal: readUntil })).plan
 }
 
 /** @throws OperatorError */

@@ -27,6 +27,9 @@ const titles: Partial<Record<StepState, string>> = {
   skipped: 'Passed over',
 }
 
+const goneOnText = ({ resumedBy = [] }: RemediationRun): string =>
+  resumedBy.length === 0 ? '' : `, and to go on by ${clean(resumedBy.join(', '), 400)}`
+
 /** Ends with a newline. @param plan null: its cohorts are not told apart @param store where the journal is */
 export function remediationText(run: RemediationRun, plan: Plan | null, store: string, { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
@@ -37,7 +40,7 @@ export function remediationText(run: RemediationRun, plan: Plan | null, store: s
   const lines = [
     paint('bold', `Run ${run.run}: ${stateText(run)}`),
     ...wrap(
-      `${deletions === undefined ? `${nodesOf(steps.length)} planned: ${countsOf(steps)}` : objectCounts(deletions)}. Approved by ${clean(run.approvedBy)}.`,
+      `${deletions === undefined ? `${nodesOf(steps.length)} planned: ${countsOf(steps)}` : objectCounts(deletions)}. Approved by ${clean(run.approvedBy)}${goneOnText(run)}.`,
       width,
       '',
     ),

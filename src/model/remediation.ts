@@ -108,6 +108,8 @@ export interface RemediationRun {
   /** The plan's digest. */
   plan: string
   approvedBy: string
+  /** Who else approved it, for going on, in that order. Absent: nobody. */
+  resumedBy?: string[]
   startedAt: string
   endedAt: string | null
   state: RunState

@@ -24,6 +24,12 @@ const rounds = 5
 /** Another process writes to the same run: this one has to stop at once. */
 export class Overtaken extends Error {}
 
+/** Of a run that goes on by the word of that person. */
+export function goneOnBy(head: RunHead, by: string): RunHead {
+  const { approvedBy, resumedBy = [] } = head
+  return by === approvedBy || resumedBy.includes(by) ? head : { ...head, resumedBy: [...resumedBy, by] }
+}
+
 export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string => `${cluster}/${node}`
 
 const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')
@@ -35,6 +41,7 @@ const headForm = z.strictObject({
     run: text,
     plan: text,
     approvedBy: text,
+    resumedBy: z.array(text).optional(),
     startedAt: time,
     endedAt: time.nullable(),
     state: z.enum(['running', 'paused', 'stopped', 'done', 'rolled-back']),

@@ -6,7 +6,7 @@ import type { RemediationPolicy } from '#model/policy.ts'
 import { type DeletionEntry, type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
 import { changedSince, checkApproval, type PresentNode } from './approve.ts'
 import { type DeletionRunOptions, deletionKey, pendingDeletion, runDeletions } from './delete-run.ts'
-import { Journal, type RunHead, stepKey } from './journal.ts'
+import { goneOnBy, Journal, type RunHead, stepKey } from './journal.ts'
 import { type Lease, takeLease } from './lease.ts'
 import { type Effects, isOpen } from './node-work.ts'
 import { messageOf } from './pausing.ts'
@@ -66,7 +66,7 @@ export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOp
     const open = plan.steps.filter(step => isOpen(entries.get(stepKey(step)) as StepEntry))
     const changed = changedSince({ steps: open }, open.length === 0 ? [] : await effects.present(open))
     if (now === null && changed.length > 0 && !options.skipChanged) throw changedError(plan, changed)
-    const head = now ?? (await journal.begin(plan, approval, effects.clock.now().toISOString()))
+    const head = now === null ? await journal.begin(plan, approval, effects.clock.now().toISOString()) : goneOnBy(now, approval.by)
     if (plan.deletions !== undefined) {
       const { clock, deleteObject } = effects
       const ended = await runDeletions({ ...options, plan, approval, journal, head, entries: deletions, leases, clock, deleteObject, end })

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { remediationText } from '#cli/remediation-text.ts'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
 import { stepKey } from '#remediate/journal.ts'
 import type { SessionOptions } from '#remediate/session.ts'
@@ -100,6 +101,21 @@ describe('before anything is sent', () => {
     await expect(world.apply(fast)).rejects.toThrow('--resume goes on with it')
     world.reasons = []
     expect(statesOf(await world.apply({ ...fast, resume: true }))).toEqual(['verified', 'verified', 'verified'])
+  })
+
+  it('tells who approved that it goes on, beside who approved it first', async () => {
+    const world = new World(planOf([1, 2]))
+    world.reasons = ['EKS is changing the cluster: it is UPDATING']
+    expect((await world.apply(fast)).resumedBy).toBeUndefined()
+    const grace = approvalOf(world.plan, { by: 'Grace Hopper' })
+    for (let round = 0; round < 2; round++) await world.apply({ ...fast, resume: true, approval: grace })
+    world.reasons = []
+    const run = await world.apply({ ...fast, resume: true })
+    expect(run).toMatchObject({ state: 'done', approvedBy: 'Ada Lovelace', resumedBy: ['Grace Hopper'] })
+    expect(await world.read(`remediation/runs/${world.plan.id}/run.json`)).toMatchObject({ head: { resumedBy: ['Grace Hopper'] } })
+    expect(remediationText(run, world.plan, 'x', { hasColour: false, columns: 120 })).toContain(
+      'Approved by Ada Lovelace, and to go on by Grace Hopper.',
+    )
   })
 
   it('what speaks against one node passes it over', async () => {

@@ -9,7 +9,7 @@ export const verificationSchema = 'highwater.verification/1'
  * `sending`: noted before the command goes out, so a run that died there asks again (the node does nothing twice).
  * `returning`: its change was for a while, has done what it was for, and is being put back as the plan says; `pruned`: that was seen to be done.
  * `restored`: taken back by the node itself, byte for byte; `rolled-back`: taken back because we asked for it.
- * `skipped`: nothing was sent, or its instance is gone and nothing is left; `failed`: nothing was changed; `broken`: it is not known to be well, and needs a person.
+ * `skipped`: nothing was sent, the node had the new file already, or its instance is gone and nothing is left; `failed`: nothing was changed; `broken`: it is not known to be well, and needs a person.
  */
 export const stepStates = [
   'pending',

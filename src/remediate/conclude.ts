@@ -1,4 +1,5 @@
 /** What follows for a node from what came of a command to it. Null: nothing can be concluded, and it has to be asked again. */
+import type { PlanStep } from '#model/plan.ts'
 import type { StepState } from '#model/remediation.ts'
 import type { Told } from './apply.ts'
 
@@ -19,7 +20,10 @@ export function concludeApply(told: Told, isFirst: boolean, oldSha256: string): 
     case 'applied':
       return { state: 'applied', why: null }
     case 'unchanged':
-      return { state: 'applied', why: isFirst ? 'it was there already' : null }
+      // With a reason it is none of what this run did, and what runs may be of before: nothing that a run could call its own.
+      return isFirst && reason !== null
+        ? { state: 'skipped', why: 'what the plan writes is on the node already: nothing was written, and nothing was started anew for it' }
+        : { state: 'applied', why: null }
     case 'restored':
       return { state: 'restored', why: reason ?? 'the node put back what was there' }
     case 'refused':
@@ -31,11 +35,15 @@ export function concludeApply(told: Told, isFirst: boolean, oldSha256: string): 
   }
 }
 
-export function concludeRollback(told: Told): Conclusion | null {
+/** That a node had nothing to do says little of it: what is there now has to be what was there before. */
+export function concludeRollback(told: Told, step: Pick<PlanStep, 'oldSha256' | 'newSha256' | 'backSha256'>): Conclusion | null {
   if (told.kind !== 'answer') return null
-  const { outcome, reason } = told.answer
-  if (outcome === 'restored' || outcome === 'unchanged') return { state: 'rolled-back', why: reason }
-  return null
+  const { outcome, reason, presentSha256 } = told.answer
+  if (outcome === 'restored') return { state: 'rolled-back', why: reason }
+  if (outcome !== 'unchanged' || presentSha256 === null) return null
+  if (presentSha256 === step.oldSha256 || presentSha256 === step.backSha256) return { state: 'rolled-back', why: reason }
+  const there = presentSha256 === step.newSha256 ? 'what the plan writes is there still' : 'what is there now is not what was there before'
+  return { state: 'broken', why: `${whatItSaid(told)}, but ${there}` }
 }
 
 /** For people: what a command came to that nothing can be concluded from. */

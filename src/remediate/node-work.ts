@@ -122,15 +122,20 @@ export class NodeWork {
           { commandIds: [...this.entry(step).commandIds, commandId] },
         ),
       )
-      const conclusion = concludeRollback(said)
+      const conclusion = concludeRollback(said, step)
+      if (conclusion?.state === 'broken') return this.#notBack(step, why, conclusion.why ?? whatItSaid(said), said)
       if (conclusion !== null)
         return this.#conclude(step, { state: to, why: conclusion.why === null ? why : `${why}. ${conclusion.why}` }, said)
       if (end.aborted) return
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
     }
     if (said === null) return
+    await this.#notBack(step, why, whatItSaid(said), said)
+  }
+
+  #notBack(step: PlanStep, why: string, because: string, said: Told): Promise<void> {
     const advice = 'Look at the node; highwater rollback asks it again'
-    await this.#conclude(step, { state: 'broken', why: `${why}. It could not be taken back: ${whatItSaid(said)}. ${advice}` }, said)
+    return this.#conclude(step, { state: 'broken', why: `${why}. It could not be taken back: ${because}. ${advice}` }, said)
   }
 
   /** Nodes come and go: one whose instance is gone has not failed, and nothing is left to be taken back. False: it is there, or nobody can tell. */

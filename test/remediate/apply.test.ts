@@ -1,6 +1,6 @@
 /** The very scripts of the documents that change a node, run on pretend nodes of each OS family, and broken off everywhere. */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { applyAgentVersion, applyBottlerocketKeys, applyDocumentHashes, applyPaths } from '#facts/aws/apply-documents.ts'
@@ -122,7 +122,7 @@ const leftOvers = ({ root }: ChangedNode) =>
   ['etc', 'run', 'var/lib/highwater', '.bottlerocket'].flatMap(folder => {
     try {
       return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).filter(name =>
-        /(^|\/)(\..*\.(new|old)|lock\..*|phase\.new)$/.test(name),
+        /(^|\/)(\..*\.(new|old)~|lock\..*|phase\.new)$/.test(name),
       )
     } catch {
       return []
@@ -472,7 +472,7 @@ describe('what is refused, with nothing changed', () => {
     mkdirSync(node.at('outside'))
     writeFileSync(node.at(outside), 'victim')
     for (const end of ['new', 'old'])
-      symlinkSync(node.at(outside), node.at(`/etc/kubernetes/kubelet/.kubelet-config.json.run-00000001.${end}`))
+      symlinkSync(node.at(outside), node.at(`/etc/kubernetes/kubelet/.kubelet-config.json.run-00000001.${end}~`))
     expect(outcomeOf(await send('apply'))).toBe('applied')
     expect(node.read(outside)).toBe('victim')
     expect(node.read(onAl2.path)).toBe(content)
@@ -491,6 +491,45 @@ describe('what is refused, with nothing changed', () => {
     expect(reasonOf(await send('apply', { Run: 'run-00000002', Content: packed('x'), NewSha256: sha256('x') }))).toContain(
       'another change before',
     )
+  })
+})
+
+describe('a rollback of what the node does not know of, or what is back already', () => {
+  it('is refused where the new file is there, and nothing is kept of the old one', generous, async () => {
+    const { node, send, content } = changeOf(onAl2)
+    await send('apply')
+    renameSync(node.at('/var/lib/highwater'), node.at('/var/lib/lost'))
+    const sent = await send('rollback')
+    expect(sent).toMatchObject({ code: 3, answer: { outcome: 'refused', presentSha256: sha256(content) } })
+    expect(reasonOf(sent)).toBe('what this run was to write is there, and nothing is kept of what was there before')
+    expect(outcomeOf(await send('rollback'))).toBe('refused')
+    expect(node.restarts()).toBe(1)
+  })
+
+  it.each([onAl2, onNodeadm, onDropIn])('on $family, put back by hand: the kubelet is started anew with it', generous, async family => {
+    const { node, send, old } = changeOf(family)
+    const before = node.everything()
+    await send('apply')
+    if (old === null) rmSync(node.at(family.path))
+    else writeFileSync(node.at(family.path), old)
+    expect(node.running()).toMatchObject(good)
+    const sent = await send('rollback')
+    expect(sent).toMatchObject({ code: 0, answer: { outcome: 'restored', presentSha256: hashOrAbsent(old) } })
+    expect(node.running()).not.toMatchObject(good)
+    expect(node.restarts()).toBe(2)
+    expect(node.everything()).toEqual(before)
+    expect(leftOvers(node)).toEqual([])
+  })
+
+  it('says of a file that was there before the run that it is not the run’s', generous, async () => {
+    const { node, send, content } = changeOf(onAl2)
+    writeFileSync(node.at(onAl2.path), content)
+    for (const action of ['check', 'apply'] as const)
+      expect((await send(action)).answer).toMatchObject({ outcome: 'unchanged', reason: 'this run changed nothing: it was there already' })
+    expect(node.restarts()).toBe(0)
+    const own = changeOf(onAl2)
+    await own.send('apply')
+    expect((await own.send('apply')).answer).toMatchObject({ outcome: 'unchanged', reason: null })
   })
 })
 function linkTo(node: ChangedNode, path: string, target: string, mode = 0o755): void {
@@ -741,12 +780,19 @@ describe('a file of logrotate', () => {
       node.endAfter(at)
       await send('apply')
       const between = node.read(path)
+      const spare = readdirSync(node.at('/etc/logrotate.d')).filter(name => name.startsWith('.'))
       node.endAfter(0)
       const outcome = outcomeOf(await send('apply'))
-      return { at, between: between === old || between === content, outcome, file: node.read(path) === content, left: leftOvers(node) }
+      const isWhole = between === old || between === content
+      return { at, between: isWhole, spare, outcome, file: node.read(path) === content, left: leftOvers(node) }
     })
     for (const row of table)
       expect(row).toEqual({ ...row, between: true, outcome: expect.stringMatching(/^applied$|^unchanged$/), file: true, left: [] })
+    // logrotate reads whatever lies there, unless its name ends as a spare one's does.
+    expect([...new Set(table.flatMap(({ spare }) => spare))].toSorted()).toEqual([
+      '.kube-proxy.run-00000001.new~',
+      '.kube-proxy.run-00000001.old~',
+    ])
   })
 })
 

@@ -145,6 +145,45 @@ describe('a node that fails', () => {
     expect([world.node(5).swaps, world.node(6).swaps]).toEqual([0, 0])
   })
 
+  it('whose old file is not known to it any more is never said to be taken back', async () => {
+    const world = new World(planOf([2, 2]))
+    await world.apply(fast)
+    const lost = world.node(2)
+    lost.phase = ''
+    const run = await world.rollBack()
+    expect(statesOf(run)).toEqual(['rolled-back', 'broken', 'rolled-back', 'rolled-back'])
+    expect(run.steps[1]?.why).toMatch(
+      /It could not be taken back: the node says refused: .* nothing is kept .*highwater rollback asks it again$/,
+    )
+    expect(lost.sha256).toBe(newSha256)
+  })
+
+  it('nor one that says it is back, with the new file on it', async () => {
+    const world = new World(planOf([2, 2]))
+    await world.apply(fast)
+    world.node(2).phase = 'rolled-back'
+    const { steps } = await world.rollBack()
+    expect(steps[1]).toMatchObject({
+      state: 'broken',
+      why: expect.stringContaining('the node says unchanged, but what the plan writes is there still'),
+    })
+  })
+
+  it('to which another one has written just that since is passed over, neither verified nor failed', async () => {
+    const world = new World(planOf([1, 3]))
+    const other = world.node(3)
+    const before: SessionOptions['effects']['before'] = async () => {
+      if (other.phase === '') other.sha256 = newSha256
+      return { reasons: [], nodes: new Map(), readyPods: new Map() }
+    }
+    const run = await world.apply({ ...fast, effects: { before } })
+    expect([run.state, ...statesOf(run)]).toEqual(['done', 'verified', 'verified', 'skipped', 'verified'])
+    expect(run.steps[2]?.why).toMatch(/^what the plan writes is on the node already: nothing was written/)
+    expect(other.swaps).toBe(0)
+    await world.rollBack()
+    expect([other.swaps, other.sha256]).toEqual([0, newSha256])
+  })
+
   it('alone is taken back where some may fail', async () => {
     const world = new World(planOf([1, 3]), { 3: 'wrong' })
     const run = await world.apply({ policy: { pauseMs: 0, maxErrors: 1 } })

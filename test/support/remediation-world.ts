@@ -345,6 +345,8 @@ export class World {
         return answer('restored')
       }
       if (node.phase !== '') return answer('unchanged')
+      if (node.sha256 === newSha256)
+        return answer('refused', 'what this run was to write is there, and nothing is kept of what was there before')
       node.phase = 'rolled-back'
       return answer('unchanged', 'this run changed nothing on this node')
     }
@@ -353,7 +355,7 @@ export class World {
     if (node.phase === 'restored') return answer('restored', 'this run was taken back before')
     if (node.phase === 'rolled-back') return answer('refused', 'this run was rolled back before')
     if (node.phase === 'broken') return answer('broken', 'with what was there before it is not well either')
-    if (node.sha256 === newSha256) return answer('unchanged')
+    if (node.sha256 === newSha256) return answer('unchanged', 'this run changed nothing: it was there already')
     if (node.sha256 !== oldSha256 || node.nature === 'refuses') return answer('refused', 'what is there is not what the plan was made for')
     swap(newSha256, 'applied')
     if (node.nature === 'breaks') node.phase = 'broken'

@@ -307,11 +307,11 @@ change() {
 }
 as_wanted() {
   observe
-  finish unchanged
+  finish unchanged "${1:-}"
 }
 
 fresh() {
-  [ "$present" != "$new" ] || as_wanted
+  [ "$present" != "$new" ] || as_wanted 'this run changed nothing: it was there already'
   [ "$present" = "$old" ] || refuse 'what is there is not what the plan was made for'
   able || refuse "$why"
   unpack || refuse "$why"
@@ -394,7 +394,10 @@ never_done() {
 rollback() {
   deadline=$whole
   case $phase in
-    '' | begun) never_done ;;
+    '' | begun)
+      [ "$present" != "$new" ] || refuse 'what this run was to write is there, and nothing is kept of what was there before'
+      never_done
+      ;;
     swapping | restarted | undoing | broken)
       resumed=yes
       undo 'taken back as asked for'
@@ -404,7 +407,8 @@ rollback() {
       as_wanted
       ;;
     applied)
-      [ "$present" = "$new" ] || refuse 'what this run wrote is not there any more: another one wrote since'
+      # Somebody may have put it back already, and what runs may be of before that: it goes the whole way all the same.
+      [ "$present" = "$new" ] || [ "$present" = "$old" ] || refuse 'what this run wrote is not there any more: another one wrote since'
       set_phase rolling || finish failed "nothing was changed: $why"
       ;;
     rolling) ;;

@@ -18,9 +18,11 @@ fit() {
     own "$R$above" || return 1
     above=${above%/*}
   done
-  fresh_name=$R$folder/.${target##*/}.$id.new
+  fresh_name=$R$folder/.${target##*/}.$id.new~
 }
-kept_name() { beside=$R${1%/*}/.${1##*/}.$id.old; }
+# Whoever reads all of the folder must not read these: of how a name ends, logrotate passes over "~" in each of its versions (logrotate(8), tabooext),
+# and the kubelet takes nothing but ".conf".
+kept_name() { beside=$R${1%/*}/.${1##*/}.$id.old~; }
 
 look() { look_at "$target"; }
 look_at() {

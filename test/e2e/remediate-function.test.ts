@@ -75,7 +75,7 @@ await handler(JSON.parse(process.argv[1]), { awsRequestId: 'killed', getRemainin
 
 describe('the function remediate', () => {
   it('applies by digest what it planned, once however often it is asked, and takes it back', async () => {
-    const { planned, thresholds, sent, starts, report, bucket, watched } = await world(10)
+    const { planned, thresholds, sent, starts, report, bucket } = await world(10)
     const { digest, id, counts, approvedBy } = await planned()
     expect({ counts, approvedBy }).toMatchObject({ counts: { nodes: 10, cohorts: 10, waves: 1, refused: 0, never: 0 }, approvedBy: null })
     expect([await thresholds(), starts()]).toEqual([Array(10).fill([85, 80]), Array(10).fill(0)])

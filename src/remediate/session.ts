@@ -44,20 +44,23 @@ export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOp
   const { store, effects, holder } = options
   if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
     throw new OperatorError(`Plan ${plan.id} changes no node and deletes nothing: there is nothing to apply`)
-  checkApproval(plan, approval, effects.clock.now().toISOString())
   const journal = new Journal(store, plan.id, holder)
   const known = await journal.head()
+  // Nobody has to allow that what was changed is put back.
+  if (!isGoingBack(known)) checkApproval(plan, approval, effects.clock.now().toISOString())
   if (known !== null && known.plan !== plan.digest)
     throw new OperatorError(`${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`)
   if (known !== null && known.endedAt !== null)
     return documentOf(plan, known, await entriesOf(plan, journal), await deletionsOf(plan, journal))
-  if (known?.state === 'rolled-back')
-    throw new OperatorError(`Run ${plan.id} is being taken back, and that is not at its end: highwater rollback ${plan.id} goes on with it`)
+  if (known?.state === 'rolled-back') {
+    if (options.resume) return rollBack(plan.id, options)
+    throw new OperatorError(`Run ${plan.id} is being taken back, and that is not at its end: ${onward(plan)} or --resume goes on with it`)
+  }
   if (known !== null && !options.resume)
     throw new OperatorError(
       `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it${wayBack(plan)}`,
     )
-  return withLeases(plan, options, async (leases, end) => {
+  return withLeases(plan, options, `--resume goes on with it${wayBack(plan)}`, async (leases, end) => {
     // Anew: another one may have come to its end while the lease was waited for.
     const now = await journal.head()
     const entries = await entriesOf(plan, journal)
@@ -91,7 +94,7 @@ export async function rollBack(run: string, options: SessionOptions): Promise<Re
     throw new OperatorError(
       `Run ${run} deletes objects of clusters, and nothing brings those back. What it has not deleted yet stays unless it is resumed`,
     )
-  return withLeases(plan, options, async (leases, end) => {
+  return withLeases(plan, options, `${onward(plan)} goes on with it`, async (leases, end) => {
     const head = await journal.head()
     if (head === null || head.plan !== plan.digest || plan.id !== run)
       throw new OperatorError(`The journal of run ${run} in ${store.location} has the plan of another run. Nothing was sent`, {
@@ -103,6 +106,10 @@ export async function rollBack(run: string, options: SessionOptions): Promise<Re
   })
 }
 
+const isGoingBack = (head: RunHead | null): boolean =>
+  head !== null && head.endedAt === null && (head.state === 'stopped' || head.state === 'rolled-back')
+
+const onward = ({ id }: Plan): string => `highwater rollback ${id}`
 const wayBack = ({ id, deletions }: Plan): string => (deletions === undefined ? `, highwater rollback ${id} takes it back` : '')
 
 function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError {
@@ -170,6 +177,7 @@ async function reported(run: RemediationRun, journal: Journal): Promise<Remediat
 async function withLeases(
   plan: Plan,
   options: SessionOptions,
+  goesOn: string,
   work: (leases: ReadonlyMap<string, Lease>, end: AbortSignal) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
   const { store, holder, effects, policy, stop, onWait } = options
@@ -184,7 +192,7 @@ async function withLeases(
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
-      `Run ${plan.id} broke off: ${messageOf(error)}. The journal in ${store.location} knows what was sent: --resume goes on with it${wayBack(plan)}`,
+      `Run ${plan.id} broke off: ${messageOf(error)}. The journal in ${store.location} knows what was sent: ${goesOn}`,
       { isBadInput: false, cause: error },
     )
   } finally {

@@ -108,9 +108,9 @@ class LiveNodes {
 
   async send(step: PlanStep, ...command: [action: Parameters<Applier['send']>[1], onSent: Parameters<Applier['send']>[2]]) {
     const place = await this.#placeOf(step.cluster).catch((error: Error) => error.message)
-    if (place === null) return { kind: 'unsent', why: `it is not known in which account and region cluster ${step.cluster} is` } as const
-    if (typeof place === 'string') return { kind: 'unsent', why: place } as const
-    return this.#applierOf(place).send(step, ...command)
+    const found = place ?? `it is not known in which account and region cluster ${step.cluster} is`
+    if (typeof found === 'string') return { kind: 'unsent', why: found, isCommon: true } as const
+    return this.#applierOf(found).send(step, ...command)
   }
 
   async before(steps: readonly PlanStep[]): Promise<Before> {

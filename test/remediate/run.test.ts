@@ -176,6 +176,53 @@ describe('a node that fails', () => {
   })
 })
 
+describe('an account that can be sent nothing', () => {
+  const fault = 'the account has no SSM document Highwater-ApplyKubeletConfig in eu-west-1: deploy the stack there'
+
+  it('pauses the run with its nodes still to come, and it goes on when that is mended', async () => {
+    const world = new World(planOf([1, 2]))
+    world.fault = fault
+    const paused = await world.apply(fast)
+    expect([paused.state, paused.why, statesOf(paused)]).toEqual([
+      'paused',
+      `nothing can be sent: ${fault}`,
+      ['pending', 'pending', 'pending'],
+    ])
+    world.fault = null
+    const done = await world.apply({ ...fast, resume: true })
+    expect([done.state, statesOf(done)]).toEqual(['done', ['verified', 'verified', 'verified']])
+    expect(done.steps[0]?.readyPods).toEqual(['shop/web'])
+  })
+
+  it('condemns no node that was sent something before', async () => {
+    const world = new World(planOf([1]))
+    world.node(1).lose = 1
+    const onEntry = () => {
+      if (world.commands.length > 0) world.fault = fault
+    }
+    const paused = await world.apply({ effects: { onEntry } })
+    expect([paused.state, statesOf(paused), world.node(1).swaps]).toEqual(['paused', ['sending'], 1])
+    world.fault = null
+    expect(statesOf(await world.apply({ resume: true }))).toEqual(['verified'])
+    expect(world.node(1).swaps).toBe(1)
+  })
+
+  it('is waited for by a rollback, too', async () => {
+    const world = new World(planOf([1, 1]))
+    await world.apply(fast)
+    world.fault = fault
+    const cut = await world.rollBack()
+    expect([cut.state, cut.endedAt, cut.why, statesOf(cut)]).toEqual([
+      'rolled-back',
+      null,
+      `as asked for, and it is not at its end: nothing can be sent: ${fault}`,
+      ['verified', 'verified'],
+    ])
+    world.fault = null
+    expect(statesOf(await world.rollBack())).toEqual(['rolled-back', 'rolled-back'])
+  })
+})
+
 describe('a run that is told to end', () => {
   it('sends nothing more, waits for what is under way, and can go on', async () => {
     const world = new World(planOf([1, 2, 2]))

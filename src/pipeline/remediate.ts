@@ -119,13 +119,19 @@ class LiveNodes {
     const clusters = await freshClusters(steps, { ...this.#fresh, depth: 'pods' })
     // How many of all are NotReady says whether something else is wrong with the cluster.
     const rest = await freshClusters(others, { ...this.#fresh, depth: 'nodes' })
-    const before = { reasons: [] as string[], nodes: new Map<string, string>(), readyPods: new Map<string, string[] | null>() }
+    const before = {
+      reasons: [] as string[],
+      nodes: new Map<string, string>(),
+      later: new Set<string>(),
+      readyPods: new Map<string, string[] | null>(),
+    }
     for (const [cluster, fresh] of clusters) {
       const own = steps.filter(step => step.cluster === cluster)
       const all = { ...fresh, nodes: [...fresh.nodes, ...(rest.get(cluster)?.nodes ?? [])] }
       const blockers = blockersOf(own, all, this.#options.policy.remediation, this.#now())
       before.reasons.push(...blockers.cluster.map(why => `${cluster}: ${why}`))
       for (const [node, why] of blockers.nodes) before.nodes.set(keyOf({ cluster, node }), why)
+      for (const node of blockers.later) before.later.add(keyOf({ cluster, node }))
       for (const record of fresh.nodes) before.readyPods.set(recordKey(record), readyPodsOf(record))
     }
     return before

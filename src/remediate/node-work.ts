@@ -15,6 +15,8 @@ export interface Before {
   reasons: string[]
   /** By `cluster/node`: why this node may not be sent to now. */
   nodes: ReadonlyMap<string, string>
+  /** As `cluster/node`: not together with the others, but after them. Never all that could be sent to. */
+  later: ReadonlySet<string>
   /** By `cluster/node`: ready pods as `namespace/name`; null: not read. */
   readyPods: ReadonlyMap<string, string[] | null>
 }

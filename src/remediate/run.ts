@@ -75,9 +75,10 @@ class Run {
     if (open.length > 0) await this.#pauseAfter(this.#waves[index - 1] ?? [])
     while (open.length > 0) {
       this.#mayGoOn()
-      const chunk = this.#next(open)
+      const next = this.#next(open)
+      const before = await this.#before(next)
+      const chunk = next.filter(step => !before.later.has(stepKey(step)))
       open = open.filter(step => !chunk.includes(step))
-      const before = await this.#before(chunk)
       const free = chunk.filter(step => !before.nodes.has(stepKey(step)))
       for (const step of chunk)
         if (!free.includes(step)) await this.#work.note(step, { state: 'skipped', why: before.nodes.get(stepKey(step)) ?? null })

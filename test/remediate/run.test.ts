@@ -39,6 +39,19 @@ describe('a run', () => {
     expect([run.state, most, underWay.size]).toEqual(['done', 3, 0])
   })
 
+  it('changes one after the other where budgets allow no more at once', async () => {
+    const world = new World(planOf([1, 3]))
+    const [, ...later] = world.plan.steps.slice(1).map(stepKey)
+    const begun: number[] = []
+    const before: SessionOptions['effects']['before'] = async steps => {
+      begun.push(world.commands.length)
+      const open = steps.map(stepKey).filter(key => later.includes(key))
+      return { reasons: [], nodes: new Map(), later: new Set(open.length < steps.length ? open : open.slice(1)), readyPods: new Map() }
+    }
+    const run = await world.apply({ policy: { pauseMs: 0, maxConcurrency: 3 }, effects: { before } })
+    expect([run.state, statesOf(run), begun]).toEqual(['done', Array(4).fill('verified'), [0, 1, 2, 3]])
+  })
+
   it('applied a second time does nothing, and tells the same', async () => {
     const world = new World(planOf([1, 2]))
     const first = await world.apply(fast)
@@ -229,7 +242,7 @@ describe('a run that is told to end', () => {
     const stop = new AbortController()
     const before = async () => {
       if (world.commands.length === 1) stop.abort(new Error('the run was interrupted'))
-      return { reasons: [], nodes: new Map(), readyPods: new Map() }
+      return { reasons: [], nodes: new Map(), later: new Set<string>(), readyPods: new Map() }
     }
     const paused = await world.apply({ ...fast, stop: stop.signal, effects: { before } })
     expect([paused.state, paused.why, statesOf(paused)]).toEqual([

@@ -257,6 +257,7 @@ export class World {
           call(async () => ({
             reasons: this.reasons,
             nodes: this.nodeReasons,
+            later: new Set(),
             readyPods: new Map(steps.map(one => [stepKey(one), ['shop/web']])),
           })),
         verify: nodes => call(async () => new Map(nodes.map(({ step: one }) => [stepKey(one), this.#verify(one)]))),

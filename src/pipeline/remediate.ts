@@ -5,6 +5,7 @@ import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { Approval, Plan, PlanStep } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
+import { defaultReadMode, promisedSources } from '#model/read-mode.ts'
 import type { NodeRecord } from '#model/record.ts'
 import type { RemediationRun, StepEntry, Verification } from '#model/remediation.ts'
 import { Applier } from '#remediate/apply.ts'
@@ -186,7 +187,7 @@ class LiveNodes {
       const { cluster, node, method } = step
       const sha256 = method === 'bottlerocket' ? settingsSha256(record.host ?? null) : hashOnDisk(step, record)
       const instanceId = instanceIdOf(nodeIdentity(record.node)) ?? 'none that is known'
-      present.push({ cluster, node, instanceId, sha256, kubeletStartedAt: kubeletStartedAt(record) })
+      present.push({ cluster, node, instanceId, sha256, unread: whyUnread(record), kubeletStartedAt: kubeletStartedAt(record) })
     }
     return present
   }
@@ -238,6 +239,12 @@ class LiveNodes {
     this.#appliers.set(key, applier)
     return applier
   }
+}
+
+/** What is on the node's disk. */
+function whyUnread({ mode = defaultReadMode, errors = [] }: NodeRecord): string | null {
+  if (!promisedSources[mode].includes('host')) return `that takes mode ssm or both, and its cluster is read in mode ${mode}`
+  return errors.find(({ what }) => what === 'host')?.message ?? null
 }
 
 const recordKey = ({ cluster, node }: NodeRecord): string => keyOf({ cluster, node: nodeIdentity(node).name })

@@ -3,6 +3,7 @@ import type { PlanStep } from '#model/plan.ts'
 import type { StepEntry, StepState, Verification } from '#model/remediation.ts'
 import type { ApplyAction } from './answer.ts'
 import type { Told } from './apply.ts'
+import type { PresentNode } from './approve.ts'
 import type { Clock } from './clock.ts'
 import { type Conclusion, concludeApply, concludeRollback, whatItSaid } from './conclude.ts'
 import { type Journal, Overtaken, stepKey } from './journal.ts'
@@ -31,7 +32,9 @@ export interface ImageUse {
 export interface Effects {
   clock: Clock
   send(step: PlanStep, action: ApplyAction, onSent: (commandId: string) => void): Promise<Told>
-  /** Reads the nodes anew. */
+  /** Reads the nodes anew; those that could not be read are left out. */
+  present(steps: readonly PlanStep[]): Promise<PresentNode[]>
+  /** Likewise, and their clusters. */
   before(steps: readonly PlanStep[]): Promise<Before>
   /** Reads the nodes anew. By `cluster/node`; one that is missing could not be read. */
   verify(nodes: readonly { step: PlanStep; entry: StepEntry }[]): Promise<ReadonlyMap<string, Verification>>

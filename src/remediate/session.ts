@@ -1,25 +1,23 @@
 /** From a plan and an approval, or from a run's name, to what came of it: everything that is checked before anything is sent, the leases, the journal. */
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, LeftAlone, Plan, PlanStep } from '#model/plan.ts'
+import type { Approval, LeftAlone, Plan } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { type DeletionEntry, type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
-import { changedSince, checkApproval, type PresentNode } from './approve.ts'
+import { changedSince, checkApproval } from './approve.ts'
 import { type DeletionRunOptions, deletionKey, pendingDeletion, runDeletions } from './delete-run.ts'
 import { Journal, type RunHead, stepKey } from './journal.ts'
 import { type Lease, takeLease } from './lease.ts'
-import { type Effects, isOpen } from './node-work.ts'
+import type { Effects } from './node-work.ts'
 import { messageOf } from './pausing.ts'
 import { runWaves } from './run.ts'
-import { rollBackRun } from './take-back.ts'
+import { chunksOf, rollBackRun } from './take-back.ts'
 
 export interface SessionOptions {
   store: Store
   /** Who works: another one for each process. */
   holder: string
   effects: Effects & {
-    /** Reads the nodes anew; those that could not be read are left out. */
-    present(steps: readonly PlanStep[]): Promise<PresentNode[]>
     deleteObject: DeletionRunOptions['deleteObject']
   }
   policy: RemediationPolicy
@@ -38,6 +36,8 @@ export interface ApplyOptions extends SessionOptions {
 }
 
 const namedNodes = 5
+/** Nodes that are read together before anything is sent. */
+const readAtOnce = 200
 
 /** A run that is at its end is told of, and nothing is done. @throws OperatorError; where something was sent the journal has it */
 export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOptions): Promise<RemediationRun> {
@@ -66,17 +66,14 @@ export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOp
     const entries = await entriesOf(plan, journal)
     const deletions = await deletionsOf(plan, journal)
     if (now !== null && (now.endedAt !== null || now.state === 'rolled-back')) return documentOf(plan, now, entries, deletions)
-    const open = plan.steps.filter(step => isOpen(entries.get(stepKey(step)) as StepEntry))
-    const changed = changedSince({ steps: open }, open.length === 0 ? [] : await effects.present(open))
-    if (now === null && changed.length > 0 && !options.skipChanged) throw changedError(plan, changed)
+    if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
     const head = now ?? (await journal.begin(plan, approval, effects.clock.now().toISOString()))
     if (plan.deletions !== undefined) {
       const { clock, deleteObject } = effects
       const ended = await runDeletions({ ...options, plan, approval, journal, head, entries: deletions, leases, clock, deleteObject, end })
       return reported(documentOf(plan, ended, entries, deletions), journal)
     }
-    const reasons = new Map(changed.map(({ cluster, node, why }) => [`${cluster}/${node}`, why]))
-    const ended = await runWaves({ ...options, plan, approval, journal, head, entries, leases, changed: reasons, end })
+    const ended = await runWaves({ ...options, plan, approval, journal, head, entries, leases, end })
     return reported(documentOf(plan, ended, entries, deletions), journal)
   })
 }
@@ -111,6 +108,21 @@ const isGoingBack = (head: RunHead | null): boolean =>
 
 const onward = ({ id }: Plan): string => `highwater rollback ${id}`
 const wayBack = ({ id, deletions }: Plan): string => (deletions === undefined ? `, highwater rollback ${id} takes it back` : '')
+
+/** As far as there is time: the run begins then and pauses, and whoever goes on with it reads each node just before it is changed. @throws OperatorError */
+async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions): Promise<void> {
+  const changed: LeftAlone[] = []
+  for (const steps of chunksOf(plan.steps, readAtOnce)) {
+    if (stop.aborted || end.aborted) break
+    const present = await effects.present(steps).catch((error: unknown) => {
+      if (!end.aborted) throw error
+      return null
+    })
+    // Who was cut short has not seen that a node is gone.
+    if (present !== null && !end.aborted) changed.push(...changedSince({ steps }, present))
+  }
+  if (changed.length > 0) throw changedError(plan, changed)
+}
 
 function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError {
   const named = changed.slice(0, namedNodes).map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)

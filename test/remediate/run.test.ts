@@ -95,6 +95,27 @@ describe('before anything is sent', () => {
     expect([world.commands, await world.read(`remediation/runs/${world.plan.id}/run.json`)]).toEqual([[], null])
   })
 
+  it('are read as far as there is time: the run begins, and goes on with each read just before it', async () => {
+    const world = new World(planOf([1, 400]))
+    world.node(300).sha256 = 'a'.repeat(64)
+    const stop = new AbortController()
+    const asked: number[] = []
+    const present: SessionOptions['effects']['present'] = async steps => {
+      asked.push(steps.length)
+      stop.abort(new Error('time is over'))
+      return steps.map(one => ({ ...one, sha256: world.nodes.get(stepKey(one))?.sha256 ?? null }))
+    }
+    const paused = await world.apply({ ...fast, stop: stop.signal, effects: { present } })
+    expect([paused.state, paused.why, world.commands, asked]).toEqual(['paused', 'time is over', [], [200]])
+    asked.length = 0
+    const run = await world.apply({ policy: { pauseMs: 0, maxConcurrency: 50 }, resume: true, effects: { present } })
+    expect([run.state, run.steps.filter(({ state }) => state === 'verified').length, Math.max(...asked)]).toEqual(['done', 400, 50])
+    expect(run.steps[299]).toMatchObject({
+      state: 'skipped',
+      why: expect.stringMatching(/^changed since the plan was made: .* SHA-256 is a{64}/),
+    })
+  })
+
   it('or are passed over where that is asked for', async () => {
     const world = new World(planOf([1, 2]))
     world.node(1).sha256 = 'a'.repeat(64)

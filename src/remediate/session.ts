@@ -1,4 +1,5 @@
 /** From a plan and an approval, or from a run's name, to what came of it: everything that is checked before anything is sent, the leases, the journal. */
+import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, LeftAlone, Plan } from '#model/plan.ts'
@@ -7,7 +8,7 @@ import { type DeletionEntry, type RemediationRun, remediationSchema, type StepEn
 import { changedSince, checkApproval } from './approve.ts'
 import { type DeletionRunOptions, deletionKey, pendingDeletion, runDeletions } from './delete-run.ts'
 import { Journal, type RunHead, stepKey } from './journal.ts'
-import { type Lease, takeLease } from './lease.ts'
+import { type Lease, sightLease, takeLease } from './lease.ts'
 import type { Effects } from './node-work.ts'
 import { messageOf } from './pausing.ts'
 import { runWaves } from './run.ts'
@@ -38,6 +39,7 @@ export interface ApplyOptions extends SessionOptions {
 const namedNodes = 5
 /** Nodes that are read together before anything is sent. */
 const readAtOnce = 200
+const leasesAtOnce = 10
 
 /** A run that is at its end is told of, and nothing is done. @throws OperatorError; where something was sent the journal has it */
 export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOptions): Promise<RemediationRun> {
@@ -195,10 +197,14 @@ async function withLeases(
   const { store, holder, effects, policy, stop, onWait } = options
   const leases = new Map<string, Lease>()
   try {
+    const { clock } = effects
+    const clusters = [...new Set([...plan.steps, ...(plan.deletions ?? [])].map(({ cluster }) => cluster))].sort()
+    // All at once, so that those of one that died are waited for together.
+    const sightings = await pMap(clusters, cluster => sightLease({ store, cluster, clock }), { concurrency: leasesAtOnce })
     // In one order, so that of two that want several clusters neither waits for the other.
-    for (const cluster of [...new Set([...plan.steps, ...(plan.deletions ?? [])].map(({ cluster }) => cluster))].sort()) {
-      const { clock } = effects
-      leases.set(cluster, await takeLease({ store, cluster, run: plan.id, holder, ttlMs: policy.leaseTtlMs, clock, signal: stop, onWait }))
+    for (const [index, cluster] of clusters.entries()) {
+      const lease = { store, cluster, run: plan.id, holder, ttlMs: policy.leaseTtlMs, clock, signal: stop, onWait }
+      leases.set(cluster, await takeLease({ ...lease, seen: sightings[index] }))
     }
     return await work(leases, AbortSignal.any([options.end, ...[...leases.values()].map(({ lost }) => lost)]))
   } catch (error) {

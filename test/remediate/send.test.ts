@@ -148,7 +148,7 @@ describe('a step that is sent', () => {
     })
     const broken = await send({ ...step, content: '{"source":"mirror.example/b:1"}' })
     expect(broken).toEqual({
-      told: { kind: 'unsent', why: expect.stringContaining('does not say from where it is pulled') },
+      told: { kind: 'unsent', isCommon: false, why: expect.stringContaining('does not say from where it is pulled') },
       commandIds: [],
     })
   })

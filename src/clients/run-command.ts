@@ -37,7 +37,15 @@ export interface CommandAnswer extends InvocationOutput {
 }
 
 /** No command has gone out to the instance; after every other error one may have, and may still be taken up. */
-export class NotSent extends Error {}
+export class NotSent extends Error {
+  /** Not this instance is why but the account, or SSM itself. */
+  readonly isCommon: boolean
+
+  constructor(message: string, { isCommon = false, ...options }: ErrorOptions & { isCommon?: boolean } = {}) {
+    super(message, options)
+    this.isCommon = isCommon
+  }
+}
 
 interface Asked {
   instanceId: string
@@ -109,7 +117,7 @@ export class RunCommand {
     } catch (error) {
       if (batch.length > 1 && namesUnknownInstance(error)) return null
       // What AWS has refused has not gone out; whether a connection that broke carried it there is not known.
-      throw wasRefused(error) ? new NotSent(error.message, { cause: error }) : error
+      throw wasRefused(error) ? new NotSent(error.message, { cause: error, isCommon: !namesUnknownInstance(error) }) : error
     }
   }
 
@@ -175,7 +183,7 @@ async function orNotSent<T>(asking: Promise<T>): Promise<T> {
   try {
     return await asking
   } catch (error) {
-    throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error })
+    throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error, isCommon: true })
   }
 }
 

@@ -5,6 +5,7 @@ import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { Approval, Plan, PlanStep } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
+import { defaultReadMode, promisedSources } from '#model/read-mode.ts'
 import type { NodeRecord } from '#model/record.ts'
 import type { RemediationRun, StepEntry, Verification } from '#model/remediation.ts'
 import { Applier } from '#remediate/apply.ts'
@@ -108,9 +109,9 @@ class LiveNodes {
 
   async send(step: PlanStep, ...command: [action: Parameters<Applier['send']>[1], onSent: Parameters<Applier['send']>[2]]) {
     const place = await this.#placeOf(step.cluster).catch((error: Error) => error.message)
-    if (place === null) return { kind: 'unsent', why: `it is not known in which account and region cluster ${step.cluster} is` } as const
-    if (typeof place === 'string') return { kind: 'unsent', why: place } as const
-    return this.#applierOf(place).send(step, ...command)
+    const found = place ?? `it is not known in which account and region cluster ${step.cluster} is`
+    if (typeof found === 'string') return { kind: 'unsent', why: found, isCommon: true } as const
+    return this.#applierOf(found).send(step, ...command)
   }
 
   async before(steps: readonly PlanStep[]): Promise<Before> {
@@ -119,13 +120,19 @@ class LiveNodes {
     const clusters = await freshClusters(steps, { ...this.#fresh, depth: 'pods' })
     // How many of all are NotReady says whether something else is wrong with the cluster.
     const rest = await freshClusters(others, { ...this.#fresh, depth: 'nodes' })
-    const before = { reasons: [] as string[], nodes: new Map<string, string>(), readyPods: new Map<string, string[] | null>() }
+    const before = {
+      reasons: [] as string[],
+      nodes: new Map<string, string>(),
+      later: new Set<string>(),
+      readyPods: new Map<string, string[] | null>(),
+    }
     for (const [cluster, fresh] of clusters) {
       const own = steps.filter(step => step.cluster === cluster)
       const all = { ...fresh, nodes: [...fresh.nodes, ...(rest.get(cluster)?.nodes ?? [])] }
       const blockers = blockersOf(own, all, this.#options.policy.remediation, this.#now())
       before.reasons.push(...blockers.cluster.map(why => `${cluster}: ${why}`))
       for (const [node, why] of blockers.nodes) before.nodes.set(keyOf({ cluster, node }), why)
+      for (const node of blockers.later) before.later.add(keyOf({ cluster, node }))
       for (const record of fresh.nodes) before.readyPods.set(recordKey(record), readyPodsOf(record))
     }
     return before
@@ -180,7 +187,7 @@ class LiveNodes {
       const { cluster, node, method } = step
       const sha256 = method === 'bottlerocket' ? settingsSha256(record.host ?? null) : hashOnDisk(step, record)
       const instanceId = instanceIdOf(nodeIdentity(record.node)) ?? 'none that is known'
-      present.push({ cluster, node, instanceId, sha256, kubeletStartedAt: kubeletStartedAt(record) })
+      present.push({ cluster, node, instanceId, sha256, unread: whyUnread(record), kubeletStartedAt: kubeletStartedAt(record) })
     }
     return present
   }
@@ -232,6 +239,12 @@ class LiveNodes {
     this.#appliers.set(key, applier)
     return applier
   }
+}
+
+/** What is on the node's disk. */
+function whyUnread({ mode = defaultReadMode, errors = [] }: NodeRecord): string | null {
+  if (!promisedSources[mode].includes('host')) return `that takes mode ssm or both, and its cluster is read in mode ${mode}`
+  return errors.find(({ what }) => what === 'host')?.message ?? null
 }
 
 const recordKey = ({ cluster, node }: NodeRecord): string => keyOf({ cluster, node: nodeIdentity(node).name })

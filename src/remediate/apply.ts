@@ -18,8 +18,8 @@ import { sourceIn } from './remedies/pull-image.ts'
 /** What came of one command to one node. */
 export type Told =
   | { kind: 'answer'; answer: ApplyAnswer }
-  /** It is certain that nothing has gone out. */
-  | { kind: 'unsent'; why: string }
+  /** It is certain that nothing has gone out; `isCommon`: the account or SSM is why, and no node of them would be sent anything now. */
+  | { kind: 'unsent'; why: string; isCommon: boolean }
   /** It may have done what it was told, or do so yet; `isRefused`: this command has not. */
   | { kind: 'unknown'; why: string; isRefused: boolean }
 
@@ -67,7 +67,7 @@ export class Applier {
       return read.isKnown ? { kind: 'answer', answer: read.answer } : { kind: 'unknown', why: read.why, isRefused: read.isRefused }
     } catch (error) {
       const why = oneLine(error instanceof Error ? error.message : String(error), 600)
-      return error instanceof NotSent ? { kind: 'unsent', why } : { kind: 'unknown', why, isRefused: false }
+      return error instanceof NotSent ? { kind: 'unsent', why, isCommon: error.isCommon } : { kind: 'unknown', why, isRefused: false }
     }
   }
 
@@ -88,7 +88,7 @@ export class Applier {
   async #prepared({ document, parameters }: Sending): Promise<RunCommand> {
     const { run, answerTimeoutMs, signal } = this.#options
     const pinned = await pinnedDocument(this.#ssm, document, applyDocumentHashes[document], signal).catch(error => {
-      throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error })
+      throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error, isCommon: true })
     })
     return new RunCommand(this.#ssm, {
       document: pinned,

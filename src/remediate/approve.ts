@@ -68,6 +68,8 @@ export interface PresentNode {
   instanceId: string
   /** Of the step's path; hex or `absent`. Null: it was not read. */
   sha256: string | null
+  /** Why it was not, where that is known. */
+  unread?: string | null
   /** RFC 3339; null: nobody told. */
   kubeletStartedAt: string | null
 }
@@ -83,7 +85,7 @@ export function changedSince({ steps }: Pick<Plan, 'steps'>, present: readonly P
     const changed = (why: string): LeftAlone[] => [{ cluster, node, why }]
     if (found === undefined) return changed('the node is gone, or was not read again')
     if (found.instanceId !== instanceId) return changed(`the node is another instance now: ${found.instanceId}, planned was ${instanceId}`)
-    if (found.sha256 === null) return changed(`${path} was not read again: that takes mode ssm or both`)
+    if (found.sha256 === null) return changed(`${path} was not read again${found.unread ? `: ${found.unread}` : ''}`)
     if (found.sha256 !== oldSha256 && found.sha256 !== newSha256)
       return changed(
         method === 'pull-image'

@@ -3,7 +3,8 @@
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Blast } from '#model/plan.ts'
-import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject } from '#model/record.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
+import { type Budget, budgetOf } from './budget.ts'
 import { isActive, isReady, podName } from './pods.ts'
 
 /** Of one node. */
@@ -19,10 +20,12 @@ export interface NodeBlast {
 
 export const budgetResource = 'poddisruptionbudgets.policy'
 
-interface Budget {
-  name: string
-  isAtLimit: boolean
-  matches(labels: Readonly<Record<string, unknown>>): boolean
+/** Of one node, under one PodDisruptionBudget. */
+export interface Disruption {
+  /** How many of its pods turn NotReady. */
+  pods: number
+  /** How many may, on all nodes together. */
+  allowed: number
 }
 
 /** What a fleet's records say of owners and budgets, gathered before any node is planned. */
@@ -63,7 +66,7 @@ export class FleetPods {
     const nothing = { notReadyPods: 0, singletons: [], startupProbes: 0, imagesForgotten: images.length }
     if (!Array.isArray(pods)) return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
     const active = pods.filter(isActive)
-    const flipping = isStatusKept ? [] : active.filter(pod => isReady(pod) && isProbed(pod))
+    const flipping = isStatusKept ? [] : active.filter(isFlipping)
     const restarting = isStatusKept ? [] : active.flatMap(startedContainers)
     return {
       ...nothing,
@@ -75,15 +78,32 @@ export class FleetPods {
     }
   }
 
-  #budgetsAtLimit(cluster: string, { metadata }: KubernetesPod): string[] {
+  /** By budget, as `namespace/name`: what the restart of its kubelet does to it. */
+  disruptionsOf({ cluster, pods }: NodeRecord): Map<string, Disruption> {
+    const found = new Map<string, Disruption>()
+    for (const pod of (pods ?? []).filter(isFlipping))
+      for (const { name, allowed } of this.#budgetsOf(cluster, pod)) found.set(name, { pods: (found.get(name)?.pods ?? 0) + 1, allowed })
+    return found
+  }
+
+  #budgetsAtLimit(cluster: string, pod: KubernetesPod): string[] {
+    return this.#budgetsOf(cluster, pod).flatMap(({ name, allowed }) => (allowed <= 0 ? [name] : []))
+  }
+
+  /** By `namespace/name`. */
+  #budgetsOf(cluster: string, { metadata }: KubernetesPod): Pick<Budget, 'name' | 'allowed'>[] {
     const namespace = metadata?.namespace ?? ''
     const found = this.#budgets.get(`${cluster}/${namespace}`) ?? []
-    return found.filter(({ isAtLimit, matches }) => isAtLimit && matches(metadata?.labels ?? {})).map(({ name }) => `${namespace}/${name}`)
+    return found
+      .filter(({ matches }) => matches(metadata?.labels ?? {}))
+      .map(({ name, allowed }) => ({ name: `${namespace}/${name}`, allowed }))
   }
 }
 
 const isProbed = ({ spec }: KubernetesPod): boolean =>
   (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) => Boolean(readinessProbe ?? startupProbe))
+
+const isFlipping = (pod: KubernetesPod): boolean => isActive(pod) && isReady(pod) && isProbed(pod)
 
 function startedContainers({ spec, status }: KubernetesPod): string[] {
   const started = new Set((status?.containerStatuses ?? []).flatMap(({ name, started: isStarted }) => (isStarted && name ? [name] : [])))
@@ -95,37 +115,6 @@ function ownerOf(cluster: string, { metadata }: KubernetesPod): string | null {
   const owner = (metadata?.ownerReferences ?? []).find(({ controller }) => controller)
   if (owner?.uid === undefined || owner.kind === 'DaemonSet' || owner.kind === 'Node') return null
   return `${cluster}/${owner.uid}`
-}
-
-/** Upstream: api/policy/v1 PodDisruptionBudget; an empty selector matches every pod of the namespace. */
-function budgetOf(item: RawObject): { namespace: string; budget: Budget } | null {
-  const { metadata, spec, status } = item
-  if (!isRawObject(metadata) || !isRawObject(spec) || typeof metadata.namespace !== 'string') return null
-  const selector = isRawObject(spec.selector) ? spec.selector : null
-  const allowed = isRawObject(status) ? status.disruptionsAllowed : undefined
-  return {
-    namespace: metadata.namespace,
-    budget: {
-      name: String(metadata.name ?? ''),
-      // A budget that no controller has looked at yet allows none.
-      isAtLimit: typeof allowed !== 'number' || allowed <= 0,
-      matches: labels => selector !== null && isSelected(selector, labels),
-    },
-  }
-}
-
-function isSelected({ matchLabels, matchExpressions }: RawObject, labels: Readonly<Record<string, unknown>>): boolean {
-  const pairs = isRawObject(matchLabels) ? Object.entries(matchLabels) : []
-  const expressions = Array.isArray(matchExpressions) ? matchExpressions.filter(isRawObject) : []
-  return pairs.every(([key, value]) => labels[key] === value) && expressions.every(expression => isMet(expression, labels))
-}
-
-function isMet({ key, operator, values }: RawObject, labels: Readonly<Record<string, unknown>>): boolean {
-  const value = labels[String(key)]
-  const isAmong = Array.isArray(values) && values.includes(value)
-  if (operator === 'Exists') return value !== undefined
-  if (operator === 'DoesNotExist') return value === undefined
-  return operator === 'In' ? value !== undefined && isAmong : !isAmong
 }
 
 const sampled = 20

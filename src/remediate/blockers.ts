@@ -26,6 +26,8 @@ export interface Blockers {
   cluster: string[]
   /** By node name, of the wave. */
   nodes: Map<string, string>
+  /** Names of nodes that come after the others of the wave: together they would disrupt more pods than PodDisruptionBudgets allow. */
+  later: Set<string>
 }
 
 const shownNames = 5
@@ -42,16 +44,19 @@ export function blockersOf(wave: readonly PlanStep[], fresh: FreshCluster, polic
     }),
   )
   const records = wave.flatMap(({ node }) => byName.get(node) ?? [])
-  const restarting = wave.filter(({ method }) => restartsKubelet(method)).flatMap(({ node }) => byName.get(node) ?? [])
+  const restarting = wave
+    .filter(({ method, node }) => restartsKubelet(method) && !nodes.has(node))
+    .flatMap(({ node }) => byName.get(node) ?? [])
+  const budgets = budgetBlockers(restarting, fresh)
   const cluster = [
     ...windowBlockers(policy, now),
     ...fresh.alarms.map(alarm => `the alarm ${alarm}`),
     ...statusBlockers(fresh.cluster),
     ...nodegroupBlockers(records, fresh.cluster),
     ...unreadyBlockers(fresh.nodes, policy),
-    ...budgetBlockers(restarting, fresh),
+    ...budgets.reasons,
   ]
-  return { cluster, nodes }
+  return { cluster, nodes, later: budgets.later }
 }
 
 /** Null: nothing. */
@@ -118,18 +123,42 @@ function unreadyBlockers(nodes: readonly NodeRecord[], { maxUnreadyPercent }: Re
   ]
 }
 
-/** A kubelet's restart turns pods NotReady, which counts as much as an eviction would. */
-function budgetBlockers(restarting: readonly NodeRecord[], { cluster: read, budgets }: FreshCluster): string[] {
+/** A kubelet's restart turns pods NotReady, which counts as much as an eviction would; nodes that are changed at once count together. */
+function budgetBlockers(
+  restarting: readonly NodeRecord[],
+  { cluster: read, budgets }: FreshCluster,
+): { reasons: string[]; later: Set<string> } {
+  const later = new Set<string>()
   const turning = restarting.filter(record => !isStatusKept(record))
-  if (turning.length === 0) return []
-  if (budgets === null) return [`PodDisruptionBudgets were not read${read === null ? '' : because(read, budgetResource)}`]
+  if (turning.length === 0) return { reasons: [], later }
+  if (budgets === null)
+    return { reasons: [`PodDisruptionBudgets were not read${read === null ? '' : because(read, budgetResource)}`], later }
   const pods = new FleetPods()
   const [{ cluster = '' } = {}] = turning
   pods.takeObjects({ kind: 'Objects', cluster, resource: budgetResource, items: [...budgets] })
   const unread = turning.filter(record => !Array.isArray(record.pods)).map(({ node }) => node.metadata?.name ?? '')
-  if (unread.length > 0) return [`which PodDisruptionBudgets cover their pods is not known: the pods of ${named(unread)} were not read`]
-  const atLimit = [...new Set(turning.flatMap(record => pods.blastOf(record, false).budgetsAtLimit ?? []))].sort()
-  return atLimit.length > 0 ? [`PodDisruptionBudgets that cover its pods allow no disruption now: ${named(atLimit)}`] : []
+  if (unread.length > 0)
+    return { reasons: [`which PodDisruptionBudgets cover their pods is not known: the pods of ${named(unread)} were not read`], later }
+  const atLimit = new Set<string>()
+  const tooFew = new Set<string>()
+  const taken = new Map<string, number>()
+  for (const record of turning) {
+    const disruptions = [...pods.disruptionsOf(record)]
+    const { name } = nodeIdentity(record.node)
+    for (const [budget, { pods: count, allowed }] of disruptions) {
+      if (allowed <= 0) atLimit.add(budget)
+      else if (count > allowed) tooFew.add(`${budget} (${allowed}, and ${name} has ${count} of its pods)`)
+    }
+    if (disruptions.some(([budget, { pods: count, allowed }]) => (taken.get(budget) ?? 0) + count > allowed)) later.add(name)
+    else for (const [budget, { pods: count }] of disruptions) taken.set(budget, (taken.get(budget) ?? 0) + count)
+  }
+  const reasons = [
+    ...(atLimit.size > 0 ? [`PodDisruptionBudgets that cover its pods allow no disruption now: ${named([...atLimit].sort())}`] : []),
+    ...(tooFew.size > 0
+      ? [`PodDisruptionBudgets allow fewer disruptions now than the restart of one kubelet makes: ${named([...tooFew])}`]
+      : []),
+  ]
+  return { reasons, later }
 }
 
 function isStatusKept({ node, configz }: NodeRecord): boolean {

@@ -17,8 +17,16 @@ export interface LeaseOptions {
   ttlMs: number
   clock: Clock
   signal: AbortSignal
+  /** What lay there when it was looked at first; absent: it is looked at now. */
+  seen?: Sighting | null
   /** Said once when it has to be waited for. */
   onWait?: (text: string) => void
+}
+
+/** Of a lease: from then on it is not known to have been renewed. */
+export interface Sighting {
+  text: string
+  sinceMs: number
 }
 
 interface LeaseText {
@@ -102,11 +110,18 @@ export class Lease {
   }
 }
 
+/** Null: nobody has ever held it. @throws what the store throws */
+export async function sightLease({ store, cluster, clock }: Pick<LeaseOptions, 'store' | 'cluster' | 'clock'>): Promise<Sighting | null> {
+  const found = await store.read(leaseKey(cluster))
+  return found === null ? null : { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() }
+}
+
 /** Waits while it is not known whether its holder still lives. @throws OperatorError when another one holds it, or what the store throws */
 export async function takeLease(options: LeaseOptions): Promise<Lease> {
   const { store, cluster, holder, clock, ttlMs, signal } = options
   const key = leaseKey(cluster)
-  let seen: { text: string; sinceMs: number } | null = null
+  let seen = options.seen ?? null
+  let isSaid = false
   for (;;) {
     signal.throwIfAborted()
     const askedMs = clock.elapsedMs()
@@ -119,13 +134,14 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
     // Our own: the answer to the write was lost.
     const isFree = lease?.holder === holder || hasEnded(lease, clock.now())
     if (!isFree && seen !== null && seen.text !== text) throw heldByAnother(cluster, lease)
-    if (!isFree && seen === null) options.onWait?.(waitText(options, lease))
     seen ??= { text, sinceMs: clock.elapsedMs() }
     const unheardMs = Math.max(ttlMs, Math.min(lease?.ttlMs ?? 0, longestTtlMs))
     if (isFree || clock.elapsedMs() - seen.sinceMs >= unheardMs) {
       if (await store.replace(key, mine, 'application/json', found.version)) return new Lease(options, askedMs + ttlMs)
       continue
     }
+    if (!isSaid) options.onWait?.(waitText(options, lease))
+    isSaid = true
     await clock.sleep(ttlMs / 6, signal)
   }
 }

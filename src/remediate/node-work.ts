@@ -3,10 +3,12 @@ import type { PlanStep } from '#model/plan.ts'
 import type { StepEntry, StepState, Verification } from '#model/remediation.ts'
 import type { ApplyAction } from './answer.ts'
 import type { Told } from './apply.ts'
+import type { PresentNode } from './approve.ts'
 import type { Clock } from './clock.ts'
 import { type Conclusion, concludeApply, concludeRollback, whatItSaid } from './conclude.ts'
 import { type Journal, Overtaken, stepKey } from './journal.ts'
 import type { Lease } from './lease.ts'
+import { Paused } from './pausing.ts'
 
 /** What stands in the way of a change at this moment, and what has to be known of the nodes before it. */
 export interface Before {
@@ -14,6 +16,8 @@ export interface Before {
   reasons: string[]
   /** By `cluster/node`: why this node may not be sent to now. */
   nodes: ReadonlyMap<string, string>
+  /** As `cluster/node`: not together with the others, but after them. Never all that could be sent to. */
+  later: ReadonlySet<string>
   /** By `cluster/node`: ready pods as `namespace/name`; null: not read. */
   readyPods: ReadonlyMap<string, string[] | null>
 }
@@ -28,7 +32,9 @@ export interface ImageUse {
 export interface Effects {
   clock: Clock
   send(step: PlanStep, action: ApplyAction, onSent: (commandId: string) => void): Promise<Told>
-  /** Reads the nodes anew. */
+  /** Reads the nodes anew; those that could not be read are left out. */
+  present(steps: readonly PlanStep[]): Promise<PresentNode[]>
+  /** Likewise, and their clusters. */
   before(steps: readonly PlanStep[]): Promise<Before>
   /** Reads the nodes anew. By `cluster/node`; one that is missing could not be read. */
   verify(nodes: readonly { step: PlanStep; entry: StepEntry }[]): Promise<ReadonlyMap<string, Verification>>
@@ -61,6 +67,8 @@ const touched = new Set<StepState>(['sending', 'sent', 'applied', 'verified', 'r
 /** Whether nothing was ever sent to it. */
 export const isOpen = ({ state }: StepEntry): boolean => state === 'pending' || state === 'skipped'
 
+const isCommon = (told: Told): told is Told & { kind: 'unsent' } => told.kind === 'unsent' && told.isCommon
+
 export class NodeWork {
   readonly #options: NodeWorkOptions
 
@@ -74,30 +82,41 @@ export class NodeWork {
     return entry
   }
 
-  /** Ends in `applied`, `restored`, `failed`, `skipped` or `broken`, or, where the node did not say, in `sending` or `sent`. */
+  /**
+   * Ends in `applied`, `restored`, `failed`, `skipped` or `broken`, or, where the node did not say, in `sending` or `sent`.
+   * @throws Paused where the account or SSM is why nothing can be sent: then no node is at fault, and one that is new stays open
+   */
   async apply(step: PlanStep, before: Pick<StepEntry, 'readyPods' | 'usedBytesBefore'>): Promise<void> {
-    const isNew = isOpen(this.entry(step))
+    const { state } = this.entry(step)
+    let isNew = isOpen(this.entry(step))
     let said: Told | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
-      await this.note(step, { state: 'sending', why: null }, isNew && attempt === 0 ? before : {})
+      await this.note(step, { state: 'sending', why: null }, isNew ? before : {})
       said = await this.#send(step, 'apply', commandId =>
         this.note(step, { state: 'sent', why: null }, { commandIds: [...this.entry(step).commandIds, commandId] }),
       )
-      const conclusion = concludeApply(said, isNew && attempt === 0, step.oldSha256)
+      const conclusion = isCommon(said) ? null : concludeApply(said, isNew, step.oldSha256)
       if (conclusion !== null) return this.#conclude(step, conclusion, said)
+      isNew &&= said.kind === 'unsent'
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
+      if (this.#options.end.aborted && isCommon(said)) break
       // Whoever was told to end knows nothing of this node: the next one asks it.
       if (this.#options.end.aborted) return
     }
     if (said === null) return
+    if (isCommon(said)) {
+      // As if it had not been begun: nothing has gone out.
+      if (isNew) await this.note(step, { state, why: said.why })
+      throw new Paused(`nothing can be sent: ${said.why}`)
+    }
     const isBroken = said.kind === 'answer' && said.answer.outcome === 'broken'
     const why = `after ${tries} commands it is not known what became of it: ${whatItSaid(said)}`
     await this.#conclude(step, { state: isBroken ? 'broken' : this.entry(step).state, why }, said)
   }
 
-  /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; where it was told to end, as it was. @param why for people */
+  /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; where it was told to end, as it was. @param why for people @throws Paused likewise */
   rollBack(step: PlanStep, why: string): Promise<void> {
     return this.#goBack(step, why, 'rolled-back')
   }
@@ -130,6 +149,7 @@ export class NodeWork {
       if (said.kind === 'unsent' && (await this.passOverGone(step))) return
     }
     if (said === null) return
+    if (isCommon(said)) throw new Paused(`nothing can be sent: ${said.why}`)
     await this.#notBack(step, why, whatItSaid(said), said)
   }
 

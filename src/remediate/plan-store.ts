@@ -43,7 +43,7 @@ export async function keptRun(store: Store, run: string): Promise<{ plan: Plan; 
 
 const headForm = /^remediation\/runs\/([a-f0-9]{16})\/run\.json$/
 
-/** Runs that are not at their end, and are not being taken back; by name. */
+/** Runs that are not at their end, those that are being taken back among them; by name. */
 export async function openRuns(store: Store): Promise<string[]> {
   const open: string[] = []
   for await (const key of store.list('remediation/runs/')) {
@@ -59,7 +59,7 @@ async function isToGoOn(journal: Journal): Promise<boolean> {
     if (error instanceof OperatorError) return 'unreadable' as const
     throw error
   })
-  return head === 'unreadable' || (head !== null && head.endedAt === null && head.state !== 'rolled-back')
+  return head === 'unreadable' || (head !== null && head.endedAt === null)
 }
 
 /** A later approval of the same plan stands in place of an earlier one. @returns where it lies, for people */

@@ -2,6 +2,7 @@
 import type { Approval, PlanStep } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import type { RunState, StepState } from '#model/remediation.ts'
+import { changedSince } from './approve.ts'
 import { awaitVerified } from './await-verified.ts'
 import { endPassing, isPassing } from './end-passing.ts'
 import { Overtaken, type RunHead, stepKey } from './journal.ts'
@@ -13,8 +14,6 @@ import { all, chunksOf, type TakeBackOptions, takeBackWave, wavesOf } from './ta
 export interface RunOptions extends TakeBackOptions {
   approval: Approval
   policy: RemediationPolicy
-  /** By `cluster/node`: why the plan no longer fits a node. Nothing is sent to it. */
-  changed: ReadonlyMap<string, string>
   /** Nothing more is sent; what is under way is waited for. */
   stop: AbortSignal
 }
@@ -24,6 +23,11 @@ class TooManyErrors extends Error {}
 
 const provenStates = new Set<StepState>(['verified', 'returning', 'pruned'])
 const failedStates = new Set<StepState>(['restored', 'failed', 'broken', 'rolled-back'])
+
+function unread(error: unknown): never {
+  if (!isOfTheWorld(error)) throw error
+  throw new Paused(`the nodes could not be read anew: ${messageOf(error)}`)
+}
 
 /**
  * Goes on from wherever the journal says.
@@ -71,17 +75,19 @@ class Run {
     )
     for (const some of chunksOf(left, this.#options.policy.maxConcurrency)) await this.#change(some, null)
     this.#requireFewErrors()
-    let open = await this.#unchanged(steps.filter(step => isOpen(this.#work.entry(step))))
+    let open = steps.filter(step => isOpen(this.#work.entry(step)))
     if (open.length > 0) await this.#pauseAfter(this.#waves[index - 1] ?? [])
     while (open.length > 0) {
       this.#mayGoOn()
-      const chunk = this.#next(open)
+      const next = this.#next(open)
+      const before = await this.#before(next)
+      const chunk = next.filter(step => !before.later.has(stepKey(step)))
       open = open.filter(step => !chunk.includes(step))
-      const before = await this.#before(chunk)
-      const free = chunk.filter(step => !before.nodes.has(stepKey(step)))
+      const unblocked = chunk.filter(step => !before.nodes.has(stepKey(step)))
       for (const step of chunk)
-        if (!free.includes(step)) await this.#work.note(step, { state: 'skipped', why: before.nodes.get(stepKey(step)) ?? null })
+        if (!unblocked.includes(step)) await this.#work.note(step, { state: 'skipped', why: before.nodes.get(stepKey(step)) ?? null })
       this.#mayGoOn()
+      const free = await this.#unchanged(unblocked)
       const use = await this.#imageUse(free)
       this.#mayGoOn()
       await this.#change(free, step => ({
@@ -91,14 +97,19 @@ class Run {
     }
   }
 
-  /** Those that are still what the plan was made for. */
-  async #unchanged(steps: readonly PlanStep[]): Promise<PlanStep[]> {
-    const { changed } = this.#options
-    for (const step of steps) {
-      const why = changed.get(stepKey(step))
-      if (why !== undefined) await this.#work.note(step, { state: 'skipped', why: `changed since the plan was made: ${why}` })
+  /** Those that are still what the plan was made for, read just before they are changed. */
+  async #unchanged(steps: PlanStep[]): Promise<PlanStep[]> {
+    if (steps.length === 0) return []
+    const present = await this.#options.effects.present(steps).catch(unread)
+    // Who was told to end meanwhile may not have read them all.
+    this.#mayGoOn()
+    const changed = changedSince({ steps }, present)
+    for (const { cluster, node, why } of changed) {
+      const step = steps.find(one => stepKey(one) === stepKey({ cluster, node }))
+      if (step !== undefined) await this.#work.note(step, { state: 'skipped', why: `changed since the plan was made: ${why}` })
     }
-    return steps.filter(step => !changed.has(stepKey(step)))
+    const keys = new Set(changed.map(stepKey))
+    return steps.filter(step => !keys.has(stepKey(step)))
   }
 
   /** Of a cohort of which nothing is proven yet, one node alone. */
@@ -116,10 +127,7 @@ class Run {
   }
 
   async #before(chunk: readonly PlanStep[]): Promise<Before> {
-    const before = await this.#options.effects.before(chunk).catch((error: unknown) => {
-      if (!isOfTheWorld(error)) throw error
-      throw new Paused(`the nodes could not be read anew: ${messageOf(error)}`)
-    })
+    const before = await this.#options.effects.before(chunk).catch(unread)
     if (before.reasons.length > 0) throw new Paused(before.reasons.join('; '))
     return before
   }

@@ -1,25 +1,24 @@
 /** From a plan and an approval, or from a run's name, to what came of it: everything that is checked before anything is sent, the leases, the journal. */
+import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { Approval, LeftAlone, Plan, PlanStep } from '#model/plan.ts'
+import type { Approval, LeftAlone, Plan } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { type DeletionEntry, type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
-import { changedSince, checkApproval, type PresentNode } from './approve.ts'
+import { changedSince, checkApproval } from './approve.ts'
 import { type DeletionRunOptions, deletionKey, pendingDeletion, runDeletions } from './delete-run.ts'
 import { goneOnBy, Journal, type RunHead, stepKey } from './journal.ts'
-import { type Lease, takeLease } from './lease.ts'
-import { type Effects, isOpen } from './node-work.ts'
+import { type Lease, sightLease, takeLease } from './lease.ts'
+import type { Effects } from './node-work.ts'
 import { messageOf } from './pausing.ts'
 import { runWaves } from './run.ts'
-import { rollBackRun } from './take-back.ts'
+import { chunksOf, rollBackRun } from './take-back.ts'
 
 export interface SessionOptions {
   store: Store
   /** Who works: another one for each process. */
   holder: string
   effects: Effects & {
-    /** Reads the nodes anew; those that could not be read are left out. */
-    present(steps: readonly PlanStep[]): Promise<PresentNode[]>
     deleteObject: DeletionRunOptions['deleteObject']
   }
   policy: RemediationPolicy
@@ -38,42 +37,45 @@ export interface ApplyOptions extends SessionOptions {
 }
 
 const namedNodes = 5
+/** Nodes that are read together before anything is sent. */
+const readAtOnce = 200
+const leasesAtOnce = 10
 
 /** A run that is at its end is told of, and nothing is done. @throws OperatorError; where something was sent the journal has it */
 export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOptions): Promise<RemediationRun> {
   const { store, effects, holder, policy } = options
   if (plan.steps.length === 0 && (plan.deletions ?? []).length === 0)
     throw new OperatorError(`Plan ${plan.id} changes no node and deletes nothing: there is nothing to apply`)
-  checkApproval(plan, approval, effects.clock.now().toISOString(), policy.auto)
   const journal = new Journal(store, plan.id, holder)
   const known = await journal.head()
+  // Nobody has to allow that what was changed is put back.
+  if (!isGoingBack(known)) checkApproval(plan, approval, effects.clock.now().toISOString(), policy.auto)
   if (known !== null && known.plan !== plan.digest)
     throw new OperatorError(`${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`)
   if (known !== null && known.endedAt !== null)
     return documentOf(plan, known, await entriesOf(plan, journal), await deletionsOf(plan, journal))
-  if (known?.state === 'rolled-back')
-    throw new OperatorError(`Run ${plan.id} is being taken back, and that is not at its end: highwater rollback ${plan.id} goes on with it`)
+  if (known?.state === 'rolled-back') {
+    if (options.resume) return rollBack(plan.id, options)
+    throw new OperatorError(`Run ${plan.id} is being taken back, and that is not at its end: ${onward(plan)} or --resume goes on with it`)
+  }
   if (known !== null && !options.resume)
     throw new OperatorError(
       `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it${wayBack(plan)}`,
     )
-  return withLeases(plan, options, async (leases, end) => {
+  return withLeases(plan, options, `--resume goes on with it${wayBack(plan)}`, async (leases, end) => {
     // Anew: another one may have come to its end while the lease was waited for.
     const now = await journal.head()
     const entries = await entriesOf(plan, journal)
     const deletions = await deletionsOf(plan, journal)
     if (now !== null && (now.endedAt !== null || now.state === 'rolled-back')) return documentOf(plan, now, entries, deletions)
-    const open = plan.steps.filter(step => isOpen(entries.get(stepKey(step)) as StepEntry))
-    const changed = changedSince({ steps: open }, open.length === 0 ? [] : await effects.present(open))
-    if (now === null && changed.length > 0 && !options.skipChanged) throw changedError(plan, changed)
+    if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
     const head = now === null ? await journal.begin(plan, approval, effects.clock.now().toISOString()) : goneOnBy(now, approval.by)
     if (plan.deletions !== undefined) {
       const { clock, deleteObject } = effects
       const ended = await runDeletions({ ...options, plan, approval, journal, head, entries: deletions, leases, clock, deleteObject, end })
       return reported(documentOf(plan, ended, entries, deletions), journal)
     }
-    const reasons = new Map(changed.map(({ cluster, node, why }) => [`${cluster}/${node}`, why]))
-    const ended = await runWaves({ ...options, plan, approval, journal, head, entries, leases, changed: reasons, end })
+    const ended = await runWaves({ ...options, plan, approval, journal, head, entries, leases, end })
     return reported(documentOf(plan, ended, entries, deletions), journal)
   })
 }
@@ -91,7 +93,7 @@ export async function rollBack(run: string, options: SessionOptions): Promise<Re
     throw new OperatorError(
       `Run ${run} deletes objects of clusters, and nothing brings those back. What it has not deleted yet stays unless it is resumed`,
     )
-  return withLeases(plan, options, async (leases, end) => {
+  return withLeases(plan, options, `${onward(plan)} goes on with it`, async (leases, end) => {
     const head = await journal.head()
     if (head === null || head.plan !== plan.digest || plan.id !== run)
       throw new OperatorError(`The journal of run ${run} in ${store.location} has the plan of another run. Nothing was sent`, {
@@ -103,7 +105,26 @@ export async function rollBack(run: string, options: SessionOptions): Promise<Re
   })
 }
 
+const isGoingBack = (head: RunHead | null): boolean =>
+  head !== null && head.endedAt === null && (head.state === 'stopped' || head.state === 'rolled-back')
+
+const onward = ({ id }: Plan): string => `highwater rollback ${id}`
 const wayBack = ({ id, deletions }: Plan): string => (deletions === undefined ? `, highwater rollback ${id} takes it back` : '')
+
+/** As far as there is time: the run begins then and pauses, and whoever goes on with it reads each node just before it is changed. @throws OperatorError */
+async function requireUnchanged(plan: Plan, { effects, stop, end }: ApplyOptions): Promise<void> {
+  const changed: LeftAlone[] = []
+  for (const steps of chunksOf(plan.steps, readAtOnce)) {
+    if (stop.aborted || end.aborted) break
+    const present = await effects.present(steps).catch((error: unknown) => {
+      if (!end.aborted) throw error
+      return null
+    })
+    // Who was cut short has not seen that a node is gone.
+    if (present !== null && !end.aborted) changed.push(...changedSince({ steps }, present))
+  }
+  if (changed.length > 0) throw changedError(plan, changed)
+}
 
 function changedError(plan: Plan, changed: readonly LeftAlone[]): OperatorError {
   const named = changed.slice(0, namedNodes).map(({ cluster, node, why }) => `${cluster}/${node}: ${why}`)
@@ -170,21 +191,26 @@ async function reported(run: RemediationRun, journal: Journal): Promise<Remediat
 async function withLeases(
   plan: Plan,
   options: SessionOptions,
+  goesOn: string,
   work: (leases: ReadonlyMap<string, Lease>, end: AbortSignal) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
   const { store, holder, effects, policy, stop, onWait } = options
   const leases = new Map<string, Lease>()
   try {
+    const { clock } = effects
+    const clusters = [...new Set([...plan.steps, ...(plan.deletions ?? [])].map(({ cluster }) => cluster))].sort()
+    // All at once, so that those of one that died are waited for together.
+    const sightings = await pMap(clusters, cluster => sightLease({ store, cluster, clock }), { concurrency: leasesAtOnce })
     // In one order, so that of two that want several clusters neither waits for the other.
-    for (const cluster of [...new Set([...plan.steps, ...(plan.deletions ?? [])].map(({ cluster }) => cluster))].sort()) {
-      const { clock } = effects
-      leases.set(cluster, await takeLease({ store, cluster, run: plan.id, holder, ttlMs: policy.leaseTtlMs, clock, signal: stop, onWait }))
+    for (const [index, cluster] of clusters.entries()) {
+      const lease = { store, cluster, run: plan.id, holder, ttlMs: policy.leaseTtlMs, clock, signal: stop, onWait }
+      leases.set(cluster, await takeLease({ ...lease, seen: sightings[index] }))
     }
     return await work(leases, AbortSignal.any([options.end, ...[...leases.values()].map(({ lost }) => lost)]))
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
-      `Run ${plan.id} broke off: ${messageOf(error)}. The journal in ${store.location} knows what was sent: --resume goes on with it${wayBack(plan)}`,
+      `Run ${plan.id} broke off: ${messageOf(error)}. The journal in ${store.location} knows what was sent: ${goesOn}`,
       { isBadInput: false, cause: error },
     )
   } finally {

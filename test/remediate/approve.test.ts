@@ -117,7 +117,11 @@ describe('changedSince', () => {
     ['a file that was written since', { sha256: 'f'.repeat(64) }, 'was changed since the plan'],
     ['an instance that was replaced', { instanceId: 'i-00000000' }, 'another instance now: i-00000000'],
     ['a node that is gone', { node: 'gone' }, 'the node is gone'],
-    ['a file that was not read', { sha256: null }, 'was not read again: that takes mode ssm or both'],
+    [
+      'a file that was not read',
+      { sha256: null, unread: 'that takes mode ssm or both' },
+      'was not read again: that takes mode ssm or both',
+    ],
     ['a kubelet that was started since', { kubeletStartedAt: '2026-11-21T06:00:00Z' }, 'its kubelet was started anew since the plan'],
   ])('finds %s', (_, changed, why) => {
     const found = changedSince(plan, present(changed))

@@ -57,7 +57,7 @@ const withCluster = (cluster: Partial<ClusterRecord>) => {
 }
 
 it('nothing speaks against a sound cluster', () => {
-  expect(blocked()).toEqual({ cluster: [], nodes: new Map() })
+  expect(blocked()).toEqual({ cluster: [], nodes: new Map(), later: new Set() })
 })
 
 describe('a node', () => {
@@ -199,6 +199,29 @@ describe('a PodDisruptionBudget', () => {
   ])('%s', (_, budgets, expected) => {
     fresh = { ...fresh, budgets }
     expect(blocked().cluster).toEqual(expected)
+  })
+
+  it.each([
+    { allowed: 1, together: 1 },
+    { allowed: 4, together: 4 },
+    { allowed: 10, together: 10 },
+  ])('that allows $allowed lets $together nodes with one of its pods each change at once', ({ allowed, together }) => {
+    fresh = { ...fresh, budgets: [budget(allowed)] }
+    expect(blocked()).toEqual({ cluster: [], nodes: new Map(), later: new Set(names.slice(together)) })
+  })
+
+  it('is not used up by a node that is passed over, nor by one without its pods', () => {
+    fresh = { ...fresh, budgets: [budget(1)], nodes: fresh.nodes.map((one, index) => (index === 1 ? { ...one, pods: [] } : one)) }
+    withNode(node => ({ ...node, spec: { ...node.spec, unschedulable: true } }))
+    expect([...blocked().later]).toEqual(names.slice(3))
+  })
+
+  it('that allows fewer than one node has of its pods speaks against it', () => {
+    fresh = { ...fresh, budgets: [budget(1)] }
+    withNode(node => node, { pods: ['web-a', 'web-b'].map(name => readyPod(name, 'web')) })
+    expect(blocked().cluster).toEqual([
+      'PodDisruptionBudgets allow fewer disruptions now than the restart of one kubelet makes: shop/web (1, and n0 has 2 of its pods)',
+    ])
   })
 
   it('that was not read speaks against it', () => {

@@ -188,3 +188,21 @@ describe('two applies at once', () => {
     expect((await other.apply({ policy, store })).state).toBe('done')
   })
 })
+
+describe('leases of several clusters', () => {
+  it('that one left which died are waited for together', async () => {
+    const world = new World(planOf([1], 'a', 'b', 'c'))
+    const taken = ['a', 'b', 'c'].map(cluster =>
+      takeLease({
+        ...{ store: { ...dead(world.store), create: world.store.create }, cluster, run: 'x', holder: 'dead', ttlMs },
+        ...{ clock: world.time.clock(), signal: never },
+      }),
+    )
+    await world.time.pass(Promise.all(taken))
+    const before = world.time.elapsedMs
+    const run = await world.apply({ policy: { pauseMs: 0, leaseTtlMs: ttlMs } })
+    expect(run.state).toBe('done')
+    expect(world.time.elapsedMs - before).toBeGreaterThanOrEqual(ttlMs)
+    expect(world.time.elapsedMs - before).toBeLessThan(2 * ttlMs)
+  })
+})

@@ -40,6 +40,19 @@ describe('a run', () => {
     expect([run.state, most, underWay.size]).toEqual(['done', 3, 0])
   })
 
+  it('changes one after the other where budgets allow no more at once', async () => {
+    const world = new World(planOf([1, 3]))
+    const [, ...later] = world.plan.steps.slice(1).map(stepKey)
+    const begun: number[] = []
+    const before: SessionOptions['effects']['before'] = async steps => {
+      begun.push(world.commands.length)
+      const open = steps.map(stepKey).filter(key => later.includes(key))
+      return { reasons: [], nodes: new Map(), later: new Set(open.length < steps.length ? open : open.slice(1)), readyPods: new Map() }
+    }
+    const run = await world.apply({ policy: { pauseMs: 0, maxConcurrency: 3 }, effects: { before } })
+    expect([run.state, statesOf(run), begun]).toEqual(['done', Array(4).fill('verified'), [0, 1, 2, 3]])
+  })
+
   it('applied a second time does nothing, and tells the same', async () => {
     const world = new World(planOf([1, 2]))
     const first = await world.apply(fast)
@@ -81,6 +94,27 @@ describe('before anything is sent', () => {
     world.node(2).sha256 = 'a'.repeat(64)
     await expect(world.apply()).rejects.toThrow(/no longer fits 1 of its 3 nodes: prod\/ip-10-0-0-2.*Nothing was sent/)
     expect([world.commands, await world.read(`remediation/runs/${world.plan.id}/run.json`)]).toEqual([[], null])
+  })
+
+  it('are read as far as there is time: the run begins, and goes on with each read just before it', async () => {
+    const world = new World(planOf([1, 400]))
+    world.node(300).sha256 = 'a'.repeat(64)
+    const stop = new AbortController()
+    const asked: number[] = []
+    const present: SessionOptions['effects']['present'] = async steps => {
+      asked.push(steps.length)
+      stop.abort(new Error('time is over'))
+      return steps.map(one => ({ ...one, sha256: world.nodes.get(stepKey(one))?.sha256 ?? null }))
+    }
+    const paused = await world.apply({ ...fast, stop: stop.signal, effects: { present } })
+    expect([paused.state, paused.why, world.commands, asked]).toEqual(['paused', 'time is over', [], [200]])
+    asked.length = 0
+    const run = await world.apply({ policy: { pauseMs: 0, maxConcurrency: 50 }, resume: true, effects: { present } })
+    expect([run.state, run.steps.filter(({ state }) => state === 'verified').length, Math.max(...asked)]).toEqual(['done', 400, 50])
+    expect(run.steps[299]).toMatchObject({
+      state: 'skipped',
+      why: expect.stringMatching(/^changed since the plan was made: .* SHA-256 is a{64}/),
+    })
   })
 
   it('or are passed over where that is asked for', async () => {
@@ -174,7 +208,7 @@ describe('a node that fails', () => {
     const other = world.node(3)
     const before: SessionOptions['effects']['before'] = async () => {
       if (other.phase === '') other.sha256 = newSha256
-      return { reasons: [], nodes: new Map(), readyPods: new Map() }
+      return { reasons: [], nodes: new Map(), readyPods: new Map(), later: new Set() }
     }
     const run = await world.apply({ ...fast, effects: { before } })
     expect([run.state, ...statesOf(run)]).toEqual(['done', 'verified', 'verified', 'skipped', 'verified'])
@@ -231,13 +265,60 @@ describe('a node that fails', () => {
   })
 })
 
+describe('an account that can be sent nothing', () => {
+  const fault = 'the account has no SSM document Highwater-ApplyKubeletConfig in eu-west-1: deploy the stack there'
+
+  it('pauses the run with its nodes still to come, and it goes on when that is mended', async () => {
+    const world = new World(planOf([1, 2]))
+    world.fault = fault
+    const paused = await world.apply(fast)
+    expect([paused.state, paused.why, statesOf(paused)]).toEqual([
+      'paused',
+      `nothing can be sent: ${fault}`,
+      ['pending', 'pending', 'pending'],
+    ])
+    world.fault = null
+    const done = await world.apply({ ...fast, resume: true })
+    expect([done.state, statesOf(done)]).toEqual(['done', ['verified', 'verified', 'verified']])
+    expect(done.steps[0]?.readyPods).toEqual(['shop/web'])
+  })
+
+  it('condemns no node that was sent something before', async () => {
+    const world = new World(planOf([1]))
+    world.node(1).lose = 1
+    const onEntry = () => {
+      if (world.commands.length > 0) world.fault = fault
+    }
+    const paused = await world.apply({ effects: { onEntry } })
+    expect([paused.state, statesOf(paused), world.node(1).swaps]).toEqual(['paused', ['sending'], 1])
+    world.fault = null
+    expect(statesOf(await world.apply({ resume: true }))).toEqual(['verified'])
+    expect(world.node(1).swaps).toBe(1)
+  })
+
+  it('is waited for by a rollback, too', async () => {
+    const world = new World(planOf([1, 1]))
+    await world.apply(fast)
+    world.fault = fault
+    const cut = await world.rollBack()
+    expect([cut.state, cut.endedAt, cut.why, statesOf(cut)]).toEqual([
+      'rolled-back',
+      null,
+      `as asked for, and it is not at its end: nothing can be sent: ${fault}`,
+      ['verified', 'verified'],
+    ])
+    world.fault = null
+    expect(statesOf(await world.rollBack())).toEqual(['rolled-back', 'rolled-back'])
+  })
+})
+
 describe('a run that is told to end', () => {
   it('sends nothing more, waits for what is under way, and can go on', async () => {
     const world = new World(planOf([1, 2, 2]))
     const stop = new AbortController()
     const before = async () => {
       if (world.commands.length === 1) stop.abort(new Error('the run was interrupted'))
-      return { reasons: [], nodes: new Map(), readyPods: new Map() }
+      return { reasons: [], nodes: new Map(), later: new Set<string>(), readyPods: new Map() }
     }
     const paused = await world.apply({ ...fast, stop: stop.signal, effects: { before } })
     expect([paused.state, paused.why, statesOf(paused)]).toEqual([

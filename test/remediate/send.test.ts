@@ -148,7 +148,7 @@ describe('a step that is sent', () => {
     })
     const broken = await send({ ...step, content: '{"source":"mirror.example/b:1"}' })
     expect(broken).toEqual({
-      told: { kind: 'unsent', why: expect.stringContaining('does not say from where it is pulled') },
+      told: { kind: 'unsent', isCommon: false, why: expect.stringContaining('does not say from where it is pulled') },
       commandIds: [],
     })
   })
@@ -231,7 +231,7 @@ describe('nothing goes out', () => {
   ])('%s', async (_, agent, why) => {
     await world([agent])
     const { told, commandIds } = await send(stepOf(0))
-    expect([told, commandIds]).toEqual([{ kind: 'unsent', why: expect.stringMatching(why) }, []])
+    expect([told, commandIds]).toEqual([{ kind: 'unsent', isCommon: false, why: expect.stringMatching(why) }, []])
   })
 
   it.each<[string, typeof deployed, RegExp]>([
@@ -243,18 +243,18 @@ describe('nothing goes out', () => {
     ],
   ])('in an account %s', async (_, documents, why) => {
     await world([{}], {}, documents)
-    expect((await send(stepOf(0))).told).toEqual({ kind: 'unsent', why: expect.stringMatching(why) })
+    expect((await send(stepOf(0))).told).toEqual({ kind: 'unsent', isCommon: true, why: expect.stringMatching(why) })
   })
 
   it('by a method that nothing here knows', async () => {
     await world([{}])
     const step = stepOf(0, { method: 'sed' as PlanStep['method'] })
-    expect((await send(step)).told).toEqual({ kind: 'unsent', why: 'nothing here carries out the method "sed"' })
+    expect((await send(step)).told).toEqual({ kind: 'unsent', isCommon: false, why: 'nothing here carries out the method "sed"' })
     expect(lab.requests().routes.ssm?.SendCommand).toBeUndefined()
   })
 
   it('without the right to', async () => {
     await world([{}], { ssm: { denied: ['ssm:SendCommand'] } })
-    expect((await send(stepOf(0))).told).toEqual({ kind: 'unsent', why: expect.stringMatching(/Grant ssm:SendCommand/) })
+    expect((await send(stepOf(0))).told).toEqual({ kind: 'unsent', isCommon: true, why: expect.stringMatching(/Grant ssm:SendCommand/) })
   })
 })

@@ -167,6 +167,8 @@ export class World {
   readonly commands: string[] = []
   /** Why nothing may be sent now. */
   reasons: string[] = []
+  /** Why the account can be sent nothing. */
+  fault: string | null = null
   readonly nodeReasons = new Map<string, string>()
   readonly plan: Plan
   /** Of the cluster, by UID. */
@@ -255,6 +257,7 @@ export class World {
           call(async () => ({
             reasons: this.reasons,
             nodes: this.nodeReasons,
+            later: new Set(),
             readyPods: new Map(steps.map(one => [stepKey(one), ['shop/web']])),
           })),
         verify: nodes => call(async () => new Map(nodes.map(({ step: one }) => [stepKey(one), this.#verify(one)]))),
@@ -309,7 +312,8 @@ export class World {
 
   async #send(one: PlanStep, action: ApplyAnswer['action'], onSent: (commandId: string) => void): Promise<Told> {
     const node = this.nodes.get(stepKey(one))
-    if (node === undefined || node.nature === 'away') return { kind: 'unsent', why: 'SSM does not know the instance' }
+    if (this.fault !== null) return { kind: 'unsent', why: this.fault, isCommon: true }
+    if (node === undefined || node.nature === 'away') return { kind: 'unsent', why: 'SSM does not know the instance', isCommon: false }
     this.commands.push(`${action} ${one.node}`)
     onSent(`command-${this.commands.length}`)
     const answer = this.#script(node, action)

@@ -130,15 +130,17 @@ async function orWhy(run: string, work: () => Promise<RanOne>): Promise<RanOne> 
   }
 }
 
-function answerOf({ run, plan, approvedBy, state, why, steps }: RemediationRun): Omit<RunAnswered, 'action'> {
+function answerOf({ run, plan, approvedBy, state, why, steps, endedAt }: RemediationRun): Omit<RunAnswered, 'action'> {
   const nodes: Partial<Record<StepState, number>> = {}
   for (const { state: each } of steps) nodes[each] = (nodes[each] ?? 0) + 1
-  return { id: run, digest: plan, approvedBy, state, why, nodes, next: nextOf(run, state) }
+  return { id: run, digest: plan, approvedBy, state, why, nodes, next: nextOf({ run, state, endedAt }) }
 }
 
-const nextOf = (run: string, state: RemediationRun['state']): string =>
-  state === 'paused' || state === 'running'
-    ? `It goes on with the next {"action":"resume"} of the schedule, or at once by {"action":"resume","run":"${run}"}; {"action":"rollback","run":"${run}"} takes it back.`
-    : state === 'rolled-back'
-      ? 'Nothing more is to be done.'
-      : `It is at its end; {"action":"rollback","run":"${run}"} takes back what it has changed.`
+function nextOf({ run, state, endedAt }: Pick<RemediationRun, 'run' | 'state' | 'endedAt'>): string {
+  const back = `{"action":"rollback","run":"${run}"}`
+  if (endedAt === null) {
+    const onward = `the next {"action":"resume"} of the schedule, or at once by {"action":"resume","run":"${run}"}`
+    return state === 'rolled-back' ? `It goes on being taken back with ${onward}.` : `It goes on with ${onward}; ${back} takes it back.`
+  }
+  return state === 'rolled-back' ? 'Nothing more is to be done.' : `It is at its end; ${back} takes back what it has changed.`
+}

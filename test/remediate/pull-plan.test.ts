@@ -195,12 +195,14 @@ describe('an image that was changed since the plan', () => {
   it('is left alone, in words; one that is pinned by now is done', async () => {
     const made = await plan([atRisk()])
     const [{ cluster, node, instanceId } = { cluster: '', node: '', instanceId: '' }] = made.steps
-    const since = (sha256: string | null) =>
-      changedSince(made, [{ cluster, node, instanceId, sha256, kubeletStartedAt: '2026-11-21T12:00:00Z' }])
+    const since = (sha256: string | null, unread: string | null = null) =>
+      changedSince(made, [{ cluster, node, instanceId, sha256, unread, kubeletStartedAt: '2026-11-21T12:00:00Z' }])
     expect(since(unpinned)).toEqual([])
     expect(since(pinned)).toEqual([])
     expect(since('absent')).toEqual([{ cluster, node, why: `${agent} was changed since the plan: it is not there` }])
-    expect(since(null)).toMatchObject([{ why: expect.stringContaining('mode ssm or both') }])
+    expect(since(null, 'that takes mode ssm or both')).toEqual([
+      { cluster, node, why: `${agent} was not read again: that takes mode ssm or both` },
+    ])
   })
 })
 

@@ -69,6 +69,12 @@ export const isOpen = ({ state }: StepEntry): boolean => state === 'pending' || 
 
 const isCommon = (told: Told): told is Told & { kind: 'unsent' } => told.kind === 'unsent' && told.isCommon
 
+const goingBack = 'is being taken back: '
+const notBack = '. It could not be taken back: '
+
+/** What the journal says of a node that was asked before, without what came of that: it is asked again, and each time would add to it. */
+const causeOf = (why: string): string => (why.startsWith(goingBack) ? why.slice(goingBack.length) : why).split(notBack, 1)[0] ?? why
+
 export class NodeWork {
   readonly #options: NodeWorkOptions
 
@@ -126,14 +132,14 @@ export class NodeWork {
     return this.#goBack(step, this.entry(step).why ?? 'as planned', 'returning')
   }
 
-  async #goBack(step: PlanStep, why: string, to: 'rolled-back' | 'returning'): Promise<void> {
+  async #goBack(step: PlanStep, reason: string, to: 'rolled-back' | 'returning'): Promise<void> {
     const { end } = this.#options
+    const why = causeOf(reason)
     let said: Told | null = null
     for (let attempt = 0; attempt < tries; attempt++) {
       if (attempt > 0 && !(await this.#pause())) return
       this.#requireLease(step)
-      if (attempt === 0 && to === 'rolled-back')
-        await this.note(step, { state: this.entry(step).state, why: `is being taken back: ${why}` })
+      if (attempt === 0 && to === 'rolled-back') await this.note(step, { state: this.entry(step).state, why: `${goingBack}${why}` })
       said = await this.#send(step, 'rollback', commandId =>
         this.note(
           step,
@@ -155,7 +161,7 @@ export class NodeWork {
 
   #notBack(step: PlanStep, why: string, because: string, said: Told): Promise<void> {
     const advice = 'Look at the node; highwater rollback asks it again'
-    return this.#conclude(step, { state: 'broken', why: `${why}. It could not be taken back: ${because}. ${advice}` }, said)
+    return this.#conclude(step, { state: 'broken', why: `${why}${notBack}${because}. ${advice}` }, said)
   }
 
   /** Nodes come and go: one whose instance is gone has not failed, and nothing is left to be taken back. False: it is there, or nobody can tell. */

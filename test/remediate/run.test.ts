@@ -192,6 +192,20 @@ describe('a node that fails', () => {
     expect(lost.sha256).toBe(newSha256)
   })
 
+  it('is said no more of each time that a run is resumed', async () => {
+    const world = new World(planOf([1, 1, 1]), { 2: 'breaks' })
+    const before: SessionOptions['effects']['before'] = async steps => ({
+      reasons: steps.some(({ node }) => node.includes('-0-3')) ? ['a node is NotReady'] : [],
+      ...{ nodes: new Map(), readyPods: new Map(), later: new Set() },
+    })
+    const options = { ...fast, policy: { ...fast.policy, maxErrors: 5 }, effects: { before } }
+    const first = await world.apply(options)
+    expect([first.state, ...statesOf(first)]).toEqual(['paused', 'verified', 'broken', 'pending'])
+    const again = await world.apply({ ...options, resume: true })
+    expect(again.steps[1]?.commandIds.length).toBeGreaterThan(first.steps[1]?.commandIds.length ?? 0)
+    expect(again.steps[1]?.why).toBe(first.steps[1]?.why)
+  })
+
   it('nor one that says it is back, with the new file on it', async () => {
     const world = new World(planOf([2, 2]))
     await world.apply(fast)

@@ -7,14 +7,19 @@
 
 const logrotateFolder = '/etc/logrotate.d/'
 
-/** As the parameter of the document has it. Logrotate passes over names that end like copies that editors and package managers leave. */
+/** As the parameter of the document has it. */
 const nameForm = /^[a-z0-9][a-z0-9_.-]{0,62}$/
-const passedOver = /(,v|~|\.(bak|cfsaved|disabled|dpkg-.*|new|old|orig|rpmnew|rpmorig|rpmsave|swp|ucf-.*))$/
+// logrotate config.c defTabooExts
+const passedOver =
+  /(,v|~|\.(bak|cfsaved|disabled|dpkg-(bak|del|dist|new|old|tmp)|rhn-cfg-tmp-.*|rpmnew|rpmorig|rpmsave|swp|ucf-(dist|new|old)))$/
+
+/** Copies that editors and package managers leave are not read; `.old` and `.orig` are. inspect.sh has the same list. */
+export const isPassedOverByLogrotate = (name: string): boolean => passedOver.test(name)
 
 /** Whether a plan may write a file of logrotate there. */
 export function isLogrotateFile(path: string): boolean {
   const name = path.slice(logrotateFolder.length)
-  return path.startsWith(logrotateFolder) && nameForm.test(name) && !passedOver.test(name)
+  return path.startsWith(logrotateFolder) && nameForm.test(name) && !isPassedOverByLogrotate(name)
 }
 
 const alone = /^$/

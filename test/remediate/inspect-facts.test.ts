@@ -1,8 +1,11 @@
 /** What the script must not get wrong, and must not leave out without a word: the documents' own script on pretend nodes. */
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type InspectAnswer, readAnswer } from '#collect/inspect/answer.ts'
+import { isPassedOverByLogrotate } from '#facts/logrotate.ts'
 import { prune } from '#snapshot/prune.ts'
 import { inspect, type NodeRoot, platforms, which } from '#test/node-root.ts'
 import { al2, al2023, crictl, prints, ubuntu } from '#test/node-roots.ts'
@@ -277,6 +280,30 @@ describe('nothing is passed over without a word', () => {
   it('hidden files of logrotate, which it reads as well', generous, () => {
     const answer = told(withFiles({ '/etc/logrotate.d/.pods': '/var/log/pods/*/*/*.log {\n  rotate 3\n}\n' }))
     expect(answer.host.logrotate).toContainEqual(expect.objectContaining({ path: '/etc/logrotate.d/.pods' }))
+  })
+
+  describe('copies beside a file of logrotate', () => {
+    const ends = ',v ~ .bak .cfsaved .disabled .dpkg-bak .dpkg-del .dpkg-dist .dpkg-new .dpkg-old .dpkg-tmp .rhn-cfg-tmp-1 .rpmnew .rpmorig'
+    const passedOver = `${ends} .rpmsave .swp .ucf-dist .ucf-new .ucf-old`.split(' ').map(end => `pods${end}`)
+    const read = ['.new', '.old', '.orig', '.dpkg-mine', '.ucf-mine', '.conf', ''].map(end => `pods${end}`)
+    const rotated = (name: string) => `/var/log/${name}/*.log {\n  rotate 3\n}\n`
+
+    it('are told where it reads them, and only there', generous, () => {
+      const files = Object.fromEntries([...passedOver, ...read].map(name => [`/etc/logrotate.d/${name}`, rotated(name)]))
+      const names = (told(withFiles(files)).host.logrotate as { path: string }[]).map(({ path }) => path.replace(/^.*\//, ''))
+      expect(names.filter(name => name.startsWith('pods')).sort()).toEqual([...read].sort())
+      expect([...passedOver, ...read].filter(isPassedOverByLogrotate)).toEqual(passedOver)
+    })
+
+    it.skipIf(which('logrotate') === null)('are those that the program itself reads', generous, () => {
+      const folder = mkdtempSync(join(tmpdir(), 'highwater-test-'))
+      for (const name of [...passedOver, ...read]) writeFileSync(join(folder, name), rotated(name), { mode: 0o644 })
+      writeFileSync(`${folder}.conf`, `include ${folder}\n`, { mode: 0o644 })
+      const { stderr } = spawnSync(which('logrotate') ?? '', ['-d', '-s', join(folder, 'state'), `${folder}.conf`], { encoding: 'utf8' })
+      const ofIt = [...stderr.matchAll(/^reading config file (pods\S*)$/gm)].map(([, name]) => name)
+      expect(ofIt.sort()).toEqual([...read].sort())
+      for (const path of [folder, `${folder}.conf`]) rmSync(path, { recursive: true })
+    })
   })
 
   it('needs no program head', generous, () => {

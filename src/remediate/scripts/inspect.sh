@@ -662,8 +662,11 @@ many=0
 # An entry for each block, and one for what stands before them.
 for file in "$R/etc/logrotate.conf" "$R/etc/logrotate.d"/* "$R/etc/logrotate.d"/.[!.]*; do
   path=${file#"$R"}
-  # The extensions that logrotate passes over by itself.
-  case $path in *,v | *~ | *.bak | *.cfsaved | *.disabled | *.dpkg-* | *.new | *.old | *.orig | *.rpmnew | *.rpmorig | *.rpmsave | *.swp | *.ucf-*) continue ;; esac
+  # What logrotate passes over by itself. Source: logrotate config.c defTabooExts; .old and .orig are not among them.
+  case $path in
+    *,v | *~ | *.bak | *.cfsaved | *.disabled | *.rhn-cfg-tmp-* | *.rpmnew | *.rpmorig | *.rpmsave | *.swp) continue ;;
+    *.dpkg-bak | *.dpkg-del | *.dpkg-dist | *.dpkg-new | *.dpkg-old | *.dpkg-tmp | *.ucf-dist | *.ucf-new | *.ucf-old) continue ;;
+  esac
   if [ ! -f "$file" ] && [ ! -h "$file" ]; then
     [ ! -e "$file" ] || [ -d "$file" ] || unread "logrotate file $path" 'it is no file'
     continue

@@ -138,3 +138,9 @@ export interface DiffDocument extends Delta {
   old: DiffInput
   new: DiffInput
 }
+
+/** What became of each finding that changed, by its id, and why, for people (`severity high → critical`). */
+export function changesById({ findings }: Pick<Delta, 'findings'>): Map<string, { change: Change; why: string[] }> {
+  const lists = Object.entries(findings) as [Change, ChangedFinding[]][]
+  return new Map(lists.flatMap(([change, list]) => list.map(({ id, why }) => [id, { change, why }])))
+}

@@ -1,5 +1,5 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
-import type { Change, Delta } from './delta.ts'
+import type { Delta } from './delta.ts'
 import type { FindingsDocument } from './finding.ts'
 import type { PastFinding } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
@@ -92,9 +92,7 @@ export interface AuditReport {
   /** Absent: none was asked for. */
   plan?: ReportedPlan
   assumptions: Assumptions
-  /** All that changed since the run before; absent: none is known. */
-  last?: { takenAt: string; delta: Delta }
-  /** What became of each finding since the run before; absent or null: none is known. */
+  /** Absent or null: nothing is known of a run before. */
   before?: RunBefore | null
   /** Of clusters and nodegroups, where they are known. */
   tags?: ResourceTags[]
@@ -121,8 +119,8 @@ export interface ResourceTags {
 export interface RunBefore {
   /** RFC 3339: when its nodes were read. */
   takenAt: string
-  /** By the id of a finding of today that is not as it was: what became of it, and why, for people (`severity high → critical`). */
-  changes: ReadonlyMap<string, { change: Change; why: string[] }>
+  /** All that changed since. */
+  delta: Delta
   /** Findings of that run that are no longer there. */
   ended: PastFinding[]
   /** Of which less was read today than then, or which came since and were not read; `node` null: the whole cluster. */

@@ -130,7 +130,6 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
     nodes,
     alertPercent: policy.alertPercent,
     assumptions: assumptionsOf(policy),
-    last: before?.last ?? undefined,
     before: before?.before ?? null,
     tags,
     plan: planned?.reported,

@@ -11,7 +11,7 @@ import type { AuditedNode, AuditReport } from '#model/report.ts'
  */
 export function shareOf(report: AuditReport, match: OwnerMatch): AuditReport | null {
   const owns = ownership(report, match)
-  const { document, before, last } = report
+  const { document, before } = report
   const nodes = report.nodes.filter(({ cluster, identity: { group } }) => owns.group(cluster, group))
   const groups = new Map(report.nodes.map(({ cluster, identity: { name, group } }) => [nodeKey(cluster, name), group]))
   const isTheirs = ({ cluster, subject }: { cluster: string; subject: Subject }) =>
@@ -48,9 +48,9 @@ export function shareOf(report: AuditReport, match: OwnerMatch): AuditReport | n
         ...(delta.regressed && { regressed: theirs(delta.regressed) }),
       },
     },
-    last: last && {
-      ...last,
-      delta: deltaOf(last.delta, {
+    before: before && {
+      ...before,
+      delta: deltaOf(before.delta, {
         isTheirs,
         mayBeTheirs,
         isWhole: cluster => owns.group(cluster, null),
@@ -58,10 +58,6 @@ export function shareOf(report: AuditReport, match: OwnerMatch): AuditReport | n
         open: findings.map(({ id }) => id),
         waived: waived.map(({ id }) => id),
       }),
-    },
-    before: before && {
-      ...before,
-      changes: new Map([...before.changes].filter(([id]) => ids.has(id))),
       ended,
       unread: before.unread.filter(mayBeTheirs),
     },

@@ -8,7 +8,7 @@ import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { auditedNode, finding, lastRun, morningReport, quietReport, sharedDisk } from '#test/report-builder.ts'
 
-const morning = { ...morningReport(), last: lastRun() }
+const morning = { ...morningReport(), before: lastRun() }
 
 const filterOf = (page: Page) => page.getByRole('search', { name: 'Filter findings' })
 

@@ -13,6 +13,7 @@ import {
   assumptions,
   auditedNode,
   clusterResult,
+  deltaWith,
   everyString,
   finding,
   findingsDocument,
@@ -182,11 +183,11 @@ describe('the mail of a second morning', () => {
   const second = (before: Partial<RunBefore>, delta: Partial<FindingsDocument['delta']> = {}): AuditReport => ({
     ...morning,
     document: { ...morning.document, delta: { new: [], resolved: [], worse: [], regressed: [], ...delta } },
-    before: { takenAt: '2026-11-20T05:00:00Z', changes: new Map(), ended: [], unread: [], ...before },
+    before: { takenAt: '2026-11-20T05:00:00Z', delta: deltaWith([]), ended: [], unread: [], ...before },
   })
   const changed = second(
     {
-      changes: new Map([
+      delta: deltaWith([
         [early!.id, change('new')],
         [unwatched!.id, change('new')],
         [unread!.id, change('worse', 'severity medium → high', 'started on 1 node: a')],
@@ -200,7 +201,7 @@ describe('the mail of a second morning', () => {
 
   it('says in its subject what changed and how bad it is', () => {
     expect(subject).toBe('Critical: 1 new, 1 back again, 1 worse, …; 8 findings in 2 of 3 clusters - highwater 2026-11-21')
-    const few = second({ changes: new Map([[early!.id, change('new')]]) })
+    const few = second({ delta: deltaWith([[early!.id, change('new')]]) })
     expect(renderMail(few, []).subject).toBe('Critical: 1 new; 8 findings in 2 of 3 clusters - highwater 2026-11-21')
   })
   it('tells of what changed first, then of what is urgent, and only counts what stands', () => {
@@ -236,7 +237,7 @@ describe('the mail of a second morning', () => {
     const news = findings
       .filter((_, index) => index % 2 === 0)
       .map(({ id }): [string, { change: Change; why: string[] }] => [id, change('new')])
-    const report = second({ changes: new Map(news) })
+    const report = second({ delta: deltaWith(news) })
     const whole = renderMail({ ...report, document: { ...report.document, findings } }, [linked])
     expect(Buffer.byteLength(whole.html)).toBeLessThan(30_000)
     const said = flat(whole.text)
@@ -265,7 +266,7 @@ describe('the mail of a second morning', () => {
   it.each<[string, AuditReport, Delivery[], boolean]>([
     ['nothing changed', second({}), [stored], false],
     ['there is no run before', morning, [stored], true],
-    ['something is new', second({ changes: new Map([[early!.id, change('new')]]) }), [stored], true],
+    ['something is new', second({ delta: deltaWith([[early!.id, change('new')]]) }), [stored], true],
     ['something ended', second({ ended: [ended('a', 'gone')] }), [stored], true],
     ['less was read', second({ unread: [{ cluster: 'staging', node: null }] }), [stored], true],
     ['a channel failed', second({}), [down], true],

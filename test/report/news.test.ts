@@ -6,7 +6,7 @@ import { overviewView } from '#report/views/overview.ts'
 import { auditedNode, finding, lastRun, morningReport, nodegroup, quietReport, sharedDisk, unreadNode } from '#test/report-builder.ts'
 
 describe('what is new', () => {
-  const morning = { ...morningReport(), last: lastRun() }
+  const morning = { ...morningReport(), before: lastRun() }
   const shown = newsView(morning, id => (id === 'a1' ? 'finding-a1' : null))
 
   it('is counted, with grades and nodes', () => {
@@ -33,14 +33,14 @@ describe('what is new', () => {
       { length: 25 },
       (_, index): ChangedFinding => ({ ...last.delta.findings.new[0]!, id: `n${index}` }),
     )
-    const [group] = newsView({ ...morning, last }, () => null).groups
+    const [group] = newsView({ ...morning, before: last }, () => null).groups
     expect(group!.rows).toHaveLength(20)
     expect(group!.leftOut).toBe('6 more: highwater diff names every one.')
   })
   it('is nothing where nothing changed', () => {
     const last = lastRun()
     for (const change of Object.keys(last.delta.findings)) last.delta.findings[change as 'new'] = []
-    expect(newsView({ ...morning, last }, () => null).summary).toMatch(/^No finding has changed: 6 unchanged\./)
+    expect(newsView({ ...morning, before: last }, () => null).summary).toMatch(/^No finding has changed: 6 unchanged\./)
   })
   it('is not made up where no earlier run is known', () => {
     const unknown = newsView(quietReport([], { findings: [finding('high')] }), () => null)

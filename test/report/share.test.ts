@@ -5,6 +5,7 @@ import { shareOf } from '#report/share.ts'
 import {
   auditedNode,
   clusterResult,
+  deltaWith,
   finding,
   findingsDocument,
   morningReport,
@@ -72,10 +73,20 @@ const report: AuditReport = {
   tags,
   before: {
     takenAt: '2026-11-20T05:00:00Z',
-    changes: new Map([
-      ['batch', { change: 'new', why: [] }],
-      ['general', { change: 'new', why: [] }],
-    ]),
+    delta: {
+      ...deltaWith([
+        ['batch', { change: 'new', why: [], subject: nodegroup('batch') }],
+        ['general', { change: 'new', why: [] }],
+      ]),
+      clusters: ['prod', 'stage'].map(name => ({ name, before: null, after: null })),
+      unchanged: { open: 3, waived: 1, inDoubt: 0 },
+      nodes: {
+        gone: [{ cluster: 'prod', node: 'b0' }],
+        come: ['b1', 'g1'].map(node => ({ cluster: 'prod', node })),
+        notReadNow: ['b2', 'g2'].map(node => ({ cluster: 'prod', node, coverage: 'partlyRead', before: 'read', reason: '503' })),
+      },
+      notes: ['of stage nothing is known', 'of prod less is known'],
+    },
     ended: [ended('old-batch', nodegroup('batch')), ended('old-general', nodegroup('general'))],
     unread: [{ cluster: 'prod', node: 'b2' }],
   },
@@ -139,7 +150,11 @@ describe("an owner's share of a report", () => {
   it('has the changes of what is theirs, and no others', () => {
     const share = shareOf(report, { nodegroup: 'batch' })
     expect(share?.document.delta).toEqual({ new: ['batch'], resolved: ['old-batch'], worse: [], regressed: ['batch'] })
-    expect([...(share?.before?.changes.keys() ?? [])]).toEqual(['batch'])
+    // Whose the node was that is gone, nobody knows any more.
+    expect(share?.before?.delta).toMatchObject({
+      ...{ clusters: [{ name: 'prod' }], findings: { new: [{ id: 'batch' }] }, unchanged: { open: 0, waived: 1 } },
+      ...{ nodes: { gone: [], come: [{ node: 'b1' }], notReadNow: [{ node: 'b2' }] }, notes: ['of prod less is known'] },
+    })
     expect(share?.before?.ended.map(({ id }) => id)).toEqual(['old-batch'])
     expect(share?.before?.unread).toEqual([{ cluster: 'prod', node: 'b2' }])
     expect(share?.document.waived.map(({ id }) => id)).toEqual(['waived'])

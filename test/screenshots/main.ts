@@ -75,7 +75,7 @@ function sourcesOf(demo: string | undefined, folder: string): { page: string; ma
   const made = demo ?? mkdtempSync(join(tmpdir(), 'highwater-demo-'))
   if (demo === undefined) execFileSync(process.execPath, ['src/cli/highwater.mjs', 'demo', '--out', made], { stdio: 'inherit' })
   const morning = join(folder, 'morning.html')
-  writeFileSync(morning, renderPage(pageView({ ...morningReport(), last: lastRun() })))
+  writeFileSync(morning, renderPage(pageView({ ...morningReport(), before: lastRun() })))
   const sources = { page: join(made, 'report.html'), mail: join(made, 'email.html'), morning }
   for (const file of Object.values(sources)) if (!existsSync(file)) throw new Error(`${file} is not there: did the demo run?`)
   return sources

@@ -1,10 +1,10 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
-import { type ChangedFinding, changes, type Delta, type FindingState } from '#model/delta.ts'
+import { type Change, type ChangedFinding, changes, type Delta, type FindingState } from '#model/delta.ts'
 import type { ClusterResult, Finding, FindingsDocument, Severity, Subject } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { EvaluatedThreshold, FilesystemState, NodePrediction, Observation, Signal, ThresholdOrigin } from '#model/prediction.ts'
 import type { ReadError } from '#model/record.ts'
-import type { Assumptions, AuditedNode, AuditedSettings, AuditReport } from '#model/report.ts'
+import type { Assumptions, AuditedNode, AuditedSettings, AuditReport, RunBefore } from '#model/report.ts'
 
 export const GiB = 1024 ** 3
 const MiB = 1024 ** 2
@@ -613,8 +613,24 @@ export function everyString(value: unknown, replace: (text: string) => string): 
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, everyString(item, replace)]))
 }
 
+const noChanges = () => Object.fromEntries(changes.map(change => [change, []])) as unknown as Delta['findings']
+
+/** A delta in which these findings changed like that, and nothing else. */
+export function deltaWith(changed: Iterable<[string, { change: Change; why: string[] } & Partial<ChangedFinding>]>): Delta {
+  const findings = noChanges()
+  for (const [id, { change, ...more }] of changed)
+    findings[change].push({ id, rule: 'r', cluster: 'prod', subject: nodegroup('general'), title: id, before: null, after: null, ...more })
+  return {
+    clusters: [],
+    findings,
+    unchanged: { open: 0, waived: 0, inDoubt: 0 },
+    nodes: { gone: [], come: [], notReadNow: [] },
+    notes: [],
+  }
+}
+
 /** What the morning brought since the run before. */
-export function lastRun(): NonNullable<AuditReport['last']> {
+export function lastRun(): RunBefore {
   const state = (severity: Severity, count: number): FindingState => ({
     severity,
     confidence: 'certain',
@@ -631,9 +647,10 @@ export function lastRun(): NonNullable<AuditReport['last']> {
     after,
     why,
   })
-  const none = Object.fromEntries(changes.map(change => [change, []])) as unknown as Delta['findings']
   return {
     takenAt: '2026-11-20T07:00:00Z',
+    ended: [],
+    unread: [],
     delta: {
       clusters: [
         {
@@ -643,7 +660,7 @@ export function lastRun(): NonNullable<AuditReport['last']> {
         },
       ],
       findings: {
-        ...none,
+        ...noChanges(),
         new: [changed('a1', 'The kubelet is evicting pods now', null, state('critical', 1), [])],
         worse: [
           changed('a2', 'Pods are evicted before image GC can start', state('high', 35), state('high', 37), [

@@ -1,6 +1,6 @@
 /** From the run before to this one: since when each finding stands, what is new, worse, resolved or back again, and what of the past is to be kept. */
 import { compareRuns } from '#judge/delta.ts'
-import type { Change, ComparedRun, Delta, MetNode } from '#model/delta.ts'
+import { type Change, type ComparedRun, changesById, type Delta, type MetNode } from '#model/delta.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
 import type { RunBefore } from '#model/report.ts'
@@ -16,8 +16,6 @@ export interface Ledger {
   /** By the id of each finding of this run, waived ones included. */
   since: Map<string, string>
   delta: Required<FindingsDocument['delta']>
-  /** The run before, and all that changed since; null: there is none. */
-  last: { takenAt: string; delta: Delta } | null
   /** Null: there was none. */
   before: RunBefore | null
   /** What the next run is to know. */
@@ -33,8 +31,7 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   const before = new Map(previous ? [...previous.document.findings, ...previous.document.waived].map(finding => [finding.id, finding]) : [])
   const past = new Map(previous?.past.map(finding => [finding.id, finding]))
   const compared = previous && compareRuns(previous, now)
-  const last = previous && compared && { takenAt: previous.document.run.takenAt, delta: compared }
-  const changes = changesById(compared)
+  const changes = compared === null ? new Map<string, { change: Change }>() : changesById(compared)
   const { findings, waived } = now.document
   const all = [...findings, ...waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))
@@ -79,7 +76,6 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   const isOpen = ({ waived: waiver }: RememberedFinding) => waiver === null
   return {
     since,
-    last,
     delta: {
       new: idsOf((id, change) => change === 'new' && ids.has(id)),
       resolved: resolved.toSorted(),
@@ -89,15 +85,8 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
         .map(({ id }) => id)
         .toSorted(),
     },
-    before:
-      previous && compared
-        ? {
-            takenAt: previous.document.run.takenAt,
-            changes: new Map([...changes].filter(([id]) => ids.has(id))),
-            ended,
-            unread: unreadSince(compared, previous),
-          }
-        : null,
+    before: previous &&
+      compared && { takenAt: previous.document.run.takenAt, delta: compared, ended, unread: unreadSince(compared, previous) },
     run: {
       schema: 'highwater.history/1',
       document: {
@@ -113,11 +102,6 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
       past: [...[...past.values()].filter(({ id, on }) => !ids.has(id) && on >= forgetBefore), ...ended],
     },
   }
-}
-
-function changesById(compared: Delta | null): Map<string, { change: Change; why: string[] }> {
-  const lists = Object.entries(compared?.findings ?? {}) as [Change, Delta['findings'][Change]][]
-  return new Map(lists.flatMap(([change, list]) => list.map(({ id, why }) => [id, { change, why }])))
 }
 
 function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['unread'] {

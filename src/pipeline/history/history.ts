@@ -28,7 +28,7 @@ export interface AuditedRun extends Omit<RunToCompare, 'nodes'> {
 
 export interface History {
   /** Null: what was before could not be read, so nothing is said of it. */
-  compare(run: AuditedRun): Promise<Pick<Ledger, 'since' | 'delta' | 'last' | 'before'> | null>
+  compare(run: AuditedRun): Promise<Pick<Ledger, 'since' | 'delta' | 'before'> | null>
   /** After `compare`, once everything else is done. What failed says so; empty: nothing did. */
   record(): Promise<Delivery[]>
 }
@@ -58,8 +58,7 @@ export function openHistory({ store, retentionDays, isWhole, ...named }: History
       if (found.broken.length > 0)
         errors.push(`${store.location}: ${found.broken.join(', ')} cannot be understood and was passed over: remove it, or correct it`)
       const day = utcDay(run.document.run.takenAt)
-      if (!isWhole)
-        return { since: sinceOnly(found.run, run), delta: { new: [], resolved: [], worse: [], regressed: [] }, last: null, before: null }
+      if (!isWhole) return { since: sinceOnly(found.run, run), delta: { new: [], resolved: [], worse: [], regressed: [] }, before: null }
       const forgetBefore = dayBefore(day, retentionDays)
       const nodes = run.nodes.map(metNode)
       const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))

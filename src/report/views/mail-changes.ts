@@ -1,4 +1,5 @@
 /** Which findings a mail tells of: what changed since the run before, and what is urgent though it did not. Where no run before is known, all of them. */
+import { type Change, changesById } from '#model/delta.ts'
 import { type Finding, severities } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport, Delivery, RunBefore } from '#model/report.ts'
@@ -46,7 +47,8 @@ export function mailChanges({ document: { findings, delta }, before }: AuditRepo
   const sorted = findings.toSorted(worstFirst)
   if (!before) return { told: sorted.map(finding => ({ finding, label: null, why: [] })), standing: [], ended: [], counts: [], since: null }
   const regressed = new Set(delta.regressed)
-  const kindOf = ({ id }: Finding) => (regressed.has(id) ? 'back' : kindOfChange(before, id))
+  const changed = changesById(before.delta)
+  const kindOf = ({ id }: Finding) => (regressed.has(id) ? 'back' : kindOfChange(changed.get(id)?.change))
   const isTold = (finding: Finding) => kindOf(finding) !== null || finding.severity === 'critical'
   const ended = before.ended.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || compareText(a.id, b.id))
   return {
@@ -57,7 +59,7 @@ export function mailChanges({ document: { findings, delta }, before }: AuditRepo
       .map(({ finding, kind }) => ({
         finding,
         label: kind === null ? unchanged : words[kind][0],
-        why: kind === null ? [] : (before.changes.get(finding.id)?.why ?? []),
+        why: kind === null ? [] : (changed.get(finding.id)?.why ?? []),
       })),
     standing: sorted.filter(finding => !isTold(finding)),
     ended,
@@ -66,8 +68,8 @@ export function mailChanges({ document: { findings, delta }, before }: AuditRepo
   }
 }
 
-function kindOfChange({ changes }: RunBefore, id: string): Kind | null {
-  switch (changes.get(id)?.change) {
+function kindOfChange(change: Change | undefined): Kind | null {
+  switch (change) {
     case 'new':
       return 'new'
     case 'worse':

@@ -57,9 +57,12 @@ const groups: { title: string; of: Change[]; isOpen: boolean }[] = [
 ]
 
 /** @param anchorOf where on the page a finding has its card, by id; null: nowhere */
-export function newsView({ document, last }: Pick<AuditReport, 'document' | 'last'>, anchorOf: (id: string) => string | null): NewsView {
-  if (last === undefined) return withoutHistory(document.delta, document.findings, anchorOf)
-  const { delta, takenAt } = last
+export function newsView(
+  { document, before }: Pick<AuditReport, 'document' | 'before'>,
+  anchorOf: (id: string) => string | null,
+): NewsView {
+  if (!before) return withoutHistory(document.delta, document.findings, anchorOf)
+  const { delta, takenAt } = before
   const { findings, unchanged } = delta
   const count = (...of: Change[]) => of.reduce((sum, change) => sum + findings[change].length, 0)
   const changed = count(...changes)

@@ -65,7 +65,9 @@ describe('from day to day', () => {
     const second = runOf([bad], [met('a'), met('b')])
     expect(nextLedger(previous, second, '2026-11-11', '2026-01-01').before).toEqual({
       takenAt: first.document.run.takenAt,
-      changes: new Map([['f2', { change: 'new', why: [] }]]),
+      delta: expect.objectContaining({
+        findings: expect.objectContaining({ new: [expect.objectContaining({ id: 'f2', why: [] })] }),
+      }),
       ended: [expect.objectContaining({ id: 'f1', title: first.document.findings[0]?.title, ended: 'fixed', on: '2026-11-11' })],
       unread: [],
     })

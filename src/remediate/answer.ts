@@ -12,10 +12,10 @@ export type ReadAnswer = { isKnown: true; answer: ApplyAnswer } | { isKnown: fal
 
 const text = z.string().max(700)
 const hash = z.union([z.string().regex(/^[a-f0-9]{64}$/), z.literal('absent')])
-const form = z.strictObject({
-  schema: z.literal(applySchema),
-  run: text.nullable(),
-  action: z.enum(['check', 'apply', 'rollback']).nullable(),
+/** As a journal keeps it: `ApplyAnswer`. */
+export const answerForm = z.strictObject({
+  run: text,
+  action: z.enum(['check', 'apply', 'rollback']),
   instanceId: text,
   outcome: z.enum(['ready', 'applied', 'unchanged', 'restored', 'refused', 'failed', 'broken']),
   reason: text.nullable(),
@@ -32,6 +32,11 @@ const form = z.strictObject({
     .nullable(),
   steps: z.array(text).max(200),
 })
+const printedForm = answerForm.extend({
+  schema: z.literal(applySchema),
+  run: answerForm.shape.run.nullable(),
+  action: answerForm.shape.action.nullable(),
+})
 
 const always = ['unchanged', 'refused', 'failed', 'broken'] as const
 const outcomes: Readonly<Record<ApplyAction, readonly ApplyAnswer['outcome'][]>> = {
@@ -42,7 +47,7 @@ const outcomes: Readonly<Record<ApplyAction, readonly ApplyAnswer['outcome'][]>>
 
 /** @param run the plan's id @param stdout as SSM keeps it: the head of it */
 export function readApplyAnswer(stdout: string, step: PlanStep, run: string, action: ApplyAction): ReadAnswer {
-  const found = form.safeParse(json(stdout))
+  const found = printedForm.safeParse(json(stdout))
   if (!found.success) return unknown(stdout.trim() === '' ? 'the node has printed nothing' : 'what the node has printed is no whole answer')
   const { schema: _schema, run: saidRun, action: saidAction, ...rest } = found.data
   if (rest.instanceId !== step.instanceId) return unknown(`the answer is of another node, ${oneLine(rest.instanceId, 60)}`)

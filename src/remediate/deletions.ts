@@ -96,17 +96,13 @@ function endOfPod(status: RawObject): string | null {
   return times.toSorted((a, b) => Date.parse(b) - Date.parse(a))[0] ?? null
 }
 
-export interface DeletableObject {
-  namespace: string | null
-  name: string
-  uid: string
-  resourceVersion: string | null
-  why: string
-  ageSeconds: number
-}
-
 /** Null: it stays. @param nowMs of the clock that its times were written by, as nearly as is known */
-export function deletable(kind: DeletionKind, object: RawObject, olderThanHours: number, nowMs: number): DeletableObject | null {
+export function deletable(
+  kind: DeletionKind,
+  object: RawObject,
+  olderThanHours: number,
+  nowMs: number,
+): Omit<PlannedDeletion, 'cluster' | 'kind' | 'resource'> | null {
   const { metadata } = object
   const { isNamespaced, finalizers, ended } = deletables[kind]
   if (!isRawObject(metadata) || metadata.deletionTimestamp !== undefined) return null

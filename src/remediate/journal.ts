@@ -9,6 +9,7 @@ import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, Plan, PlannedDeletion, PlanStep } from '#model/plan.ts'
 import { type DeletionEntry, deletionStates, type RemediationRun, type StepEntry, stepStates } from '#model/remediation.ts'
+import { answerForm } from './answer.ts'
 import { approvalText, parsePlan, planText } from './plan-file.ts'
 
 /** A run without its nodes. */
@@ -47,25 +48,6 @@ const headForm = z.strictObject({
     state: z.enum(['running', 'paused', 'stopped', 'done', 'rolled-back']),
     why: text.nullable(),
   }),
-})
-const answerForm = z.strictObject({
-  run: text,
-  action: z.enum(['check', 'apply', 'rollback']),
-  instanceId: text,
-  outcome: z.enum(['ready', 'applied', 'unchanged', 'restored', 'refused', 'failed', 'broken']),
-  reason: text.nullable(),
-  oldSha256: text.nullable(),
-  newSha256: text.nullable(),
-  presentSha256: text.nullable(),
-  kubelet: z
-    .strictObject({
-      active: z.boolean().nullable(),
-      startedAtBefore: text.nullable(),
-      startedAtAfter: text.nullable(),
-      healthz: text.nullable(),
-    })
-    .nullable(),
-  steps: z.array(text),
 })
 const entryForm = z.strictObject({
   schema: z.literal(entrySchema),

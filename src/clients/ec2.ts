@@ -15,6 +15,7 @@ import type { RawObject } from '#model/record.ts'
 import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import type { RequestFailure } from './failure.ts'
+import { tellingSlowDowns } from './slow-downs.ts'
 import { readUserData } from './user-data.ts'
 
 /** What discovery calls; the collectors name the rest. */
@@ -49,7 +50,8 @@ export class Ec2Api {
 
   constructor(region: string, credentials: CredentialSource) {
     this.region = region
-    this.client = new EC2Client({ region, credentials, maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts })
+    const client = new EC2Client({ region, credentials, maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts })
+    this.client = tellingSlowDowns('EC2', client)
   }
 
   /** @throws RequestFailure with a message for people, or the signal's reason */

@@ -10,6 +10,7 @@ import type { RawObject } from '#model/record.ts'
 import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
 import type { RequestFailure } from './failure.ts'
+import { tellingSlowDowns } from './slow-downs.ts'
 
 /** What this file calls, for the function's role. */
 export const eksPermissions = ['eks:ListClusters', 'eks:DescribeCluster', 'eks:ListNodegroups', 'eks:DescribeNodegroup']
@@ -23,7 +24,8 @@ export class EksApi {
 
   constructor(region: string, credentials: CredentialSource) {
     this.region = region
-    this.client = new EKSClient({ region, credentials, maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts })
+    const client = new EKSClient({ region, credentials, maxAttempts: process.env.AWS_MAX_ATTEMPTS ? undefined : maxAttempts })
+    this.client = tellingSlowDowns('EKS', client)
   }
 
   async listClusters(signal: AbortSignal): Promise<string[]> {

@@ -8,6 +8,7 @@ import { checkServerIdentity } from 'node:tls'
 import { createGunzip } from 'node:zlib'
 import { connectionFailure, oneLine, RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
+import { tellSlowDown } from './slow-downs.ts'
 
 /** Where an API server is and how we prove who we are. */
 export interface KubernetesEndpoint {
@@ -169,6 +170,7 @@ export class KubernetesClient {
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof RequestFailure)) throw error
+        if (error.status === 429) tellSlowDown('Kubernetes')
         if (error.status === 429 || (error.status !== null && error.status >= 500 && !isProxied)) this.pace.complained(error.retryAfterMs)
         if (attempt >= Math.min(attempts, triesWorth(error))) throw error
         const backoffMs = this.options.backoffMs * 2 ** (attempt - 1) * Math.random()

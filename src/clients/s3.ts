@@ -9,6 +9,7 @@ import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failur
 import type { CredentialSource } from './credentials.ts'
 import { RequestFailure } from './failure.ts'
 import { sleep } from './pace.ts'
+import { tellingSlowDowns } from './slow-downs.ts'
 import { checkKey, type Store } from './store.ts'
 
 /** To read what is there: GetObject on the prefix, ListBucket (without it a missing key looks forbidden) on the bucket. */
@@ -61,15 +62,18 @@ export function s3Store(options: S3StoreOptions): Store {
     readMaxBytes = Number.POSITIVE_INFINITY,
   } = options
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, AWS_MAX_ATTEMPTS } = process.env
-  const client = new S3Client({
-    region,
-    credentials,
-    maxAttempts: AWS_MAX_ATTEMPTS ? undefined : tries,
-    // An endpoint of one's own seldom has a name for every bucket.
-    forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL),
-    logger: silent,
-    requestHandler: { connectionTimeout: connectionTimeoutMs, socketTimeout: options.idleTimeoutMs ?? defaultIdleTimeoutMs },
-  })
+  const client = tellingSlowDowns(
+    'S3',
+    new S3Client({
+      region,
+      credentials,
+      maxAttempts: AWS_MAX_ATTEMPTS ? undefined : tries,
+      // An endpoint of one's own seldom has a name for every bucket.
+      forcePathStyle: Boolean(AWS_ENDPOINT_URL_S3 || AWS_ENDPOINT_URL),
+      logger: silent,
+      requestHandler: { connectionTimeout: connectionTimeoutMs, socketTimeout: options.idleTimeoutMs ?? defaultIdleTimeoutMs },
+    }),
+  )
 
   async function call<T>(what: string, permission: string, run: () => Promise<T>): Promise<T> {
     try {

@@ -6,6 +6,7 @@ import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failur
 import type { CredentialSource } from './credentials.ts'
 import { oneLine, RequestFailure } from './failure.ts'
 import { sleep } from './pace.ts'
+import { tellingSlowDowns } from './slow-downs.ts'
 
 /** What this file calls, for the function's role: on the sender's identity; in the sandbox SES asks it for the recipients' identities, too. */
 export const sesPermissions = ['ses:SendEmail']
@@ -62,7 +63,8 @@ export async function sendMail(mail: Mail, options: SendOptions): Promise<string
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), timeLimitMs)
   const signal = options.signal === undefined ? limit.signal : AbortSignal.any([options.signal, limit.signal])
-  const client = new SESv2Client({ region, credentials, maxAttempts: 1, requestHandler: { connectionTimeout: connectionTimeoutMs } })
+  const requestHandler = { connectionTimeout: connectionTimeoutMs }
+  const client = tellingSlowDowns('SES', new SESv2Client({ region, credentials, maxAttempts: 1, requestHandler }))
   try {
     for (let attempt = 1; ; attempt++) {
       try {

@@ -14,6 +14,7 @@ import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failur
 import type { CredentialSource } from './credentials.ts'
 import { RequestFailure } from './failure.ts'
 import { Pace, type PaceLimits, sleep } from './pace.ts'
+import { tellingSlowDowns } from './slow-downs.ts'
 
 /** What this file calls, for the function's role. */
 export const ssmPermissions = [
@@ -83,7 +84,7 @@ export class SsmApi {
   constructor(region: string, credentials: CredentialSource, limits: PaceLimits) {
     this.region = region
     // This file tries again by itself: the SDK's own tries would escape the pace.
-    this.client = new SSMClient({ region, credentials, maxAttempts: 1 })
+    this.client = tellingSlowDowns('SSM', new SSMClient({ region, credentials, maxAttempts: 1 }))
     this.pace = new Pace(limits)
   }
 

@@ -10,12 +10,13 @@ export async function handler(event: unknown, context: LambdaContext): Promise<R
   const log = openRunLog(context.awsRequestId)
   try {
     const request = parseAuditEvent(event)
-    const runtime = { ...runtimeOf(context), logMetrics: log.metrics }
+    if (request.scheduledTime !== null) log.scheduled()
+    const runtime = { ...runtimeOf(context), watch: log.watch, logMetrics: log.metrics }
     const answer = await runService(request, parseSettings(process.env), runtime)
-    log.ended(answer, request.scheduledTime !== null)
+    await log.ended(answer)
     return answer
   } catch (error) {
-    log.failed(error)
+    await log.failed(error)
     throw error
   }
 }

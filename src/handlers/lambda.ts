@@ -12,7 +12,7 @@ export interface LambdaContext {
   getRemainingTimeInMillis(): number
 }
 
-export const runtimeOf = ({ awsRequestId, getRemainingTimeInMillis }: LambdaContext): ServiceRuntime => ({
+export const runtimeOf = ({ awsRequestId, getRemainingTimeInMillis }: LambdaContext): Omit<ServiceRuntime, 'watch'> => ({
   version: packageJson.version,
   requestId: awsRequestId,
   remainingMs: getRemainingTimeInMillis(),

@@ -9,11 +9,14 @@ import { openRunLog } from './run-log.ts'
 export async function handler(event: unknown, context: LambdaContext): Promise<RemediationAnswer> {
   const log = openRunLog(context.awsRequestId)
   try {
-    const answer = await runRemediation(parseRemediationEvent(event), parseSettings(process.env), runtimeOf(context))
-    log.remediated(answer)
+    const answer = await runRemediation(parseRemediationEvent(event), parseSettings(process.env), {
+      ...runtimeOf(context),
+      watch: log.watch,
+    })
+    await log.remediated(answer)
     return answer
   } catch (error) {
-    log.failed(error)
+    await log.failed(error)
     throw error
   }
 }

@@ -1,51 +1,117 @@
-/** One structured line for how a run went, and the metric whose absence raises the alarm. Powertools writes both as JSON that CloudWatch understands. */
+/**
+ * How a run went, in structured lines that all carry its id, and in metrics. Powertools writes both as JSON that CloudWatch understands. Of the metrics there
+ * are few, whatever the fleet: each combination of a metric and its dimensions is paid for.
+ */
 import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
+import { severities } from '#model/finding.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
+import { type Audited, openRunWatch, type RunWatch } from '#pipeline/run-watch.ts'
 
 export interface RunLog {
-  /** @param isScheduled  only a tick keeps the alarm quiet: somebody's own run is no daily report */
-  ended(answer: RunAnswer, isScheduled: boolean): void
-  remediated(answer: RemediationAnswer): void
-  failed(error: unknown): void
+  watch: RunWatch
+  /** A tick of the schedule: only these make metrics, because a person's own run is no daily report and often of no whole fleet. */
+  scheduled(): void
+  ended(answer: RunAnswer): Promise<void>
+  remediated(answer: RemediationAnswer): Promise<void>
+  failed(error: unknown): Promise<void>
   /** Lines in CloudWatch's embedded metric format: what stands in the function's log becomes metrics. */
   metrics(lines: string): void
 }
 
 const serviceName = process.env.HIGHWATER_SERVICE || 'highwater'
+/** More clusters than this are only counted: a line of the log has a limit, and so has a reader. */
+const mostClusters = 100
+const longestReason = 4000
 let isColdStart = true
 
 export function openRunLog(requestId: string): RunLog {
   const startedMs = performance.now()
-  const logger = new Logger({ serviceName })
-  const figures = () => ({
-    requestId,
-    coldStart: isColdStart,
-    durationMs: Math.round(performance.now() - startedMs),
-    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+  const logger = new Logger({ serviceName, persistentLogAttributes: { requestId } })
+  const newMetrics = () => new Metrics({ namespace: 'highwater', serviceName })
+  let isScheduled = false
+  let counted: Audited | null = null
+  const watch = openRunWatch({
+    began(runId) {
+      logger.appendKeys({ runId })
+      logger.info('run began')
+    },
+    stageEnded: (stage, durationMs) => logger.info('stage ended', { stage, durationMs }),
+    audited(audited) {
+      logger.info('audited', countsOf(audited))
+      counted = audited
+    },
   })
+
+  function writeMetrics(audited: Audited, runMs: number, slowDowns: number): void {
+    const metrics = newMetrics()
+    const { nodesRead, nodesPartlyRead, nodesNotRead } = nodesOf(audited.clusters)
+    metrics.addMetric('RunDuration', MetricUnit.Milliseconds, runMs)
+    metrics.addMetric('SlowDowns', MetricUnit.Count, slowDowns)
+    metrics.addMetric('ClustersAudited', MetricUnit.Count, audited.clusters.length)
+    metrics.addMetric('NodesRead', MetricUnit.Count, nodesRead)
+    metrics.addMetric('NodesPartlyRead', MetricUnit.Count, nodesPartlyRead)
+    metrics.addMetric('NodesNotRead', MetricUnit.Count, nodesNotRead)
+    metrics.addMetric('NotAudited', MetricUnit.Count, audited.notAudited)
+    metrics.publishStoredMetrics()
+    for (const severity of severities) {
+      const ofSeverity = metrics.singleMetric()
+      ofSeverity.addDimension('severity', severity)
+      ofSeverity.addMetric('Findings', MetricUnit.Count, audited.findings[severity] ?? 0)
+    }
+  }
+
+  /** The end of each invocation. */
+  async function figures(isFailed: boolean): Promise<object> {
+    const slowDowns = await watch.close(isFailed)
+    const runMs = Math.round(performance.now() - startedMs)
+    if (isScheduled && counted !== null)
+      writeMetrics(
+        counted,
+        runMs,
+        Object.values(slowDowns).reduce((total, count) => total + count, 0),
+      )
+    const coldStart = isColdStart
+    isColdStart = false
+    return { coldStart, durationMs: runMs, peakRssBytes: process.resourceUsage().maxRSS * 1024, slowDowns }
+  }
+
   return {
-    ended(answer, isScheduled) {
-      const { runId, state, findings, notAudited, deliveries } = answer
-      logger.info('run ended', { runId, state, findings, notAudited, deliveries, ...figures() })
-      isColdStart = false
+    watch,
+    scheduled() {
+      isScheduled = true
+    },
+    async ended({ runId, state, findings, notAudited, deliveries }) {
+      logger.info('run ended', { runId, state, findings, notAudited, deliveries, ...(await figures(false)) })
       if (state !== 'published' || !isScheduled) return
-      const metrics = new Metrics({ namespace: 'highwater', serviceName })
+      const metrics = newMetrics()
       metrics.addMetric('ReportsPublished', MetricUnit.Count, 1)
       metrics.publishStoredMetrics()
     },
     metrics(lines) {
       if (process.env.POWERTOOLS_METRICS_DISABLED !== 'true') process.stdout.write(lines)
     },
-    remediated(answer) {
-      logger.info('remediation answered', { ...answer, ...figures() })
-      isColdStart = false
+    async remediated(answer) {
+      logger.info('remediation answered', { ...answer, ...(await figures(false)) })
     },
-    failed(error) {
+    async failed(error) {
+      const reason = error instanceof Error ? error.message : String(error)
       // Messages are made for people; a stack would only show the bundle's one line.
-      logger.error('run failed', { reason: error instanceof Error ? error.message : String(error), ...figures() })
-      isColdStart = false
+      logger.error('run failed', { reason: reason.slice(0, longestReason), ...(await figures(true)) })
     },
   }
+}
+
+function countsOf({ findings, clusters, notAudited }: Audited): Record<string, unknown> {
+  const shown = clusters.slice(0, mostClusters).map(({ name, grade, coverage: { nodes, read, partlyRead, notRead } }) => ({
+    ...{ cluster: name, grade, nodes, read, partlyRead, notRead },
+  }))
+  const more = clusters.length - shown.length
+  return { findings, notAudited, ...nodesOf(clusters), clusters: shown, ...(more > 0 && { moreClusters: more }) }
+}
+
+function nodesOf(clusters: Audited['clusters']) {
+  const sum = (part: 'read' | 'partlyRead' | 'notRead') => clusters.reduce((total, { coverage }) => total + coverage[part], 0)
+  return { nodesRead: sum('read'), nodesPartlyRead: sum('partlyRead'), nodesNotRead: sum('notRead') }
 }

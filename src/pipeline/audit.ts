@@ -19,6 +19,7 @@ import type { History } from './history/history.ts'
 import type { PlanBeside } from './plan-beside.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
 import { withReadings } from './readings.ts'
+import type { AuditStage } from './run-watch.ts'
 import { tagsOf } from './tags.ts'
 
 export interface AuditContext {
@@ -42,6 +43,8 @@ export interface AuditContext {
   /** The last word before anything is written: what it throws stops the run. */
   verify?: (nodes: AuditedNode[]) => void
   onNode?: (node: AuditedNode) => void
+  /** A part of the story begins. */
+  onStage?: (stage: AuditStage) => void
 }
 
 export interface AuditResult {
@@ -66,6 +69,8 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   const inputErrors = [...(context.inputErrors ?? [])]
   const snapshot = keepRecords(context.snapshot)
   let header: SnapshotHeader | null = null
+  const enters = context.onStage ?? (() => undefined)
+  enters('read')
   try {
     for await (const read of source) {
       if (read.kind === 'Malformed') {
@@ -104,6 +109,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   }
   await snapshot.close()
 
+  enters('judge')
   const takenAt = header?.takenAt ?? unknownTime
   const { ruleErrors, ...judged } = judgement.close(takenAt, clusters.close(takenAt))
   const whole: FindingsDocument = {
@@ -121,9 +127,11 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
     clusters: withReadings(judged.clusters, nodes),
   }
   nodes.sort(byClusterAndName)
+  if (history !== null) enters('compare')
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
   const named = history === null || isEveryNodeNamed ? whole : { ...whole, ...withShownNames(whole) }
   const document = before ? withHistory(named, before) : named
+  if (context.plan) enters('plan')
   const planned = await context.plan?.(snapshot.keptAt())
   const report: AuditReport = {
     document,
@@ -134,9 +142,11 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
     tags,
     plan: planned?.reported,
   }
+  enters('render')
   const rendered = renderReport(report, formats)
   const { unfit } = rendered
   const files = [...rendered.files, ...(planned?.file ? [planned.file] : [])]
+  enters('publish')
   const { channels, audiences } = context
   const pageFormat = formats.find(({ id }) => id === 'html')
   const isPublished = channels.length > 0 || audiences.some(({ channels: ways }) => ways.length > 0)

@@ -5,6 +5,7 @@ import { givingUp } from '#clients/store-giving-up.ts'
 import { notReached } from '#model/not-reached.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
+import type { RunWatch } from './run-watch.ts'
 
 export interface ServiceRuntime {
   version: string
@@ -16,6 +17,7 @@ export interface ServiceRuntime {
   folder: string
   now: () => Date
   parsePolicy: (text: string, file: string) => Policy
+  watch: RunWatch
 }
 
 /** The policy lies beside the reports, so that it changes without a deployment. */

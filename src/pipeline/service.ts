@@ -68,6 +68,8 @@ async function runUntil(
   if (region === null) throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
   const { scheduledTime, selection, isDryRun } = request
   const runId = scheduledTime === null ? `${runIdOf(runtime.now().toISOString())}-${runtime.requestId}` : runIdOf(scheduledTime)
+  runtime.watch.began(runId)
+  runtime.watch.enters('prepare')
   const store = storeOf(settings, region, runtime.remainingMs, endAt)
   const before = store && scheduledTime !== null ? await doneBefore(store, runId) : null
   if (before !== null) return before
@@ -92,17 +94,20 @@ async function runUntil(
     snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
     history: store === null || isDryRun ? null : openHistory({ store, runId, isWhole: isWhole(selection), ...policy.history }),
     verify: nodes => rejectUnknownNames(selection, nodes),
+    onStage: runtime.watch.enters,
     plan:
       isDryRun || policy.remediation.mode === 'off'
         ? undefined
         : planInto(store, { policy, selection, version: runtime.version, signal: planUntil }),
   })
+  const answer = answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
+  runtime.watch.audited(answer)
   const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
   if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
   const failures = [...mistakes, ...ways.mistakes, ...failuresOf(result)]
   if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
   if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
-  return answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
+  return answer
 }
 
 /** Kept by its digest, too, where whoever applies it looks. */

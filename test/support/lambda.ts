@@ -1,5 +1,6 @@
 /** The function's handler, invoked as Lambda does, with the lab's endpoints. */
 import { randomUUID } from 'node:crypto'
+import { vi } from 'vitest'
 import { handler } from '#handlers/audit.ts'
 import type { LambdaContext } from '#handlers/lambda.ts'
 import { handler as remediateHandler } from '#handlers/remediate.ts'
@@ -34,6 +35,47 @@ const invoking =
       Object.assign(process.env, before)
     }
   }
+
+/** What a call writes for CloudWatch: its log lines, and its metrics by their dimensions. */
+export interface Written {
+  lines: Record<string, unknown>[]
+  /** `NodesRead{service=…}` */
+  metrics: Record<string, number>
+  text: string
+}
+
+/** @param call  one that invokes a function; it may fail. Levels and names are those of a deployed function. */
+export async function written(call: () => Promise<unknown>): Promise<Written & { outcome: PromiseSettledResult<unknown> }> {
+  let text = ''
+  const spies = (['stdout', 'stderr'] as const).map(name =>
+    vi.spyOn(process[name], 'write').mockImplementation(chunk => {
+      text += String(chunk)
+      return true
+    }),
+  )
+  const [outcome] = await Promise.allSettled([call()])
+  for (const spy of spies) spy.mockRestore()
+  const objects: Record<string, unknown>[] = text
+    .split('\n')
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line))
+  const metrics: Record<string, number> = {}
+  for (const object of objects.filter(isEmbedded))
+    for (const { Dimensions, Metrics } of object._aws.CloudWatchMetrics)
+      for (const { Name } of Metrics)
+        metrics[
+          `${Name}{${Dimensions.flat()
+            .map(name => `${name}=${object[name]}`)
+            .join()}}`
+        ] = Number([object[Name]].flat()[0])
+  return { lines: objects.filter(object => !isEmbedded(object)), metrics, text, outcome }
+}
+
+interface Embedded extends Record<string, unknown> {
+  _aws: { CloudWatchMetrics: { Dimensions: string[][]; Metrics: { Name: string }[] }[] }
+}
+
+const isEmbedded = (object: Record<string, unknown>): object is Embedded => '_aws' in object
 
 export const invoke: Invoke<RunAnswer> = invoking(handler)
 export const invokeRemediate: Invoke<RemediationAnswer> = invoking(remediateHandler)

@@ -43,12 +43,22 @@ export async function runRemediation(request: RemediationRequest, settings: Sett
     const store = storeOf(settings, region, remainingMs, end.signal)
     if (store === null) throw new OperatorError('Plans and approvals have no place to be kept: set HIGHWATER_BUCKET')
     await mkdir(runtime.folder, { recursive: true })
+    const run = runOf(request)
+    if (run !== null) runtime.watch.began(run)
+    runtime.watch.enters('prepare')
     const policy = await policyOf(store, runtime)
+    runtime.watch.enters(request.action)
     return await answered(request, { store, policy, runtime, readUntil: reading.signal, stop: sending.signal, end: end.signal })
   } finally {
     for (const limit of [reading, sending, end]) limit.end()
     await rm(runtime.folder, { recursive: true, force: true })
   }
+}
+
+/** A run has the id of its plan; null: a plan has no run yet, or several are taken up. */
+function runOf(request: RemediationRequest): string | null {
+  if (request.action === 'plan') return null
+  return request.action === 'apply' ? request.plan.slice(0, 16) : request.run
 }
 
 function answered(request: RemediationRequest, service: RemediationService): Promise<RemediationAnswer> {

@@ -1,0 +1,47 @@
+/** How often a service has asked to slow down. It is told on a channel of its own, so that no call has to carry a counter. */
+import { channel } from 'node:diagnostics_channel'
+import { isThrottling } from './aws-failure.ts'
+
+const slowDowns = channel('highwater:slow-down')
+
+/** One answer that asked to slow down, also where a later try was taken. @param service as people say it: `EKS`, `Kubernetes` */
+export const tellSlowDown = (service: string): void => slowDowns.publish(service)
+
+/** @returns what ends the counting, and gives the counts by service: none of one that never asked */
+export function countSlowDowns(): () => Record<string, number> {
+  const counts: Record<string, number> = {}
+  const count = (service: unknown) => {
+    counts[String(service)] = (counts[String(service)] ?? 0) + 1
+  }
+  slowDowns.subscribe(count)
+  return () => {
+    slowDowns.unsubscribe(count)
+    return counts
+  }
+}
+
+/** What of an SDK client is needed here. Each has a type of its own for its stack. */
+interface SdkClient {
+  middlewareStack: {
+    add(
+      middleware: <Input, Output>(next: (input: Input) => Promise<Output>) => (input: Input) => Promise<Output>,
+      options: { step: 'deserialize'; name: string; priority: 'high' },
+    ): void
+  }
+}
+
+/** Tells of every try that the service refused for its pace: the SDK tries again by itself, and would keep it to itself. */
+export function tellingSlowDowns<Client extends SdkClient>(service: string, client: Client): Client {
+  client.middlewareStack.add(
+    next => async input => {
+      try {
+        return await next(input)
+      } catch (error) {
+        if (isThrottling(error)) tellSlowDown(service)
+        throw error
+      }
+    },
+    { step: 'deserialize', name: 'tellSlowDowns', priority: 'high' },
+  )
+  return client
+}

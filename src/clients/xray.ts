@@ -1,0 +1,50 @@
+/**
+ * What a run did when, for AWS X-Ray: a subsegment of the function's own segment for each stage, sent to the daemon beside the function. Written here because
+ * it is one datagram; Powertools' tracer brings 124 KB and 55 ms of start-up for it.
+ * Source: AWS X-Ray developer guide, Segment documents, Tracing header, Sending trace data to the daemon.
+ */
+import { randomBytes } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+
+/** One thing that was done. */
+export interface TracedStage {
+  /** X-Ray takes letters, numbers, blanks and `_.:/%&#=+\-@` in it, up to 200 of them. */
+  name: string
+  /** Of the clock, since 1970. */
+  startMs: number
+  endMs: number
+  isFailed: boolean
+}
+
+const documentHeader = '{"format":"json","version":1}\n'
+
+/**
+ * @param environment  of the function: Lambda sets `_X_AMZN_TRACE_ID` anew for each invocation, and `AWS_XRAY_DAEMON_ADDRESS`
+ * @returns null where this invocation is not traced
+ */
+export function openTrace(
+  environment: Record<string, string | undefined> = process.env,
+): { tell(stages: readonly TracedStage[]): Promise<void> } | null {
+  const { Root, Parent, Sampled } = Object.fromEntries(
+    (environment._X_AMZN_TRACE_ID ?? '').split(';').map(field => field.split('=', 2).map(part => part.trim())),
+  )
+  const [, host, port] = /^([\w.-]+|\[[\da-f:]+\]):(\d{1,5})$/.exec(environment.AWS_XRAY_DAEMON_ADDRESS ?? '') ?? []
+  if (Sampled !== '1' || Root === undefined || Parent === undefined || host === undefined) return null
+  const document = ({ name, startMs, endMs, isFailed }: TracedStage) => ({
+    ...{ type: 'subsegment', name, id: randomBytes(8).toString('hex'), trace_id: Root, parent_id: Parent },
+    ...{ start_time: startMs / 1000, end_time: endMs / 1000, ...(isFailed && { fault: true }) },
+  })
+  return {
+    /** Never throws: a trace that does not arrive costs nothing else. */
+    async tell(stages) {
+      const socket = createSocket(host.startsWith('[') ? 'udp6' : 'udp4')
+      socket.on('error', () => undefined)
+      const send = (stage: TracedStage) =>
+        new Promise<void>(sent => {
+          socket.send(documentHeader + JSON.stringify(document(stage)), Number(port), host.replace(/[[\]]/g, ''), () => sent())
+        })
+      await Promise.all(stages.map(send))
+      socket.close()
+    },
+  }
+}

@@ -14,6 +14,8 @@ import { awsResources } from '#facts/aws/cluster-resources.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
+import { usualFleet } from '#pipeline/cost/cost-document.ts'
+import { stackAlarms } from '#pipeline/cost/estimate.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
 import { temporaryFolder } from '#test/cli.ts'
@@ -249,6 +251,12 @@ describe('npx serverless package, without account or login', () => {
     expect(bundle.length).toBeLessThan(2_750_000)
     expect(['isomorphic-ws', 'openid-client', 'fast-check', 'osls'].filter(stranger => bundle.includes(stranger))).toEqual([])
   })
+})
+
+it('costs what highwater cost reckons with: its alarms, its memory, how long it keeps reports', () => {
+  expect(ofType('AWS::CloudWatch::Alarm')).toHaveLength(stackAlarms)
+  const stated = (name: string) => Number(new RegExp(`${name}: (\\d+)`).exec(readFileSync('serverless.yml', 'utf8'))?.[1])
+  expect(usualFleet).toMatchObject({ memoryMiB: stated('memorySize'), retentionDays: stated('retentionDays') })
 })
 
 describe('the packaged bundle, run by plain Node', () => {

@@ -5,6 +5,7 @@ import { applyCommand } from './apply.ts'
 import { approveCommand } from './approve.ts'
 import { auditCommand } from './audit.ts'
 import { collectCommand } from './collect.ts'
+import { costCommand } from './cost.ts'
 import { diffCommand } from './diff.ts'
 import { doctorCommand } from './doctor.ts'
 import { exitCode } from './exit-code.ts'
@@ -38,6 +39,7 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(explainCommand())
     .addCommand(doctorCommand())
     .addCommand(permissionsCommand())
+    .addCommand(costCommand())
     .addCommand(labCommand())
     .addCommand(demoCommand(), { hidden: true })
     .showSuggestionAfterError()

@@ -1,0 +1,165 @@
+/** What it costs: the sums, their bounds, and the constants behind them against what the product really does. */
+import { readFileSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { vpcEndpoints } from '#facts/aws/vpc-endpoints.ts'
+import { type CostEstimate, type CostQuestion, networks } from '#model/cost.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { readModes } from '#model/read-mode.ts'
+import { costDocument, usualFleet } from '#pipeline/cost/cost-document.ts'
+import { quantityText, secondsText, usdText } from '#pipeline/cost/cost-words.ts'
+import { estimateCost } from '#pipeline/cost/estimate.ts'
+import { inProcess } from '#test/in-process.ts'
+
+const estimate = (question: Partial<CostQuestion>, pace = defaultPolicy.pace): CostEstimate =>
+  estimateCost({ ...usualFleet, nodes: 1000, clusters: 1, ...question }, { pace })
+const usdOf = ({ lines }: CostEstimate, what: string) => lines.find(line => line.what.includes(what))?.usd.most ?? Number.NaN
+
+const questions = fc.record({
+  nodes: fc.integer({ min: 1, max: 100_000 }),
+  clusters: fc.integer({ min: 1, max: 500 }),
+  accounts: fc.integer({ min: 1, max: 50 }),
+  runsPerDay: fc.integer({ min: 1, max: 48 }),
+  podsPerNode: fc.integer({ min: 1, max: 250 }),
+  mode: fc.constantFrom(...readModes),
+  network: fc.constantFrom(...networks),
+  recipients: fc.integer({ min: 0, max: 100 }),
+  retentionDays: fc.integer({ min: 1, max: 1000 }),
+  memoryMiB: fc.integer({ min: 128, max: 10_240 }),
+})
+
+describe('an estimate', () => {
+  it('is the sum of its lines, and no least is more than its most', () => {
+    fc.assert(
+      fc.property(questions, question => {
+        const { lines, totalUsd, run } = estimate(question)
+        for (const { least, most } of [
+          ...lines.flatMap(({ quantity, usd }) => [quantity, usd]),
+          totalUsd,
+          run.seconds,
+          run.bytes,
+          run.ssmCalls,
+        ]) {
+          expect(least).toBeLessThanOrEqual(most)
+          expect(least).toBeGreaterThanOrEqual(0)
+          expect(Number.isFinite(most)).toBe(true)
+        }
+        for (const side of ['least', 'most'] as const)
+          expect(totalUsd[side]).toBeCloseTo(
+            lines.reduce((total, { usd }) => total + usd[side], 0),
+            6,
+          )
+      }),
+    )
+  })
+
+  it('never falls when the fleet grows, or is read more often', () => {
+    fc.assert(
+      fc.property(questions, fc.constantFrom('nodes', 'runsPerDay', 'recipients', 'retentionDays' as const), (question, key) => {
+        const more = estimate({ ...question, [key]: question[key] * 2 + 1 })
+        expect(more.totalUsd.most).toBeGreaterThanOrEqual(estimate(question).totalUsd.most)
+      }),
+    )
+  })
+
+  it('of 1,000 nodes at the default pace is what was measured: 63 s on a whole processor', () => {
+    const { seconds, boundBy } = estimate({ memoryMiB: 1769 }).run
+    expect(seconds.least).toBeGreaterThan(61)
+    expect(seconds.least).toBeLessThan(66)
+    expect(boundBy).toBe('the pace of the API servers')
+  })
+
+  it('keeps to the policy’s pace: twice as fast a reader is done in half the time', () => {
+    const { pace } = defaultPolicy
+    const fast = estimate({ memoryMiB: 10_240 }, { ...pace, requestsPerSecond: 2 * pace.requestsPerSecond }).run.seconds.least
+    expect(fast).toBeLessThan(estimate({ memoryMiB: 10_240 }).run.seconds.least * 0.6)
+  })
+
+  it('by SSM waits for SSM, and less with more accounts', () => {
+    const one = estimate({ mode: 'ssm', clusters: 4 }).run
+    expect(one.boundBy).toBe('the pace of SSM')
+    expect(estimate({ mode: 'ssm', clusters: 4, accounts: 4 }).run.seconds.most).toBeLessThan(one.seconds.most / 2)
+    expect(estimate({ mode: 'proxy' }).run.ssmCalls.most).toBe(0)
+  })
+
+  it('says when one function has too little time or memory', () => {
+    expect(estimate({ nodes: 1000 }).run.remarks).toEqual([])
+    const [time, memory] = estimate({ nodes: 30_000, clusters: 1 }).run.remarks
+    expect(time).toMatch(/reads for 720 s at most; this fleet takes \d+ s/)
+    expect(memory).toContain('A function of 1024 MiB is too small')
+  })
+
+  it('counts interface endpoints that the fleet needs, and no gateway', () => {
+    const hours = (question: Partial<CostQuestion>) => usdOf(estimate({ network: 'endpoints', ...question }), 'endpoints (')
+    const each = 0.01 * 2 * 730
+    const always = vpcEndpoints.filter(({ of, type }) => of === 'always' && type === 'interface').length
+    expect(hours({ recipients: 0 })).toBeCloseTo(always * each)
+    expect(hours({})).toBeCloseTo((always + 1) * each)
+    expect(hours({ mode: 'ssm' })).toBeCloseTo((always + 2) * each)
+  })
+
+  it('charges metrics by the hours in which they are sent', () => {
+    expect(usdOf(estimate({ runsPerDay: 24 }), 'metrics')).toBeCloseTo(24 * usdOf(estimate({}), 'metrics'))
+    expect(usdOf(estimate({ runsPerDay: 96 }), 'metrics')).toBeCloseTo(usdOf(estimate({ runsPerDay: 24 }), 'metrics'))
+  })
+})
+
+describe('in words', () => {
+  it.each([
+    [{ least: 0, most: 0 }, '0.00'],
+    [{ least: 0.001, most: 0.002 }, '< 0.01'],
+    [{ least: 0, most: 1.234 }, '0.00 – 1.23'],
+    [{ least: 0.001, most: 1.234 }, '0.00 – 1.23'],
+    [{ least: 1234.5, most: 1234.5 }, '1,234.50'],
+  ])('US dollars %j', (bounds, text) => {
+    expect(usdText(bounds)).toBe(text)
+  })
+
+  it.each([
+    [{ least: 45.4, most: 90 }, '45 to 90 s'],
+    [{ least: 300, most: 300 }, '5 min'],
+    [{ least: 100, most: 130 }, '1.7 to 2.2 min'],
+  ])('seconds %j', (bounds, text) => {
+    expect(secondsText(bounds)).toBe(text)
+  })
+
+  it('quantities keep what counts', () => {
+    expect(quantityText({ least: 12_345.6, most: 12_345.6 })).toBe('12,346')
+    expect(quantityText({ least: 0, most: 0.0123 })).toBe('0 – 0.012')
+  })
+})
+
+describe('highwater cost', () => {
+  it('tells each line, the total, and what is not counted', async () => {
+    const { code, stdout } = await inProcess(['cost', '--nodes', '5,000', '--clusters', '20'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('5,000 nodes in 20 clusters and 1 account, read 1 time a day by mode proxy')
+    for (const text of ['Lambda', 'SES', 'CloudWatch', 'US$ a month', 'Total', 'us-east-1', 'Not counted', 'free tiers'])
+      expect(stdout).toContain(text)
+  })
+
+  it('prints data', async () => {
+    const { stdout } = await inProcess(['cost', '--nodes', '300', '--mode', 'ssm', '--runs-per-day', '4', '--format', 'json'])
+    const document: CostEstimate = JSON.parse(stdout)
+    expect(document).toMatchObject({ schema: 'highwater.cost/1', question: { nodes: 300, clusters: 1, mode: 'ssm', runsPerDay: 4 } })
+    expect(document.lines.length).toBeGreaterThan(8)
+  })
+
+  it.each([
+    [['cost'], '--nodes'],
+    [['cost', '--nodes', 'many'], 'A whole number'],
+    [['cost', '--nodes', '2', '--clusters', '3'], 'at least as many nodes as clusters'],
+    [['cost', '--nodes', '2', '--network', 'carrier-pigeon'], 'endpoints'],
+  ])('%j is refused', async (args, message) => {
+    const { code, stderr } = await inProcess(args)
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(message) })
+  })
+})
+
+it('docs/cost.md is what the code reckons', async () => {
+  await expect(costDocument()).toMatchFileSnapshot('../../docs/cost.md')
+})
+
+it('the README leads there', () => {
+  expect(readFileSync('README.md', 'utf8')).toContain('docs/cost.md')
+})

@@ -2,6 +2,8 @@
  * What CloudFormation makes of a template: parameters and conditions resolved, what is not there left out. It knows the functions that ours use, and no others.
  * Source: CloudFormation template reference, intrinsic functions, condition functions, pseudo parameters.
  */
+import { Pair, parse, Scalar, YAMLMap, type YAMLSeq } from 'yaml'
+
 export interface Resource {
   Type: string
   Condition?: string
@@ -19,6 +21,28 @@ export interface Template {
 export interface Stack {
   resources: Record<string, Resource>
   outputs: Record<string, unknown>
+}
+
+/** All that can be had, set. */
+export const wholeParameters = {
+  Sender: 'highwater@example.com',
+  Recipients: 'a@example.com,b@example.com',
+  SenderIdentity: 'example.com',
+  ReportBaseUrl: 'https://reports.example.com',
+  TopicArn: 'arn:aws:sns:eu-west-1:111122223333:reports',
+  WebhookSecretArn: 'arn:aws:secretsmanager:eu-west-1:111122223333:secret:hook-a1B2c3',
+  Prefix: 'eks/',
+  KmsKeyArn: 'arn:aws:kms:eu-west-1:111122223333:key/0f1e2d3c',
+  ReadsBySsm: 'yes',
+  InspectOutputBucket: 'answers',
+  InspectOutputPrefix: 'nodes/',
+  KubeletRole: 'highwater-kubelet',
+  Remediation: 'on',
+  AlarmEmail: 'ops@example.com',
+  AlarmTopicArn: 'arn:aws:sns:eu-west-1:111122223333:alarms',
+  Tracing: 'on',
+  SubnetIds: 'subnet-0a,subnet-0b',
+  SecurityGroupIds: 'sg-0a',
 }
 
 const pseudo: Readonly<Record<string, unknown>> = {
@@ -93,3 +117,26 @@ export function instantiate(template: Template, given: Readonly<Record<string, s
 }
 
 export const ofType = ({ resources }: Stack, type: string): Resource[] => Object.values(resources).filter(({ Type }) => Type === type)
+
+const scalars = ['Ref', 'Condition', 'Fn::Sub', 'Fn::GetAtt']
+const lists = ['Fn::If', 'Fn::Equals', 'Fn::Not', 'Fn::And', 'Fn::Join', 'Fn::Select', 'Fn::Split']
+const tagOf = (name: string) => `!${name.replace('Fn::', '')}`
+const longForm = (name: string, list: YAMLSeq): YAMLMap => {
+  const map = new YAMLMap()
+  map.items.push(new Pair(new Scalar(name), list))
+  return map
+}
+
+/** Reads a template in YAML, short forms and all. */
+export const parseTemplate = (text: string): Template =>
+  parse(text, {
+    version: '1.1',
+    customTags: [
+      ...scalars.map(name => ({ tag: tagOf(name), resolve: (of: string) => ({ [name]: of }) })),
+      ...lists.map(name => ({
+        tag: tagOf(name),
+        collection: 'seq' as const,
+        resolve: (list: YAMLMap | YAMLSeq) => longForm(name, list as YAMLSeq),
+      })),
+    ],
+  })

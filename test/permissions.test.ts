@@ -9,6 +9,7 @@ import { sesPermissions } from '#clients/sesv2.ts'
 import { snsPermissions } from '#clients/sns.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
 import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
+import { logPermissions, networkPermissions, schedulePermissions, tracePermissions } from '#facts/aws/service-permissions.ts'
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
@@ -195,54 +196,61 @@ describe('IAM', () => {
   })
 })
 
-describe('serverless.yml', () => {
+describe('the roles of the stack', () => {
   const sub = (name: string) => `$\{${name}}`
   const customTags = [
     { tag: '!Sub', resolve: (text: string) => text },
     { tag: '!Ref', resolve: (name: string) => sub(name) },
-    { tag: '!Condition', resolve: (name: string) => name },
     { tag: '!GetAtt', resolve: (path: string) => sub(path) },
-    ...['!Not', '!Equals', '!If', '!And'].map(tag => ({ tag, collection: 'seq' as const, resolve: () => null })),
+    { tag: '!If', collection: 'seq' as const, resolve: () => null },
   ]
-  const { Resources } = parse(readFileSync('serverless.yml', 'utf8'), { customTags }).resources
+  const { Resources } = parse(readFileSync('src/handlers/stack/roles.yml', 'utf8'), { customTags })
   const statements = (document: { Statement: IamStatement[] }) => document.Statement.map(canonical).toSorted()
   const stack: Account = { partition: sub('AWS::Partition'), account: sub('AWS::AccountId'), clusters: null }
   const arn = (service: string, rest: string) => `arn:${sub('AWS::Partition')}:${service}:${rest}`
   const here = `${sub('AWS::Region')}:${sub('AWS::AccountId')}`
-  const roles: Grants = { role: { Resource: arn('iam', `:*:role/${sub('param:memberRole')}`) } }
+  const roles: Grants = { role: { Resource: arn('iam', `:*:role/${sub('MemberRole')}`) } }
 
-  const object = (...prefixes: string[]) => prefixes.map(prefix => `${sub('ReportBucket.Arn')}/${sub('param:prefix')}${prefix}*`)
-  const logging = ['logs:CreateLogStream', 'logs:PutLogEvents']
+  const object = (...prefixes: string[]) => prefixes.map(prefix => `${sub('ReportBucket.Arn')}/${sub('Prefix')}${prefix}*`)
   /** What a function needs of its bucket and its log. It reads all that lies there, and writes only its own. */
   function ownStatements(name: string, written: string[], more: readonly string[] = []): IamStatement[] {
     const own: Grants = {
       object: { Resource: object('') },
       bucket: { Resource: sub('ReportBucket.Arn') },
       identity: { Resource: arn('ses', `${here}:identity/*`) },
-      'log-stream': { Resource: arn('logs', `${here}:log-group:/aws/lambda/highwater-${sub('sls:stage')}-${name}:*`) },
+      'log-stream': { Resource: arn('logs', `${here}:log-group:/aws/lambda/${sub('AWS::StackName')}-${name}:*`) },
     }
     const reads = s3Permissions.filter(action => action !== 's3:PutObject')
     return [
-      ...iamStatements([...reads, ...more, ...logging], own),
+      ...iamStatements([...reads, ...more, ...logPermissions], own),
       ...iamStatements(['s3:PutObject'], { object: { Resource: object(...written) } }),
     ]
+  }
+  /** What stands in a role itself, under its one policy. */
+  function inRole(name: string) {
+    const [policy, ...others] = Resources[name].Properties.Policies
+    expect(others).toEqual([])
+    return statements(policy.PolicyDocument)
   }
 
   it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
     const written = ['history/', 'runs/', 'remediation/plans/']
     const expected = [...readerStatements('proxy', stack, roles), ...ownStatements('audit', written, sesPermissions)]
-    const [policy, ...others] = Resources.AuditRole.Properties.Policies
-    expect(others).toEqual([])
-    expect(statements(policy.PolicyDocument)).toEqual(expected.map(canonical).toSorted())
+    expect(inRole('AuditRole')).toEqual(expected.map(canonical).toSorted())
   })
 
   it('grants who applies plans a role of its own, only where remediation is on', () => {
-    const { Condition, Properties } = Resources.RemediateRole
-    expect(Condition).toBe('Remediates')
+    expect(Resources.RemediateRole.Condition).toBe('Remediates')
     const expected = [...remediatorStatements('ssm', stack, roles), ...ownStatements('remediate', ['remediation/'])]
-    const [policy, ...others] = Properties.Policies
-    expect(others).toEqual([])
-    expect(statements(policy.PolicyDocument)).toEqual(expected.map(canonical).toSorted())
+    expect(inRole('RemediateRole')).toEqual(expected.map(canonical).toSorted())
+  })
+
+  it.each([
+    ['ScheduleRole', 'AuditLambdaFunction'],
+    ['RemediateScheduleRole', 'RemediateLambdaFunction'],
+  ])('lets a schedule invoke its function, keep what it could not hand over, and nothing else: %s', (name, target) => {
+    const own: Grants = { function: { Resource: sub(`${target}.Arn`) }, queue: { Resource: sub('UndeliveredQueue.Arn') } }
+    expect(inRole(name)).toEqual(iamStatements(schedulePermissions, own).map(canonical).toSorted())
   })
 
   it('grants what SSM needs only where it is wanted', () => {
@@ -258,16 +266,27 @@ describe('serverless.yml', () => {
     const { Condition, Properties } = Resources[name]
     expect(Condition).toBe(condition)
     const bucket = `arn:${sub('AWS::Partition')}:s3:::${sub('InspectOutputBucket')}`
-    const output: Grants = { bucket: { Resource: bucket }, object: { Resource: `${bucket}/${sub('param:inspectOutputPrefix')}*` } }
+    const output: Grants = { bucket: { Resource: bucket }, object: { Resource: `${bucket}/${sub('InspectOutputPrefix')}*` } }
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(s3ReadPermissions, output).map(canonical).toSorted())
   })
 
   it('lets the function publish to the topic only where there is one', () => {
     const { Condition, Properties } = Resources.AuditTopicPolicy
-    expect(Condition).toBe('HasReportTopic')
-    const topic: Grants = { topic: { Resource: sub('ReportTopicArn') } }
+    expect(Condition).toBe('HasTopic')
+    const topic: Grants = { topic: { Resource: sub('TopicArn') } }
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(snsPermissions, topic).map(canonical))
     for (const action of snsPermissions) expect(permissionsDocument()).toContain(`\`${action}\` on that topic`)
+  })
+
+  it.each([
+    ['AuditKmsPolicy', 'HasKmsKey'],
+    ['RemediateKmsPolicy', 'RemediatesWithKmsKey'],
+  ])('lets a function use a key only where there is one: %s', (name, condition) => {
+    const { Condition, Properties } = Resources[name]
+    expect(Condition).toBe(condition)
+    // Source: S3 user guide, SSE-KMS: writing needs a data key, reading what was written its decryption.
+    const key: Grants = { key: { Resource: sub('KmsKeyArn') } }
+    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(['kms:Decrypt', 'kms:GenerateDataKey'], key).map(canonical))
   })
 
   it.each([
@@ -278,6 +297,43 @@ describe('serverless.yml', () => {
     expect(Condition).toBe(condition)
     const kubelet: Grants = { role: { Resource: arn('iam', `:*:role/${sub('KubeletRole')}`) } }
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(stsPermissions, kubelet).map(canonical))
+  })
+
+  it('lets Lambda put functions into subnets only where there are some, and never the functions’ own code', () => {
+    const { Condition, Properties } = Resources.NetworkPolicy
+    expect(Condition).toBe('InVpc')
+    const inVpc = (...names: string[]) => ({ Resource: names.map(name => arn('ec2', `${here}:${name}/*`)) })
+    const allowed = [
+      ...iamStatements(['ec2:CreateNetworkInterface'], { subnet: inVpc('subnet', 'security-group') }),
+      ...iamStatements(networkPermissions, { 'network-interface': inVpc('network-interface') }),
+    ]
+    const isDenied = (statement: { Effect: string }) => statement.Effect === 'Deny'
+    const all: IamStatement[] = Properties.PolicyDocument.Statement
+    expect(all.filter(statement => !isDenied(statement)).map(canonical)).toEqual(expect.arrayContaining(allowed.map(canonical)))
+    expect(all).toHaveLength(allowed.length + 1)
+    expect(all.filter(isDenied)).toEqual([
+      {
+        Effect: 'Deny',
+        Action: expect.toSatisfy((actions: string[]) => actions.toSorted().join() === networkPermissions.toSorted().join()),
+        Resource: '*',
+        Condition: { ArnLike: { 'lambda:SourceFunctionArn': arn('lambda', `${here}:function:${sub('AWS::StackName')}-*`) } },
+      },
+    ])
+  })
+
+  it('lets functions be traced only where that is wanted', () => {
+    const { Condition, Properties } = Resources.TracePolicy
+    expect(Condition).toBe('Traces')
+    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(tracePermissions, {}).map(canonical))
+  })
+
+  it('are all looked at here', () => {
+    const looked = [
+      ...['AuditRole', 'RemediateRole', 'ScheduleRole', 'RemediateScheduleRole', 'AuditSsmPolicy', 'AuditTopicPolicy'],
+      ...['AuditOutputPolicy', 'RemediateOutputPolicy', 'AuditKmsPolicy', 'RemediateKmsPolicy', 'AuditKubeletPolicy'],
+      ...['RemediateKubeletPolicy', 'NetworkPolicy', 'TracePolicy'],
+    ]
+    expect(Object.keys(Resources).toSorted()).toEqual(looked.toSorted())
   })
 })
 

@@ -23,11 +23,22 @@ class Bundle {
     const build = () => this.build()
     this.hooks = {
       'before:package:createDeploymentArtifacts': () => {
+        this.checkParameters()
         this.fillDocuments()
         return build()
       },
       'before:invoke:local:invoke': build,
     }
+  }
+
+  /** The framework takes any name: a misspelt one would leave the default in force, and nobody would know. */
+  checkParameters() {
+    const { Parameters } = this.serverless.service.resources
+    const known = Object.keys(Parameters).map(name => name[0].toLowerCase() + name.slice(1))
+    const given = (this.serverless.processedInput.options.param ?? []).map(parameter => parameter.split('=')[0])
+    const unknown = given.filter(name => !known.includes(name))
+    if (unknown.length > 0)
+      throw new this.serverless.classes.Error(`serverless.yml has no parameter ${unknown.join(', ')}. There are: ${known.join(', ')}`)
   }
 
   /** Content is a string, so that what is deployed has the hash that the sender pins, to the byte. */
@@ -44,7 +55,7 @@ class Bundle {
     await build({
       absWorkingDir: root,
       entryPoints: Object.fromEntries(functions.map(name => [name, `src/handlers/${name}.ts`])),
-      outdir: '.build',
+      outdir: join(this.serverless.serviceDir, '.build'),
       outExtension: { '.js': '.cjs' },
       bundle: true,
       minify: true,

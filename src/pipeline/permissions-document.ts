@@ -3,6 +3,7 @@ import { Document, isScalar, visit } from 'yaml'
 import { s3ReadPermissions } from '#clients/s3.ts'
 import { type Account, type IamPolicy, type IamStatement, iamStatements, outputGrants } from '#facts/aws/iam.ts'
 import type { InspectOutput } from '#facts/aws/inspect-output.ts'
+import { logPermissions, networkPermissions, schedulePermissions, tracePermissions } from '#facts/aws/service-permissions.ts'
 import { clusterRole } from '#facts/kubernetes/rbac.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import {
@@ -199,6 +200,8 @@ const rows = (where: string, rights: readonly NeededRight[]) => rights.map(({ ri
 
 const fenced = (language: string, text: string) => [`\`\`\`${language}`, text.trimEnd(), '```', '']
 
+const words = (rights: readonly string[]) => rights.map(right => `\`${right}\``).join(', ')
+
 const everywhere = [
   '## In every mode',
   '',
@@ -214,6 +217,6 @@ const everywhere = [
   '',
   '## The service',
   '',
-  "The stack’s own role has the policy above in the stack’s account, and for its reports `s3:GetObject` under the bucket’s prefix, `s3:PutObject` under `history/`, `runs/` and `remediation/plans/` there, `s3:ListBucket` on the bucket, `ses:SendEmail` on the account’s identities, `logs:CreateLogStream` and `logs:PutLogEvents` on its own log group, and with `kmsKeyArn` also `kms:Decrypt` and `kms:GenerateDataKey` on that key. `--param='topicArn=ARN'` adds `sns:Publish` on that topic (an encrypted one also wants `kms:GenerateDataKey` and `kms:Decrypt` on its key: add them). `--param='readsBySsm=yes'` adds what modes `ssm` and `both` need, `--param='inspectOutputBucket=BUCKET' --param='inspectOutputPrefix=PREFIX/'` the reading of long answers, `--param='kubeletRole=highwater-kubelet'` the role that kubelets see. `--param='remediation=on'` makes a second function with a role of its own, which has the policy of [Remediation](#remediation), writes `remediation/` in the bucket and mails nobody; the audit’s role can neither send those documents nor write an approval. Each schedule’s role may only invoke its function. An SES identity with a default configuration set needs `ses:SendEmail` on that set, too: add it.",
+  `The stack’s own role has the policy above in the stack’s account, and for its reports \`s3:GetObject\` under the bucket’s prefix, \`s3:PutObject\` under \`history/\`, \`runs/\` and \`remediation/plans/\` there, \`s3:ListBucket\` on the bucket, \`ses:SendEmail\` on the account’s identities, ${words(logPermissions)} on its own log group, and with \`kmsKeyArn\` also \`kms:Decrypt\` and \`kms:GenerateDataKey\` on that key. \`--param='topicArn=ARN'\` adds \`sns:Publish\` on that topic (an encrypted one also wants \`kms:GenerateDataKey\` and \`kms:Decrypt\` on its key: add them). \`--param='readsBySsm=yes'\` adds what modes \`ssm\` and \`both\` need, \`--param='inspectOutputBucket=BUCKET' --param='inspectOutputPrefix=PREFIX/'\` the reading of long answers, \`--param='kubeletRole=highwater-kubelet'\` the role that kubelets see. \`--param='remediation=on'\` makes a second function with a role of its own, which has the policy of [Remediation](#remediation), writes \`remediation/\` in the bucket and mails nobody; the audit’s role can neither send those documents nor write an approval. Each schedule’s role has ${words(schedulePermissions)}, on its function and on the stack’s queue, for what it could not hand over, and nothing else. With \`subnetIds\` Lambda puts the functions into these subnets by their roles (${words(networkPermissions)}, on network interfaces, subnets and security groups of the account and region, or \`*\` where AWS knows nothing narrower); the same calls are denied to the functions’ own code. \`--param='tracing=on'\` adds ${words(tracePermissions)}, which know \`*\` only. An SES identity with a default configuration set needs \`ses:SendEmail\` on that set, too: add it.`,
   '',
 ]

@@ -1,6 +1,6 @@
 /**
  * IAM policies as narrow as AWS allows: to which types of resources each action can be limited, and the statements that do so.
- * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, SNS, CloudWatch, CloudWatch Logs, STS, KMS.
+ * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, SNS, SQS, CloudWatch, CloudWatch Logs, STS, KMS, Lambda, X-Ray.
  */
 import { applyDocumentHashes } from './apply-documents.ts'
 import { inspectDocumentHashes } from './inspect-documents.ts'
@@ -11,28 +11,40 @@ export type ResourceType =
   | 'bucket'
   | 'cluster'
   | 'document'
+  | 'function'
   | 'identity'
   | 'instance'
   | 'key'
   | 'log-stream'
   | 'managed-instance'
+  | 'network-interface'
   | 'nodegroup'
   | 'object'
+  | 'queue'
   | 'role'
+  | 'security-group'
+  | 'subnet'
   | 'topic'
 
 /** None: IAM knows the action with `*` only. */
 const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   'cloudwatch:DescribeAlarms': ['alarm'],
+  'ec2:AssignPrivateIpAddresses': ['network-interface'],
+  'ec2:CreateNetworkInterface': ['network-interface', 'security-group', 'subnet'],
+  'ec2:DeleteNetworkInterface': ['network-interface'],
   'ec2:DescribeInstances': [],
   'ec2:DescribeLaunchTemplateVersions': [],
+  'ec2:DescribeNetworkInterfaces': [],
+  'ec2:DescribeSubnets': [],
   'ec2:DescribeVolumes': [],
+  'ec2:UnassignPrivateIpAddresses': ['network-interface'],
   'eks:DescribeCluster': ['cluster'],
   'eks:DescribeNodegroup': ['nodegroup'],
   'eks:ListClusters': [],
   'eks:ListNodegroups': ['cluster'],
   'kms:Decrypt': ['key'],
   'kms:GenerateDataKey': ['key'],
+  'lambda:InvokeFunction': ['function'],
   'logs:CreateLogStream': ['log-stream'],
   'logs:PutLogEvents': ['log-stream'],
   's3:GetEncryptionConfiguration': ['bucket'],
@@ -41,12 +53,15 @@ const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   's3:PutObject': ['object'],
   'ses:SendEmail': ['identity'],
   'sns:Publish': ['topic'],
+  'sqs:SendMessage': ['queue'],
   'ssm:DescribeDocument': ['document'],
   'ssm:DescribeInstanceInformation': [],
   'ssm:GetCommandInvocation': [],
   'ssm:ListCommandInvocations': [],
   'ssm:SendCommand': ['document', 'instance', 'managed-instance'],
   'sts:AssumeRole': ['role'],
+  'xray:PutTelemetryRecords': [],
+  'xray:PutTraceSegments': [],
 }
 
 export interface IamStatement {

@@ -1,0 +1,20 @@
+/** What AWS's own services do by the roles of the stack, beside what our code calls. */
+
+/** Lambda, for a function in subnets. Source: Lambda developer guide, giving functions access to resources in a VPC, required IAM permissions. */
+export const networkPermissions = [
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:UnassignPrivateIpAddresses',
+]
+
+/** Lambda, for a traced function. Source: Lambda developer guide, visualize function invocations using AWS X-Ray. */
+export const tracePermissions = ['xray:PutTraceSegments', 'xray:PutTelemetryRecords']
+
+/** A schedule: it invokes, and keeps what it could not hand over. Source: EventBridge Scheduler user guide, execution role and dead-letter queue. */
+export const schedulePermissions = ['lambda:InvokeFunction', 'sqs:SendMessage']
+
+/** Lambda, for a function's own log. Source: Lambda developer guide, sending function logs to CloudWatch Logs. */
+export const logPermissions = ['logs:CreateLogStream', 'logs:PutLogEvents']

@@ -1,0 +1,91 @@
+/** The packaged template as a plain one, for whoever deploys by CloudFormation alone: no framework's bucket in it, named by its stack, its code where two more parameters say. */
+import { Document, isScalar, isSeq, type Node, Scalar, visit, type YAMLMap, type YAMLSeq } from 'yaml'
+
+/** As CloudFormation takes it; of it only what is changed here. */
+export interface CloudFormationTemplate {
+  Description: string
+  Parameters: Record<string, object>
+  Resources: Record<string, { Type: string; DependsOn?: string[]; Properties?: Record<string, unknown> }>
+  Outputs: Record<string, object>
+}
+
+/** @param packaged what `serverless package` writes, of any stage. @param version of highwater, which names where its code lies */
+export function plainTemplate(packaged: CloudFormationTemplate, version: string): CloudFormationTemplate {
+  const { Parameters, Resources, Outputs, ...rest } = packaged
+  const isOurs = ([name]: [string, unknown]) => !name.startsWith('ServerlessDeploymentBucket')
+  const where = {
+    CodeBucket: { Type: 'String', Description: 'Bucket of this region that the archives of the functions lie in.' },
+    CodePrefix: {
+      Type: 'String',
+      Default: `highwater/${version}/`,
+      AllowedPattern: '^(.+/)?$',
+      Description: 'Prefix of the archives there. Ends in /.',
+    },
+  }
+  const plain = {
+    ...rest,
+    Description: `highwater ${version}: what the kubelets of your EKS nodes will do about their disks, and when`,
+    Parameters: { ...where, ...Parameters },
+    Resources: Object.fromEntries(Object.entries(Resources).filter(isOurs).map(withItsCode)),
+    Outputs: Object.fromEntries(Object.entries(Outputs).filter(isOurs)),
+  }
+  return namedByStack(plain, stackOf(Resources)) as CloudFormationTemplate
+}
+
+/** The archive of a function is named as its bundle is. What a function depends on by a reference need not be said again. */
+function withItsCode([name, resource]: [string, CloudFormationTemplate['Resources'][string]]) {
+  if (resource.Type !== 'AWS::Lambda::Function') return [name, resource] as const
+  const { DependsOn = [], Properties = {}, ...rest } = resource
+  const archive = String(Properties.Handler).replace(/^\.build\/(\w+)\.handler$/, '$1.zip')
+  const Code = { S3Bucket: { Ref: 'CodeBucket' }, S3Key: { 'Fn::Sub': `$\{CodePrefix}${archive}` } }
+  return [name, { ...rest, DependsOn: DependsOn.filter(other => other.endsWith('LogGroup')), Properties: { ...Properties, Code } }] as const
+}
+
+/** The framework names a stack SERVICE-STAGE, and each function SERVICE-STAGE-FUNCTION. */
+function stackOf(resources: CloudFormationTemplate['Resources']): string {
+  const name = String(resources.AuditLambdaFunction?.Properties?.FunctionName)
+  return name.replace(/-audit$/, '')
+}
+
+function namedByStack(node: unknown, stack: string): unknown {
+  if (typeof node === 'string')
+    return node.startsWith(`${stack}-`) || node.startsWith(`/aws/lambda/${stack}-`)
+      ? { 'Fn::Sub': node.replace(stack, `$\{AWS::StackName}`) }
+      : node
+  if (Array.isArray(node)) return node.map(each => namedByStack(each, stack))
+  if (typeof node !== 'object' || node === null) return node
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, namedByStack(value, stack)]))
+}
+
+/** In YAML, with CloudFormation's short forms. */
+export function cloudFormationYaml(template: object): string {
+  // Version 1.1 is what CloudFormation reads: on, off, yes and no want quotes.
+  const document = new Document(template, { version: '1.1', aliasDuplicateObjects: false })
+  visit(document, { Map: (_, map) => shortForm(map) })
+  visit(document, {
+    Seq: (_, list) => {
+      list.flow = isShort(list)
+    },
+  })
+  return document.toString({ lineWidth: 160, flowCollectionPadding: true, directives: false })
+}
+
+/** `{ Fn::Sub: text }` → `!Sub text` */
+function shortForm(map: YAMLMap): Node | undefined {
+  const [pair, ...others] = map.items
+  const name = isScalar(pair?.key) ? String(pair.key.value) : ''
+  const isCondition = name === 'Condition' && isScalar(pair?.value)
+  if (others.length > 0 || !(name === 'Ref' || name.startsWith('Fn::') || isCondition)) return undefined
+  const value = pair?.value
+  const parts = isSeq(value) ? value.items : []
+  // A path of GetAtt is one word with dots.
+  const isPath = name === 'Fn::GetAtt' && parts.every(part => isScalar(part))
+  const short = isPath ? new Scalar(parts.map(part => isScalar(part) && part.value).join('.')) : value
+  if (!isScalar(short) && !isSeq(short)) return undefined
+  short.tag = `!${name.replace('Fn::', '')}`
+  return short
+}
+
+const mostInFlow = 8
+const isShort = (list: YAMLSeq): boolean =>
+  list.items.length <= mostInFlow && list.items.every(item => isScalar(item) || (isSeq(item) && isShort(item)))

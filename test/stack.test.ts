@@ -1,0 +1,320 @@
+/** What CloudFormation would make: the template that the framework makes of serverless.yml, with its parameters and conditions resolved. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
+import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
+import { parseAuditEvent } from '#handlers/event.ts'
+import { parseRemediationEvent } from '#handlers/remediate-event.ts'
+import { usualFleet } from '#pipeline/cost/cost-document.ts'
+import { stackAlarms } from '#pipeline/cost/estimate.ts'
+import { hashOf } from '#remediate/scripts/documents.ts'
+import { parseSettings } from '#settings.ts'
+import { lintTemplate, type Packaged, packageService } from '#test/packaged.ts'
+import { instantiate, ofType, type Resource, type Stack, wholeParameters } from '#test/template.ts'
+
+let packaged: Packaged
+/** As it is by default; and with all that can be had. */
+let stack: Stack
+let whole: Stack
+
+beforeAll(async () => {
+  packaged = await packageService()
+  stack = instantiate(packaged.template)
+  whole = instantiate(packaged.template, wholeParameters)
+}, 130_000)
+afterAll(() => packaged.remove())
+
+interface Statement {
+  Effect: string
+  Action: string | string[]
+  Resource: unknown
+  Principal?: unknown
+  Condition?: unknown
+}
+/** Every statement of every policy that stands anywhere in it. */
+function statementsIn(node: unknown): Statement[] {
+  if (typeof node !== 'object' || node === null) return []
+  if ('Effect' in node) return [node as Statement]
+  return Object.values(node).flatMap(statementsIn)
+}
+const grantsIn = (node: unknown) => statementsIn(node).filter(({ Effect }) => Effect === 'Allow')
+const actionsOf = (role: string) => grantsIn(whole.resources[role]?.Properties.Policies).flatMap(({ Action }) => Action)
+const named = (of: Stack, name: string): Resource['Properties'] => {
+  const resource = of.resources[name]
+  if (!resource) throw new Error(`the stack has no ${name}`)
+  return resource.Properties
+}
+
+describe('the parameters', () => {
+  it('each say what they are for and have a default, under the name that --param gives', () => {
+    for (const [name, parameter] of Object.entries(packaged.template.Parameters)) {
+      expect(parameter, name).toMatchObject({ Description: expect.stringMatching(/^\S.{15,}\.$/), Default: expect.anything() })
+      expect(parameter.Description?.length, name).toBeLessThan(400)
+    }
+  })
+
+  it('are each used', () => {
+    const { Parameters, ...rest } = packaged.template
+    const text = JSON.stringify(rest)
+    for (const name of Object.keys(Parameters)) expect(text).toMatch(new RegExp(`"Ref":"${name}"|\\$\\{${name}\\}`))
+  })
+
+  it('reach it from the command line and by the stage; a name that there is not is refused', { timeout: 130_000 }, async () => {
+    const dev = await packageService('--stage', 'dev', '--param=schedule=rate(2 hours)', '--param=flexibleWindowMinutes=0')
+    try {
+      const { resources } = instantiate(dev.template)
+      expect(resources.AuditSchedule?.Properties).toMatchObject({
+        ScheduleExpression: 'rate(2 hours)',
+        State: 'DISABLED',
+        FlexibleTimeWindow: { Mode: 'OFF' },
+      })
+      expect(resources.AuditLambdaFunction?.Properties.FunctionName).toBe('highwater-dev-audit')
+      expect(Object.keys(resources).filter(name => name.endsWith('Document') || name === 'NoReportAlarm')).toEqual([])
+    } finally {
+      dev.remove()
+    }
+    await expect(packageService('--param=shedule=rate(2 hours)')).rejects.toMatchObject({
+      stdout: expect.stringMatching(/no parameter shedule. There are: schedule, timezone/),
+    })
+  })
+})
+
+describe('the functions', () => {
+  it('run on the Node that the sources are written for, the second only where remediation is on', () => {
+    const on = { Runtime: 'nodejs24.x', Architectures: ['arm64'], Timeout: 900, MemorySize: '1024' }
+    expect(ofType(stack, 'AWS::Lambda::Function')).toMatchObject([{ Properties: { ...on, Handler: '.build/audit.handler' } }])
+    expect(ofType(whole, 'AWS::Lambda::Function')).toMatchObject([
+      { Properties: { ...on, Handler: '.build/audit.handler' } },
+      { Properties: { ...on, Handler: '.build/remediate.handler' } },
+    ])
+  })
+
+  it('get every setting, under the names that the settings know', () => {
+    const variablesOf = (name: string) => (named(whole, name).Environment as { Variables: Record<string, string> }).Variables
+    const variables = variablesOf('AuditLambdaFunction')
+    const { HIGHWATER_TOPIC_ARN: _topic, HIGHWATER_WEBHOOK_URL: webhook, ...shared } = variables
+    expect(variablesOf('RemediateLambdaFunction')).toEqual(shared)
+    // Read by CloudFormation when the stack is deployed: the template has no secret.
+    expect(webhook).toBe(`{{resolve:secretsmanager:${wholeParameters.WebhookSecretArn}:SecretString}}`)
+    const settings = parseSettings({
+      ...variables,
+      HIGHWATER_BUCKET: 'reports',
+      HIGHWATER_WEBHOOK_URL: 'https://hooks.slack.com/services/T0',
+    })
+    expect(settings).toEqual({
+      bucket: 'reports',
+      prefix: 'eks/',
+      kmsKeyId: wholeParameters.KmsKeyArn,
+      sender: 'highwater@example.com',
+      recipients: ['a@example.com', 'b@example.com'],
+      topicArn: wholeParameters.TopicArn,
+      webhookUrl: 'https://hooks.slack.com/services/T0',
+      reportBaseUrl: 'https://reports.example.com',
+    })
+    expect(variables.HIGHWATER_SERVICE).toBe('highwater-prod')
+    expect(named(whole, 'NoReportAlarm').Dimensions).toEqual([{ Name: 'service', Value: 'highwater-prod' }])
+  })
+
+  it('run in subnets and are traced only where that is wanted', () => {
+    for (const { Properties } of ofType(stack, 'AWS::Lambda::Function')) {
+      expect(Properties).toMatchObject({ TracingConfig: { Mode: 'PassThrough' } })
+      expect(Properties).not.toHaveProperty('VpcConfig')
+    }
+    for (const { Properties } of ofType(whole, 'AWS::Lambda::Function'))
+      expect(Properties).toMatchObject({
+        TracingConfig: { Mode: 'Active' },
+        VpcConfig: { SubnetIds: ['subnet-0a', 'subnet-0b'], SecurityGroupIds: ['sg-0a'] },
+      })
+    expect(named(stack, 'AuditRole').ManagedPolicyArns).toEqual([])
+    for (const role of ['AuditRole', 'RemediateRole'])
+      expect(named(whole, role).ManagedPolicyArns).toEqual(['<NetworkPolicy>', '<TracePolicy>'])
+  })
+
+  it('are not tried again by themselves when they end red: they could not know that the mail went', () => {
+    expect(ofType(whole, 'AWS::Lambda::EventInvokeConfig').map(({ Properties }) => Properties.MaximumRetryAttempts)).toEqual([0, 0])
+  })
+
+  it('have logs that expire', () => {
+    const logs = ofType(instantiate(packaged.template, { Remediation: 'on', LogRetentionDays: '90' }), 'AWS::Logs::LogGroup')
+    expect(logs.map(({ Properties }) => Properties)).toEqual([
+      { LogGroupName: '/aws/lambda/highwater-prod-audit', RetentionInDays: '90' },
+      { LogGroupName: '/aws/lambda/highwater-prod-remediate', RetentionInDays: '90' },
+    ])
+  })
+})
+
+describe('the schedules', () => {
+  it('come with the tick’s time, a clock of their own and a window; what cannot be handed over is tried again, and then kept', () => {
+    const schedule = named(stack, 'AuditSchedule')
+    expect(schedule).toMatchObject({
+      ScheduleExpression: 'cron(0 5 * * ? *)',
+      ScheduleExpressionTimezone: 'Etc/UTC',
+      State: 'ENABLED',
+      FlexibleTimeWindow: { Mode: 'FLEXIBLE', MaximumWindowInMinutes: '15' },
+      Target: {
+        Arn: '<AuditLambdaFunction.Arn>',
+        RoleArn: '<ScheduleRole.Arn>',
+        RetryPolicy: { MaximumEventAgeInSeconds: 3600, MaximumRetryAttempts: 20 },
+        DeadLetterConfig: { Arn: '<UndeliveredQueue.Arn>' },
+      },
+    })
+    const { Input } = schedule.Target as { Input: string }
+    const scheduledTime = '2026-11-21T05:00:00.000Z'
+    expect(parseAuditEvent(JSON.parse(Input.replace('<aws.scheduler.scheduled-time>', '2026-11-21T05:00:00Z')))).toMatchObject({
+      scheduledTime,
+    })
+    expect(named(stack, 'UndeliveredQueue')).toMatchObject({ SqsManagedSseEnabled: true, MessageRetentionPeriod: 14 * 86_400 })
+  })
+
+  it('go on with what was approved every quarter of an hour, only where remediation is on', () => {
+    expect(ofType(stack, 'AWS::Scheduler::Schedule')).toHaveLength(1)
+    const { ScheduleExpression, Target } = named(whole, 'RemediateSchedule') as { ScheduleExpression: string; Target: { Input: string } }
+    expect(ScheduleExpression).toBe('rate(15 minutes)')
+    expect(parseRemediationEvent(JSON.parse(Target.Input))).toEqual({ action: 'resume', run: null })
+    expect(Target).toMatchObject({ Arn: '<RemediateLambdaFunction.Arn>', RoleArn: '<RemediateScheduleRole.Arn>' })
+  })
+})
+
+describe('where reports go', () => {
+  it('is a bucket that is private, encrypted, kept, and cleaned up after a while', () => {
+    expect(stack.resources.ReportBucket?.DeletionPolicy).toBe('Retain')
+    const open = { BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true }
+    const encrypted = (by: object) => ({ ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: by }] })
+    const rule = (Prefix: string) => expect.objectContaining({ Status: 'Enabled', Prefix, ExpirationInDays: '400' })
+    expect(named(stack, 'ReportBucket')).toMatchObject({
+      PublicAccessBlockConfiguration: open,
+      BucketEncryption: encrypted({ SSEAlgorithm: 'AES256' }),
+      LifecycleConfiguration: { Rules: expect.arrayContaining([rule('runs/'), rule('history/')]) },
+    })
+    expect(named(whole, 'ReportBucket')).toMatchObject({
+      BucketEncryption: encrypted({ SSEAlgorithm: 'aws:kms', KMSMasterKeyID: wholeParameters.KmsKeyArn }),
+      LifecycleConfiguration: { Rules: expect.arrayContaining([rule('eks/runs/'), rule('eks/history/')]) },
+    })
+  })
+
+  it('is a sender that SES is told of only where nobody has done that', () => {
+    expect(ofType(stack, 'AWS::SES::EmailIdentity')).toEqual([])
+    expect(named(whole, 'SenderEmailIdentity')).toEqual({ EmailIdentity: 'example.com' })
+    expect(whole.outputs.SenderDnsRecords).toMatch(/^<SenderEmailIdentity.DkimDNSTokenName1> CNAME <.*Value1>, .*Value3>$/)
+    const address = instantiate(packaged.template, { SenderIdentity: 'team@example.com' })
+    expect(ofType(address, 'AWS::SES::EmailIdentity')).toHaveLength(1)
+    expect(address.outputs).not.toHaveProperty('SenderDnsRecords')
+  })
+})
+
+describe('the alarms', () => {
+  it('ring for hours without a report, for red runs and for ticks that reached nobody', () => {
+    const told = ofType(whole, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties)
+    expect(told).toMatchObject([
+      { MetricName: 'ReportsPublished', Period: 3600, EvaluationPeriods: '26', TreatMissingData: 'breaching', Threshold: 1 },
+      { MetricName: 'Errors', Dimensions: [{ Name: 'FunctionName', Value: '<AuditLambdaFunction>' }], TreatMissingData: 'notBreaching' },
+      { MetricName: 'Errors', Dimensions: [{ Name: 'FunctionName', Value: '<RemediateLambdaFunction>' }] },
+      { MetricName: 'ApproximateNumberOfMessagesVisible', Dimensions: [{ Name: 'QueueName', Value: '<UndeliveredQueue.QueueName>' }] },
+    ])
+    for (const { AlarmActions } of told) expect(AlarmActions).toEqual([wholeParameters.AlarmTopicArn, '<AlarmTopic>'])
+    expect(ofType(stack, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)).toEqual([[], [], []])
+  })
+
+  it('reach a mailbox by a topic that only alarms of this account may write to', () => {
+    expect(named(whole, 'AlarmTopic')).toEqual({ Subscription: [{ Protocol: 'email', Endpoint: 'ops@example.com' }] })
+    expect(statementsIn(named(whole, 'AlarmTopicPolicy'))).toEqual([
+      {
+        Effect: 'Allow',
+        Principal: { Service: 'cloudwatch.amazonaws.com' },
+        Action: 'sns:Publish',
+        Resource: '<AlarmTopic>',
+        Condition: { StringEquals: { 'aws:SourceAccount': '111122223333' } },
+      },
+    ])
+    expect(ofType(stack, 'AWS::SNS::Topic')).toEqual([])
+  })
+
+  it('do not ask for reports that nobody has scheduled', () => {
+    const quiet = ofType(instantiate(packaged.template, { ScheduleState: 'DISABLED' }), 'AWS::CloudWatch::Alarm')
+    expect(quiet.map(({ Properties }) => Properties.MetricName)).toEqual(['Errors', 'ApproximateNumberOfMessagesVisible'])
+  })
+})
+
+describe('the documents', () => {
+  const hashes = (of: Stack) =>
+    Object.fromEntries(ofType(of, 'AWS::SSM::Document').map(({ Properties: { Name, Content } }) => [Name, hashOf(String(Content))]))
+
+  it('that run on nodes have the content whose hash the sender pins; those that change one are there only with remediation', () => {
+    expect(hashes(stack)).toEqual(inspectDocumentHashes)
+    expect(hashes(whole)).toEqual({ ...inspectDocumentHashes, ...applyDocumentHashes })
+    for (const { Properties } of ofType(whole, 'AWS::SSM::Document'))
+      expect(Properties).toMatchObject({ DocumentType: 'Command', DocumentFormat: 'JSON', UpdateMethod: 'NewVersion' })
+  })
+
+  it('are left to another stack of the account where that has them', () => {
+    expect(hashes(instantiate(packaged.template, { Documents: 'no', Remediation: 'on' }))).toEqual({})
+  })
+})
+
+describe('who may do what', () => {
+  it('is nobody from outside: only services of AWS take these roles, and only deny is said to everybody', () => {
+    for (const { Properties } of ofType(whole, 'AWS::IAM::Role')) {
+      const trusted = statementsIn(Properties.AssumeRolePolicyDocument)
+      expect(trusted).toHaveLength(1)
+      expect(trusted[0]?.Principal).toEqual({ Service: expect.stringMatching(/^(lambda|scheduler)\.amazonaws\.com$/) })
+    }
+    const everyone = grantsIn(whole).filter(({ Principal }) => JSON.stringify(Principal ?? '').includes('*'))
+    expect(everyone).toEqual([])
+    expect(ofType(whole, 'AWS::Lambda::Url')).toEqual([])
+    expect(ofType(whole, 'AWS::Lambda::Permission')).toEqual([])
+  })
+
+  it('keeps bucket and queue to TLS', () => {
+    const denied = ['ReportBucketPolicy', 'UndeliveredQueuePolicy'].flatMap(name => statementsIn(named(stack, name)))
+    for (const statement of denied)
+      expect(statement).toMatchObject({ Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } })
+    expect(denied).toHaveLength(2)
+  })
+
+  it('has no action and no resource with a star where AWS allows a narrower one', () => {
+    // What IAM lets each action be narrowed to is in facts/aws/iam.ts, and test/permissions.test.ts compares.
+    const grants = grantsIn(whole)
+    expect(grants.flatMap(({ Action }) => Action).filter(action => action.includes('*'))).toEqual([])
+    const open = grants.filter(({ Resource }) => [Resource].flat().includes('*')).flatMap(({ Action }) => Action)
+    expect([...new Set(open)].toSorted()).toEqual([
+      'cloudwatch:DescribeAlarms',
+      'ec2:DescribeInstances',
+      'ec2:DescribeLaunchTemplateVersions',
+      'ec2:DescribeNetworkInterfaces',
+      'ec2:DescribeSubnets',
+      'ec2:DescribeVolumes',
+      'eks:ListClusters',
+      'ssm:DescribeInstanceInformation',
+      'ssm:GetCommandInvocation',
+      'ssm:ListCommandInvocations',
+      'xray:PutTelemetryRecords',
+      'xray:PutTraceSegments',
+    ])
+  })
+
+  it('lets whoever audits send no document that changes a node, nor write an approval', () => {
+    const ofAudit = JSON.stringify(
+      Object.entries(whole.resources).filter(([name]) => name.startsWith('Audit') && name !== 'AuditLambdaFunction'),
+    )
+    for (const name of Object.keys(applyDocumentHashes)) expect(ofAudit).not.toContain(name)
+    expect(ofAudit).not.toMatch(/document\/(\*|Highwater-\*)|remediation\/(\*|approvals)/)
+    for (const name of Object.keys(applyDocumentHashes)) expect(JSON.stringify(stack)).not.toContain(name)
+    expect(actionsOf('AuditRole').filter(action => action.startsWith('ssm:'))).toEqual([])
+  })
+
+  it('names nothing that is there only with remediation where remediation is off', () => {
+    expect(Object.keys(stack.resources).filter(name => name.startsWith('Remediate'))).toEqual([])
+  })
+})
+
+describe('cfn-lint', () => {
+  it('finds nothing in what is packaged', async context => {
+    await lintTemplate(packaged.templateFile, context)
+  }, 120_000)
+})
+
+it('costs what highwater cost reckons with: its alarms, its memory, how long it keeps reports', () => {
+  expect(ofType(stack, 'AWS::CloudWatch::Alarm')).toHaveLength(stackAlarms)
+  const [audit] = ofType(stack, 'AWS::Lambda::Function')
+  expect(Number(audit?.Properties.MemorySize)).toBe(usualFleet.memoryMiB)
+  expect(Number(packaged.template.Parameters.RetentionDays?.Default)).toBe(usualFleet.retentionDays)
+})

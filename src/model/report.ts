@@ -1,6 +1,7 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { Delta } from './delta.ts'
 import type { FindingsDocument } from './finding.ts'
+import type { GarbageOverview } from './garbage-overview.ts'
 import type { PastFinding } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { ReportedPlan } from './plan.ts'
@@ -96,6 +97,8 @@ export interface AuditReport {
   before?: RunBefore | null
   /** Of clusters and nodegroups, where they are known. */
   tags?: ResourceTags[]
+  /** Of each cluster that was looked through for it; absent: of none. */
+  garbage?: GarbageOverview[]
 }
 
 /** What is taken for granted where nothing was observed (policy). */

@@ -2,6 +2,7 @@
 import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
+import { type ClusterGcView, clusterGcView } from '#report/views/cluster-garbage.ts'
 import {
   type FindingsView,
   findingsView,
@@ -48,13 +49,6 @@ export interface PageView {
   remainder: RemainderView
 }
 
-/** What the control plane's collectors have left. */
-interface ClusterGcView {
-  findings: FindingsView
-  /** Whether anybody looked, and how far. */
-  coverage: string
-}
-
 const shownWaived = 300
 
 export function pageView(report: AuditReport): PageView {
@@ -81,7 +75,7 @@ export function pageView(report: AuditReport): PageView {
     overview: overviewView(groups),
     fleet: fleetView(groups),
     nodesCount: formatCount(nodes.length),
-    clusterGc: { findings: findingsView(garbage, page), coverage: garbageCoverage(report) },
+    clusterGc: clusterGcView(report, garbage, page),
     waived: {
       rows: waived.slice(0, shownWaived).map(waivedView),
       leftOut: waived.length > shownWaived ? `${formatCount(waived.length - shownWaived)} more in findings.json.` : null,
@@ -92,15 +86,4 @@ export function pageView(report: AuditReport): PageView {
     notAuditedCount: formatCount(document.notAudited.length),
     remainder: remainderView(report),
   }
-}
-
-function garbageCoverage({ document: { clusters } }: AuditReport): string {
-  const asked = clusters.flatMap(({ coverage }) => coverage.clusterGc ?? [])
-  if (asked.length === 0) return 'No cluster was looked through for garbage (policy clusterGarbage).'
-  const sum = (of: (one: { lists: number; read: number }) => number) => asked.reduce((total, one) => total + of(one), 0)
-  const of = clusters.length > asked.length ? ` of ${formatCount(clusters.length)}` : ''
-  return `${formatCount(asked.length)}${of} ${clusters.length === 1 ? 'cluster' : 'clusters'} looked through, ${formatCount(sum(({ read }) => read))} of ${counted(
-    sum(({ lists }) => lists),
-    'list',
-  )} read to the end.`
 }

@@ -1,6 +1,6 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { Delta } from './delta.ts'
-import type { FindingsDocument } from './finding.ts'
+import type { FindingsDocument, OutcomeCounts } from './finding.ts'
 import type { GarbageOverview } from './garbage-overview.ts'
 import type { PastFinding } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
@@ -19,6 +19,8 @@ export interface AuditedNode {
   coverage: CoverageState
   errors: ReadError[]
   prediction: AuditedPrediction
+  /** What the rules came to on it: they add up to its cluster's, but for the rules on the cluster itself. */
+  outcomes: OutcomeCounts
   /** How fast its disks were seen to fill, by filesystem; absent: no earlier reading is known. */
   growth?: Partial<Record<'nodefs' | 'imagefs', ObservedGrowth>>
 }
@@ -87,6 +89,8 @@ export interface AuditedSettings {
 
 export interface AuditReport {
   document: FindingsDocument
+  /** Whose part of a fleet it is; absent: it is all of it. */
+  owner?: string
   nodes: AuditedNode[]
   /** The disk-usage percent at which the team's alert fires (policy). */
   alertPercent: number

@@ -24,10 +24,13 @@ import { type RemainderView, type Rows, remainderView } from '#report/views/rema
 import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
 import { counted, formatCount } from './numbers.ts'
+import { shownLine } from './text.ts'
 
 export interface PageView {
   title: string
   takenAt: Moment
+  /** Whose part of the fleet it is; null: all of it. */
+  audience: string | null
   verdict: VerdictView
   news: NewsView
   outlook: OutlookView
@@ -65,6 +68,10 @@ export function pageView(report: AuditReport): PageView {
   return {
     title: `${verdict.headline} in ${counted(document.clusters.length, 'cluster')} · highwater`,
     takenAt: momentOf(document.run.takenAt),
+    audience:
+      report.owner === undefined
+        ? null
+        : `For ${shownLine(report.owner, 80)}: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.`,
     verdict,
     news: newsView(report, page.ofFinding),
     outlook: outlookView(report),

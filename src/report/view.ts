@@ -19,6 +19,7 @@ import { type NewsView, newsView } from '#report/views/news.ts'
 import { type OpportunitiesView, opportunitiesView } from '#report/views/opportunities.ts'
 import { type OutlookView, outlookView } from '#report/views/outlook.ts'
 import { type OverviewView, overviewView } from '#report/views/overview.ts'
+import { type PaperView, paperView } from '#report/views/paper.ts'
 import { type PlanView, planView } from '#report/views/plan.ts'
 import { type RemainderView, type Rows, remainderView } from '#report/views/remainder.ts'
 import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
@@ -50,6 +51,7 @@ export interface PageView {
   unknownsCount: string
   notAuditedCount: string
   remainder: RemainderView
+  paper: PaperView
 }
 
 const shownWaived = 300
@@ -65,7 +67,7 @@ export function pageView(report: AuditReport): PageView {
   const told = oneOfEachRule([...waived, ...sorted])
   const page = anchorsOf([ofNodes, garbage], told)
   const groups = groupNodes(report)
-  return {
+  const view = {
     title: `${verdict.headline} in ${counted(document.clusters.length, 'cluster')} · highwater`,
     takenAt: momentOf(document.run.takenAt),
     audience:
@@ -93,4 +95,5 @@ export function pageView(report: AuditReport): PageView {
     notAuditedCount: formatCount(document.notAudited.length),
     remainder: remainderView(report),
   }
+  return { ...view, paper: paperView(report, view) }
 }

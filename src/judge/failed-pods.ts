@@ -11,6 +11,12 @@ type WithPods = Pick<ClusterPrediction, 'at'> & { pods: NonNullable<ClusterPredi
 /** Pods that node pressure or the end of their node ended, not their own containers. Upstream: pkg/kubelet/eviction (Evicted), nodeshutdown (Terminated, NodeShutdown), lifecycle (Preempting). */
 const byNode: ReadonlySet<string | null> = new Set(['Evicted', 'NodeShutdown', 'Terminated', 'Preempting', 'NodeLost', 'Shutdown'])
 
+/** A pod that failed and stays; `debris`: because of its node. */
+export function failedPodKind({ phase, reason, isBeingDeleted }: TerminatedPod): 'debris' | 'failed' | null {
+  if (phase !== 'Failed' || isBeingDeleted) return null
+  return byNode.has(reason) ? 'debris' : 'failed'
+}
+
 /** @param isDebris whether those that their node ended are meant, or the others */
 export function* stayingPods(
   { at, pods: { terminated, threshold } }: WithPods,
@@ -18,9 +24,7 @@ export function* stayingPods(
   isDebris: boolean,
 ): Generator<ClusterFailing> {
   const nowMs = Date.parse(at)
-  const failed = terminated.filter(
-    pod => pod.phase === 'Failed' && !pod.isBeingDeleted && byNode.has(pod.reason) === isDebris && isOld(endOf(pod), nowMs, minAgeHours),
-  )
+  const failed = terminated.filter(pod => failedPodKind(pod) === (isDebris ? 'debris' : 'failed') && isOld(endOf(pod), nowMs, minAgeHours))
   const waits = threshold.pods > 0 ? `not before more than ${threshold.pods} pods of the cluster have finished` : 'never'
   const noun = isDebris ? 'evicted pod' : 'failed pod'
   for (const [subject, found] of byNamespace(failed)) {
@@ -48,7 +52,7 @@ export function* stayingPods(
 }
 
 /** A pod that the kubelet refused or evicted may have no container that ended. */
-const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null => finishedMs ?? createdMs
+export const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null => finishedMs ?? createdMs
 
 function reasonsOf(pods: readonly TerminatedPod[]): string {
   const groups = [...Map.groupBy(pods, ({ reason }) => reason ?? 'its containers failed')]

@@ -2,6 +2,7 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import type { ClusterResult, Finding, NotAudited, OutcomeCounts, Subject, UnknownOutcome } from '#model/finding.ts'
+import { gradeOf } from '#model/grade.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { NodePrediction } from '#model/prediction.ts'
@@ -19,7 +20,6 @@ import type { Declaration, DeclaredNode } from './declared-source.ts'
 import type { JudgedNode } from './facts-of-nodes.ts'
 import { settleFixes } from './fix.ts'
 import { FixFacts } from './fix-facts.ts'
-import { gradeOf } from './grade.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { Failing, Need, NodeSubject, Rule, RuleOfNodes } from './rule.ts'
@@ -80,6 +80,8 @@ type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isList
 export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes = false }: JudgementOptions = {}): Judgement {
   const clusters = new Map<string, ClusterState>()
   const tallies = new Map<string, Tally>()
+  /** A node's record has them, too, and sees them grow until all is judged. */
+  const nodeOutcomes = new Map<string, OutcomeCounts>()
   const notAudited: NotAudited[] = []
   const ruleErrors: RuleError[] = []
   const emptyReasons = new Map<string, string>()
@@ -97,6 +99,13 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     return state
   }
 
+  function outcomesOf(cluster: string, node: string): OutcomeCounts {
+    const key = JSON.stringify([cluster, node])
+    const known = nodeOutcomes.get(key) ?? noOutcomes()
+    nodeOutcomes.set(key, known)
+    return known
+  }
+
   function tally(rule: RuleOfNodes, cluster: string, subject: Subject): Tally {
     const key = JSON.stringify([rule.id, cluster, subject.kind, subject.namespace, subject.name])
     const known = tallies.get(key)
@@ -108,8 +117,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
 
   function count(rule: RuleOfNodes, subject: JudgedNode, outcome: Outcome): void {
     const { cluster, identity } = subject
-    clusterState(cluster).outcomes[outcome.state]++
     const { name, group }: NodeIdentity = identity
+    clusterState(cluster).outcomes[outcome.state]++
+    outcomesOf(cluster, name)[outcome.state]++
     if (outcome.state === 'fail') tally(rule, cluster, group).fail(asCertainAsFacts(rule, subject, outcome.failing), identity)
     if (outcome.state === 'unknown') tally(rule, cluster, group).unknown(name, outcome.reason)
     if (outcome.state === 'error')
@@ -161,6 +171,7 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       coverage,
       errors: record.errors ?? [],
       prediction: auditedPrediction(subject, prediction),
+      outcomes: outcomesOf(cluster, identity.name),
     }
   }
 

@@ -1,6 +1,7 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { Delta } from './delta.ts'
-import type { FindingsDocument } from './finding.ts'
+import type { FindingsDocument, OutcomeCounts } from './finding.ts'
+import type { GarbageOverview } from './garbage-overview.ts'
 import type { PastFinding } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { ReportedPlan } from './plan.ts'
@@ -18,6 +19,8 @@ export interface AuditedNode {
   coverage: CoverageState
   errors: ReadError[]
   prediction: AuditedPrediction
+  /** What the rules came to on it: they add up to its cluster's, but for the rules on the cluster itself. */
+  outcomes: OutcomeCounts
   /** How fast its disks were seen to fill, by filesystem; absent: no earlier reading is known. */
   growth?: Partial<Record<'nodefs' | 'imagefs', ObservedGrowth>>
 }
@@ -86,6 +89,8 @@ export interface AuditedSettings {
 
 export interface AuditReport {
   document: FindingsDocument
+  /** Whose part of a fleet it is; absent: it is all of it. */
+  owner?: string
   nodes: AuditedNode[]
   /** The disk-usage percent at which the team's alert fires (policy). */
   alertPercent: number
@@ -96,6 +101,8 @@ export interface AuditReport {
   before?: RunBefore | null
   /** Of clusters and nodegroups, where they are known. */
   tags?: ResourceTags[]
+  /** Of each cluster that was looked through for it; absent: of none. */
+  garbage?: GarbageOverview[]
 }
 
 /** What is taken for granted where nothing was observed (policy). */

@@ -1,5 +1,6 @@
 /** The story of an audit. A live fleet and a saved snapshot take the same way; only the source differs. */
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import type { Ledger } from '#judge/history/ledger.ts'
 import { type JudgementOptions, openJudgement, type RuleError } from '#judge/judge.ts'
 import type { Rule } from '#judge/rule.ts'
@@ -111,7 +112,8 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
 
   enters('judge')
   const takenAt = header?.takenAt ?? unknownTime
-  const { ruleErrors, ...judged } = judgement.close(takenAt, clusters.close(takenAt))
+  const predictions = clusters.close(takenAt)
+  const { ruleErrors, ...judged } = judgement.close(takenAt, predictions)
   const whole: FindingsDocument = {
     schema: 'highwater.findings/1',
     run: {
@@ -140,6 +142,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
     assumptions: assumptionsOf(policy),
     before: before?.before ?? null,
     tags,
+    garbage: predictions.flatMap(prediction => garbageOverview(prediction, policy) ?? []),
     plan: planned?.reported,
   }
   enters('render')

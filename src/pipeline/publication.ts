@@ -73,8 +73,8 @@ function tellAll(
 
 async function tellOwner(report: AuditReport, audience: Audience, context: PublicationContext): Promise<Told> {
   const { channels, pageFormat } = context
-  const { name, match } = audience.owner!
-  const share = shareOf(report, match)
+  const { name } = audience.owner!
+  const share = shareOf(report, audience.owner!)
   if (share === null)
     return { stored: [], sent: audience.channels.map(channel => notSent(channel, `nothing that this run met is of the owner ${name}`)) }
   const folder = `owners/${name}/`

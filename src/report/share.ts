@@ -1,15 +1,16 @@
 /** The part of a report that one owner answers for. What is theirs for certain, and what was not read and may be: unknown is never left out. */
 import type { Change, ChangedFinding, Delta } from '#model/delta.ts'
-import type { ClusterResult, Coverage, Subject } from '#model/finding.ts'
+import type { ClusterResult, Coverage, Finding, NodeSample, OutcomeCounts, Subject } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
-import type { OwnerMatch } from '#model/policy.ts'
+import { gradeOf } from '#model/grade.ts'
+import type { OwnerMatch, ReportOwner } from '#model/policy.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 
 /**
- * Their nodes, findings and changes, and their clusters, whose coverage counts their nodes; a grade stays that of its whole cluster. Findings on a
- * whole cluster or its objects are theirs unless they match by nodegroup. Null: nothing of this run is theirs.
+ * Their nodes, findings and changes, and their clusters, whose coverage, outcomes and grade are of their part. Findings on a whole cluster or its
+ * objects, and its garbage, are theirs unless they match by nodegroup. Null: nothing of this run is theirs.
  */
-export function shareOf(report: AuditReport, match: OwnerMatch): AuditReport | null {
+export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 'name' | 'match'>): AuditReport | null {
   const owns = ownership(report, match)
   const { document, before } = report
   const nodes = report.nodes.filter(({ cluster, identity: { group } }) => owns.group(cluster, group))
@@ -29,14 +30,17 @@ export function shareOf(report: AuditReport, match: OwnerMatch): AuditReport | n
   const ids = new Set([...findings, ...waived, ...ended].map(({ id }) => id))
   const { delta } = document
   const theirs = (list: string[]) => list.filter(id => ids.has(id))
+  const part: Part = { nodes, all: report.nodes, findings, isWhole: cluster => owns.group(cluster, null) }
   return {
     ...report,
+    owner: name,
     nodes,
+    garbage: report.garbage?.filter(({ cluster }) => owns.group(cluster, null)),
     // It is of the whole fleet, and theirs is not to approve.
     plan: undefined,
     document: {
       ...document,
-      clusters: clusters.map(cluster => partOf(cluster, nodes, report.nodes)),
+      clusters: clusters.map(cluster => partOf(cluster, part)),
       findings,
       waived,
       unknowns: document.unknowns.filter(isTheirs),
@@ -53,8 +57,9 @@ export function shareOf(report: AuditReport, match: OwnerMatch): AuditReport | n
       delta: deltaOf(before.delta, {
         isTheirs,
         mayBeTheirs,
-        isWhole: cluster => owns.group(cluster, null),
+        isWhole: part.isWhole,
         clusters: new Set(clusters.map(({ name }) => name)),
+        undivided: new Set(clusters.filter(({ name }) => isUndivided(name, part)).map(({ name }) => name)),
         open: findings.map(({ id }) => id),
         waived: waived.map(({ id }) => id),
       }),
@@ -69,19 +74,22 @@ interface Share {
   mayBeTheirs(of: { cluster: string; node: string | null }): boolean
   isWhole(cluster: string): boolean
   clusters: ReadonlySet<string>
+  /** All of them is theirs. */
+  undivided: ReadonlySet<string>
   open: string[]
   waived: string[]
 }
 
 /** Which group a node had that is gone is not known any more, so it is told to whom the whole cluster belongs. */
-function deltaOf(delta: Delta, { isTheirs, mayBeTheirs, isWhole, clusters, open, waived }: Share): Delta {
+function deltaOf(delta: Delta, { isTheirs, mayBeTheirs, isWhole, clusters, undivided, open, waived }: Share): Delta {
   const lists = Object.entries(delta.findings) as [Change, ChangedFinding[]][]
   const listed = new Set(lists.flatMap(([, list]) => list.map(({ id }) => id)))
   const standing = (ids: string[]) => ids.filter(id => !listed.has(id)).length
   const unchanged = { open: standing(open), waived: standing(waived) }
   const foreign = delta.clusters.map(({ name }) => name).filter(name => !clusters.has(name))
   return {
-    clusters: delta.clusters.filter(({ name }) => clusters.has(name)),
+    // What their part's grade was before, nobody has kept.
+    clusters: delta.clusters.filter(({ name }) => undivided.has(name)),
     findings: Object.fromEntries(lists.map(([change, list]) => [change, list.filter(isTheirs)])) as Delta['findings'],
     unchanged: { ...unchanged, inDoubt: Math.min(delta.unchanged.inDoubt, unchanged.open + unchanged.waived) },
     nodes: {
@@ -123,11 +131,53 @@ function ownership({ tags = [], nodes }: AuditReport, match: OwnerMatch) {
   }
 }
 
-function partOf(cluster: ClusterResult, nodes: AuditedNode[], all: AuditedNode[]): ClusterResult {
-  const ofCluster = (list: AuditedNode[]) => list.filter(node => node.cluster === cluster.name)
-  const own = ofCluster(nodes)
-  if (own.length === ofCluster(all).length) return cluster
+interface Part {
+  nodes: AuditedNode[]
+  all: AuditedNode[]
+  findings: Finding[]
+  /** Whether what is of the cluster itself is theirs, too. */
+  isWhole(cluster: string): boolean
+}
+
+const ofCluster = (nodes: AuditedNode[], name: string) => nodes.filter(({ cluster }) => cluster === name)
+
+const isUndivided = (name: string, { nodes, all, isWhole }: Part): boolean =>
+  isWhole(name) && ofCluster(nodes, name).length === ofCluster(all, name).length
+
+function partOf(cluster: ClusterResult, part: Part): ClusterResult {
+  const { name } = cluster
+  if (isUndivided(name, part)) return cluster
+  const [own, all] = [ofCluster(part.nodes, name), ofCluster(part.all, name)]
+  const isWhole = part.isWhole(name)
   const count = (state: AuditedNode['coverage']) => own.filter(({ coverage }) => coverage === state).length
-  const coverage: Coverage = { nodes: own.length, read: count('read'), partlyRead: count('partlyRead'), notRead: count('notRead') }
-  return { ...cluster, coverage }
+  const coverage: Coverage = {
+    ...{ nodes: own.length, read: count('read'), partlyRead: count('partlyRead'), notRead: count('notRead') },
+    ...(isWhole && cluster.coverage.clusterGc && { clusterGc: cluster.coverage.clusterGc }),
+  }
+  const ofNodes = outcomesOf(own)
+  // Beside those of nodes a cluster counts what the rules on itself came to.
+  const outcomes = isWhole ? combined(ofNodes, combined(cluster.outcomes, outcomesOf(all), -1)) : ofNodes
+  const open = part.findings
+    .filter(finding => finding.cluster === name)
+    .map(({ severity, subject, nodes }) => ({ severity, nodes: concernedBy(subject, nodes, own) }))
+  // Where the whole has none, too little of it is known: then a part has only a bad one.
+  return { ...cluster, coverage, outcomes, grade: gradeOf(open, coverage, outcomes, cluster.grade === null) }
+}
+
+const outcomeStates = ['pass', 'fail', 'unknown', 'notApplicable', 'error'] as const
+
+const outcomesOf = (nodes: AuditedNode[]): OutcomeCounts =>
+  nodes.reduce((sum, node) => combined(sum, node.outcomes), { pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 })
+
+function combined(a: OutcomeCounts, b: OutcomeCounts, sign: 1 | -1 = 1): OutcomeCounts {
+  const sum = { ...a }
+  for (const state of outcomeStates) sum[state] += sign * b[state]
+  return sum
+}
+
+/** A finding names its first nodes; the others are of the same group, and which of them does not change how many they are. */
+function concernedBy(subject: Subject, { count, sample }: NodeSample, own: AuditedNode[]): string[] {
+  const isOfGroup = ({ identity: { group } }: AuditedNode) => group.kind === subject.kind && group.name === subject.name
+  const others = count > sample.length ? own.filter(isOfGroup).map(({ identity }) => identity.name) : []
+  return [...new Set([...sample, ...others])].slice(0, count)
 }

@@ -2,6 +2,7 @@
 import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
+import { type ClusterGcView, clusterGcView } from '#report/views/cluster-garbage.ts'
 import {
   type FindingsView,
   findingsView,
@@ -18,15 +19,19 @@ import { type NewsView, newsView } from '#report/views/news.ts'
 import { type OpportunitiesView, opportunitiesView } from '#report/views/opportunities.ts'
 import { type OutlookView, outlookView } from '#report/views/outlook.ts'
 import { type OverviewView, overviewView } from '#report/views/overview.ts'
+import { type PaperView, paperView } from '#report/views/paper.ts'
 import { type PlanView, planView } from '#report/views/plan.ts'
 import { type RemainderView, type Rows, remainderView } from '#report/views/remainder.ts'
 import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
 import { counted, formatCount } from './numbers.ts'
+import { shownLine } from './text.ts'
 
 export interface PageView {
   title: string
   takenAt: Moment
+  /** Whose part of the fleet it is; null: all of it. */
+  audience: string | null
   verdict: VerdictView
   news: NewsView
   outlook: OutlookView
@@ -46,13 +51,7 @@ export interface PageView {
   unknownsCount: string
   notAuditedCount: string
   remainder: RemainderView
-}
-
-/** What the control plane's collectors have left. */
-interface ClusterGcView {
-  findings: FindingsView
-  /** Whether anybody looked, and how far. */
-  coverage: string
+  paper: PaperView
 }
 
 const shownWaived = 300
@@ -68,9 +67,13 @@ export function pageView(report: AuditReport): PageView {
   const told = oneOfEachRule([...waived, ...sorted])
   const page = anchorsOf([ofNodes, garbage], told)
   const groups = groupNodes(report)
-  return {
+  const view = {
     title: `${verdict.headline} in ${counted(document.clusters.length, 'cluster')} · highwater`,
     takenAt: momentOf(document.run.takenAt),
+    audience:
+      report.owner === undefined
+        ? null
+        : `For ${shownLine(report.owner, 80)}: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.`,
     verdict,
     news: newsView(report, page.ofFinding),
     outlook: outlookView(report),
@@ -81,7 +84,7 @@ export function pageView(report: AuditReport): PageView {
     overview: overviewView(groups),
     fleet: fleetView(groups),
     nodesCount: formatCount(nodes.length),
-    clusterGc: { findings: findingsView(garbage, page), coverage: garbageCoverage(report) },
+    clusterGc: clusterGcView(report, garbage, page),
     waived: {
       rows: waived.slice(0, shownWaived).map(waivedView),
       leftOut: waived.length > shownWaived ? `${formatCount(waived.length - shownWaived)} more in findings.json.` : null,
@@ -92,15 +95,5 @@ export function pageView(report: AuditReport): PageView {
     notAuditedCount: formatCount(document.notAudited.length),
     remainder: remainderView(report),
   }
-}
-
-function garbageCoverage({ document: { clusters } }: AuditReport): string {
-  const asked = clusters.flatMap(({ coverage }) => coverage.clusterGc ?? [])
-  if (asked.length === 0) return 'No cluster was looked through for garbage (policy clusterGarbage).'
-  const sum = (of: (one: { lists: number; read: number }) => number) => asked.reduce((total, one) => total + of(one), 0)
-  const of = clusters.length > asked.length ? ` of ${formatCount(clusters.length)}` : ''
-  return `${formatCount(asked.length)}${of} ${clusters.length === 1 ? 'cluster' : 'clusters'} looked through, ${formatCount(sum(({ read }) => read))} of ${counted(
-    sum(({ lists }) => lists),
-    'list',
-  )} read to the end.`
+  return { ...view, paper: paperView(report, view) }
 }

@@ -56,6 +56,21 @@ describe('cluster garbage', () => {
     expect(document.clusters[0]?.coverage.clusterGc?.read).toBe(document.clusters[0]?.coverage.clusterGc?.lists)
   })
 
+  it('has a section of the page, whose rows lead to every finding of it', generous, async () => {
+    await labOf([garbage])
+    const { document, files } = await auditLive()
+    const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
+    const [section = ''] = /<section id="cluster-gc"[\s\S]*?<\/section>/.exec(page) ?? []
+    const table = section.slice(0, section.indexOf('Findings on it'))
+    const led = [...table.matchAll(/href="#finding-([\w-]+)"[^>]*>(\d+) finding/g)]
+    const byId = new Map(document.findings.map(finding => [finding.id, finding]))
+    const rules = new Set(led.map(([, id = '']) => byId.get(id)?.rule))
+    expect([...new Set(expected.map(({ rule }) => rule))].filter(rule => !rules.has(rule))).toEqual([])
+    expect(table).toMatch(/Volumes without a claim, kept<span class="about">1000\.0.GiB, about 80.USD a month/)
+    expect(table).toContain('pod GC begins above 14 finished pods')
+    expect(table).not.toContain('Not read')
+  })
+
   it('is the same of the snapshot, byte for byte, which holds no secret and no specification', generous, async () => {
     await labOf([garbage])
     const path = join(mkdtempSync(join(tmpdir(), 'highwater-garbage-')), 'snapshot.ndjson')

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { OwnerMatch } from '#model/policy.ts'
 import type { AuditReport, ResourceTags } from '#model/report.ts'
+import { renderPage } from '#report/compiled-templates.js'
 import { shareOf } from '#report/share.ts'
+import { pageView } from '#report/view.ts'
+import { overviewOf } from '#test/garbage-builder.ts'
 import {
   auditedNode,
   clusterResult,
@@ -93,7 +96,7 @@ const report: AuditReport = {
 }
 
 function shown(match: OwnerMatch) {
-  const share = shareOf(report, match)
+  const share = shareOf(report, { name: 'data', match })
   return (
     share && {
       nodes: share.nodes.map(({ identity: { name } }) => name),
@@ -148,11 +151,11 @@ describe("an owner's share of a report", () => {
   ])('is told %s', (_, match, expected) => expect(shown(match)).toEqual(expected))
 
   it('has the changes of what is theirs, and no others', () => {
-    const share = shareOf(report, { nodegroup: 'batch' })
+    const share = shareOf(report, { name: 'data', match: { nodegroup: 'batch' } })
     expect(share?.document.delta).toEqual({ new: ['batch'], resolved: ['old-batch'], worse: [], regressed: ['batch'] })
     // Whose the node was that is gone, nobody knows any more.
     expect(share?.before?.delta).toMatchObject({
-      ...{ clusters: [{ name: 'prod' }], findings: { new: [{ id: 'batch' }] }, unchanged: { open: 0, waived: 1 } },
+      ...{ clusters: [], findings: { new: [{ id: 'batch' }] }, unchanged: { open: 0, waived: 1 } },
       ...{ nodes: { gone: [], come: [{ node: 'b1' }], notReadNow: [{ node: 'b2' }] }, notes: ['of prod less is known'] },
     })
     expect(share?.before?.ended.map(({ id }) => id)).toEqual(['old-batch'])
@@ -161,15 +164,74 @@ describe("an owner's share of a report", () => {
     expect(share?.document.unknowns).toEqual([])
   })
 
+  describe('tells of their part of a cluster, and says so:', () => {
+    const outcomes = (pass: number, fail: number) => ({ pass, fail, unknown: 0, notApplicable: 0, error: 0 })
+    const counted = nodes.map(node => ({ ...node, outcomes: node.identity.name === 'g1' ? outcomes(3, 2) : outcomes(5, 1) }))
+    const clusters = [
+      // Beside its nodes' outcomes it has those of rules on itself: 7 and 4.
+      clusterResult('prod', {
+        ...{ grade: 'D', outcomes: outcomes(3 + 15 + 7, 2 + 3 + 4) },
+        coverage: { nodes: 4, read: 2, partlyRead: 1, notRead: 1, clusterGc: { lists: 16, read: 15 } },
+      }),
+      clusterResult('stage', { grade: null }),
+    ]
+    const garbage = [overviewOf({ cluster: 'prod' })]
+    const divided: AuditReport = { ...report, nodes: counted, garbage, document: { ...report.document, clusters } }
+    const part = (match: OwnerMatch, of = divided) => shareOf(of, { name: 'data', match })!
+    const clusterOf = (match: OwnerMatch, name = 'prod') => part(match).document.clusters.find(each => each.name === name)
+
+    it('outcomes of their nodes, and a grade of what is open there', () => {
+      expect(part({ nodegroup: 'batch' }).owner).toBe('data')
+      expect(clusterOf({ nodegroup: 'batch' })).toMatchObject({ grade: 'B', outcomes: outcomes(10, 2), coverage: { nodes: 2, read: 1 } })
+      expect(clusterOf({ nodegroup: 'batch' })?.coverage.clusterGc).toBeUndefined()
+      expect(clusterOf({ nodegroup: 'general' })).toMatchObject({ grade: 'D', outcomes: outcomes(8, 3) })
+    })
+
+    it('with what is of the cluster itself where that is theirs, too', () => {
+      const own = { cluster: 'prod', tags: { team: 'platform' } }
+      expect(clusterOf(own)).toMatchObject({ outcomes: outcomes(8 + 7, 3 + 4), coverage: { clusterGc: { lists: 16, read: 15 } } })
+      expect(part(own).garbage).toHaveLength(1)
+      expect(part({ nodegroup: 'batch' }).garbage).toEqual([])
+    })
+
+    it('and all of it as it is where no node is another’s', () => {
+      expect(clusterOf({ cluster: 'prod' })).toEqual(clusters[0])
+    })
+
+    it('no good grade where the whole has none', () => {
+      expect(clusterOf({ nodegroup: 'spot' }, 'stage')?.grade).toBeNull()
+    })
+
+    it('a grade that counts every node of a finding that names only some', () => {
+      const many = Array.from({ length: 40 }, (_, index) =>
+        auditedNode(`m${index}`, disk, { cluster: 'prod', identity: { group: nodegroup('many') } }),
+      )
+      const few = { count: 3, sample: ['m0'] }
+      const graded = (count: typeof few) => {
+        const found = finding('high', { cluster: 'prod', subject: nodegroup('many'), nodes: count })
+        const document = { ...divided.document, findings: [found] }
+        return part({ nodegroup: 'many' }, { ...divided, nodes: [...counted, ...many], document }).document.clusters[0]?.grade
+      }
+      // Less than a tenth of their nodes costs a step less.
+      expect([graded(few), graded({ ...few, count: 4 })]).toEqual(['C', 'D'])
+    })
+
+    it('on the page', () => {
+      const html = renderPage(pageView({ ...part({ nodegroup: 'batch' }), before: null }))
+      expect(html).toContain('For data: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.')
+      expect(renderPage(pageView({ ...divided, before: null }))).not.toContain('only what is theirs')
+    })
+  })
+
   it('has no plan of the whole fleet', () => {
     const planned: AuditReport = { ...report, plan: { state: 'failed', why: 'x' } }
-    expect(shareOf(planned, { nodegroup: 'batch' })?.plan).toBeUndefined()
+    expect(shareOf(planned, { name: 'data', match: { nodegroup: 'batch' } })?.plan).toBeUndefined()
   })
 
   it('parts a whole fleet without losing a finding', () => {
     const morning = morningReport()
     const groups = ['general', 'batch', 'edge', 'default', 'windows']
-    const told = groups.flatMap(name => shareOf(morning, { nodegroup: name })?.document.findings.map(({ id }) => id) ?? [])
+    const told = groups.flatMap(name => shareOf(morning, { name, match: { nodegroup: name } })?.document.findings.map(({ id }) => id) ?? [])
     const ofGroups = morning.document.findings.filter(({ subject: { kind } }) => kind === 'Nodegroup' || kind === 'NodePool')
     expect(told.toSorted()).toEqual(ofGroups.map(({ id }) => id).toSorted())
   })

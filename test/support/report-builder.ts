@@ -241,6 +241,7 @@ export function auditedNode(
     coverage: 'read',
     errors: [],
     prediction,
+    outcomes: { pass: 9, fail: 1, unknown: 0, notApplicable: 2, error: 0 },
     ...rest,
   }
 }

@@ -6,6 +6,7 @@ import { type Fold, foldedLine } from '#report/text.ts'
 import { tally } from './findings.ts'
 import { mailChanges } from './mail-changes.ts'
 import { type MailEndedView, type MailFindingsView, mailEndedView, mailFindingsView } from './mail-findings.ts'
+import { type MailGarbageView, mailGarbageView } from './mail-garbage.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 import { type MailDeliveriesView, type MailNotAudited, mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
 import { mailSubject } from './mail-subject.ts'
@@ -42,6 +43,8 @@ export interface MailView {
   findings: MailFindingsView | null
   /** Null where nothing ended. */
   ended: MailEndedView | null
+  /** Null where there is none to tell of. */
+  garbage: MailGarbageView | null
   /** Null: none was asked for. */
   plan: PlanView | null
   /** Null where nothing was left out. */
@@ -94,6 +97,7 @@ export function mailView(report: AuditReport, deliveries: Delivery[], share: num
     },
     findings: findings.length > 0 ? mailFindingsView(changes, fold) : null,
     ended: mailEndedView(changes, fold),
+    garbage: mailGarbageView(report, fold),
     plan: planView(report.plan ?? null, fold),
     notAudited: lost ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold) } : null,
     report: mailed,

@@ -1,5 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, oldest } from '#judge/garbage.ts'
+import { finalizersOf, whyNamespaceStays } from '#judge/holders.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, span } from '#judge/text.ts'
@@ -42,14 +43,15 @@ export const namespaceStuckTerminating = clusterRule({
     const left = terminating
       .filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
       .toSorted((a, b) => byText(a.namespace, b.namespace))
-    for (const { namespace, sinceMs, holds, finalizers, mayWaitForPods } of left) {
-      const others = finalizers.filter(finalizer => finalizer !== 'kubernetes')
+    for (const found of left) {
+      const { namespace, sinceMs, holds } = found
+      const others = finalizersOf(found)
       const isDiscovery = holds.some(({ condition }) => condition === 'NamespaceDeletionDiscoveryFailure')
       yield {
         subject: { kind: 'Namespace', namespace: null, name: namespace },
         count: 1,
         noun: 'namespace in deletion',
-        consequence: `${namespace} has been going for ${span(nowMs - sinceMs)}: ${reasonOf(holds, others, mayWaitForPods)}.`,
+        consequence: `${namespace} has been going for ${span(nowMs - sinceMs)}: ${whyNamespaceStays(found)}.`,
         evidence: [
           ...holds.map(({ condition, message }) => ({ what: condition, value: message })),
           ...(others.length > 0 ? [{ what: 'spec.finalizers', value: others.join(', ') }] : []),
@@ -60,18 +62,3 @@ export const namespaceStuckTerminating = clusterRule({
     }
   },
 })
-
-const reasons: Readonly<Record<string, string>> = {
-  NamespaceDeletionDiscoveryFailure: 'an API group does not answer',
-  NamespaceDeletionGroupVersionParsingFailure: 'an API group has a name that cannot be read',
-  NamespaceDeletionContentFailure: 'something in it could not be deleted',
-  NamespaceContentRemaining: 'something in it remains',
-  NamespaceFinalizersRemaining: 'finalizers of what is in it remain',
-}
-
-function reasonOf(holds: Terminating['holds'], others: readonly string[], mayWaitForPods: boolean): string {
-  const said = holds.flatMap(({ condition }) => reasons[condition] ?? [])
-  if (said.length > 0) return said.join(', ')
-  if (others.length > 0) return `nobody takes away ${others.join(', ')}`
-  return mayWaitForPods ? 'it says nothing of why; its pods may not have gone' : 'it says nothing of why'
-}

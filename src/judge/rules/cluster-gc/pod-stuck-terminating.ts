@@ -1,5 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { whyPodStays } from '#judge/holders.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
@@ -34,7 +35,7 @@ export const podStuckTerminating = clusterRule({
   *judge({ at, pods: { terminating } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     for (const [subject, found] of byNamespace(terminating.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours)))) {
-      const reasons = [...Map.groupBy(found, reasonOf)].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+      const reasons = [...Map.groupBy(found, whyPodStays)].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
       yield {
         subject,
         count: found.length,
@@ -53,12 +54,3 @@ export const podStuckTerminating = clusterRule({
     }
   },
 })
-
-function reasonOf({ finalizers, node, nodeState, isTakenByPodGc }: TerminatingPod): string {
-  const isHeldOnly = nodeState === 'none' || nodeState === 'gone' || isTakenByPodGc
-  if (finalizers.length > 0 && isHeldOnly) return `nobody takes away the finalizer ${finalizers.join(', ')}`
-  if (nodeState === 'gone') return `its node ${node} is gone, and pod GC has not taken it`
-  if (nodeState === 'not-ready') return `its node ${node} is not Ready, so nobody ends it`
-  if (finalizers.length > 0) return `its kubelet, or the finalizer ${finalizers.join(', ')}, holds it`
-  return nodeState === 'not-read' ? `whether its node ${node} is there is not known` : `the kubelet of ${node} has not ended it`
-}

@@ -1,5 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { whyFinalizerStays } from '#judge/holders.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
@@ -33,7 +34,7 @@ export const stuckFinalizer = clusterRule({
       return finalizers.length > 0 && isOld(each.sinceMs, nowMs, minAgeHours) ? [{ ...each, finalizers }] : []
     })
     for (const [subject, found] of byPlace(own, cluster)) {
-      const holders = [...Map.groupBy(found, ({ finalizers }) => finalizers.map(holderOf).join('; '))].toSorted(
+      const holders = [...Map.groupBy(found, ({ finalizers }) => finalizers.map(whyFinalizerStays).join('; '))].toSorted(
         ([a, one], [b, other]) => other.length - one.length || byText(a, b),
       )
       const [first] = found
@@ -57,10 +58,3 @@ export const stuckFinalizer = clusterRule({
     }
   },
 })
-
-function holderOf({ finalizer, controller, state }: HeldObject['finalizers'][number]): string {
-  if (controller === null) return `nobody takes away the finalizer ${finalizer}`
-  if (state === 'absent') return `the finalizer ${finalizer} is for ${controller}, which is not in this cluster`
-  if (state === 'stopped') return `the finalizer ${finalizer} is for ${controller}, which is scaled to zero`
-  return `${controller} has not taken away the finalizer ${finalizer}`
-}

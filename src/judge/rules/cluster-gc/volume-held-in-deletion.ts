@@ -1,5 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { whyVolumeStays } from '#judge/holders.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
@@ -34,7 +35,7 @@ export const volumeHeldInDeletion = clusterRule({
     const left = held.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
     for (const [subject, found] of byPlace(left, cluster)) {
       const noun = subject.kind === 'Cluster' ? 'volume' : 'claim'
-      const reasons = [...Map.groupBy(found, reasonOf)].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
+      const reasons = [...Map.groupBy(found, whyVolumeStays)].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
       const [first] = found
       yield {
         subject,
@@ -54,15 +55,3 @@ export const volumeHeldInDeletion = clusterRule({
     }
   },
 })
-
-const protections: ReadonlySet<string> = new Set(['kubernetes.io/pvc-protection', 'kubernetes.io/pv-protection'])
-
-function reasonOf({ finalizers, usedBy, namespace }: HeldVolumeObject): string {
-  const others = finalizers.filter(finalizer => !protections.has(finalizer))
-  const isProtected = others.length < finalizers.length
-  const users = (usedBy ?? []).map(name => ({ name }))
-  if (isProtected && users.length > 0) return `${namespace === '' ? 'it is still bound to' : 'still used by pods:'} ${named(users, 3)}`
-  if (others.length > 0) return `nobody takes away the finalizer ${others.join(', ')}`
-  if (isProtected && usedBy === null) return `${finalizers.join(', ')} holds it, and which pods use it is not known`
-  return isProtected ? `${finalizers.join(', ')} holds it, and nothing that is known uses it` : 'nothing holds it that it names'
-}

@@ -1,5 +1,5 @@
 /** A cluster's grade: how bad its worst open finding is, and how much of the cluster it concerns. */
-import { type Coverage, type Grade, type OutcomeCounts, type Severity, severities } from '#model/finding.ts'
+import { type Coverage, type Grade, type OutcomeCounts, type Severity, severities } from './finding.ts'
 
 /** The grade of a cluster whose worst open finding has this severity. */
 export const gradeBySeverity: Record<Severity, Grade> = { info: 'A', low: 'B', medium: 'C', high: 'D', critical: 'F' }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { gradeOf, type OpenFinding } from '#judge/grade.ts'
 import type { Severity } from '#model/finding.ts'
+import { gradeOf, type OpenFinding } from '#model/grade.ts'
 
 const judged = { pass: 1, fail: 1, unknown: 0, error: 0 }
 

@@ -1,0 +1,107 @@
+/** Nodes, their instances, leases and certificate requests. */
+
+import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
+import type {
+  CertificateGarbage,
+  CertificateRequest,
+  InstanceGarbage,
+  LeaseGarbage,
+  NodeGarbage,
+  NodeLeaseGarbage,
+} from '#model/cluster-garbage.ts'
+import type { GarbageFate, GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
+import { byItself, type Lying, type Moment, rowOf } from './row.ts'
+
+export function nodeRows({ notReady, leftTaints }: NodeGarbage, moment: Moment): GarbageRow[] {
+  return [
+    ...rowOf(
+      'not-ready-nodes',
+      notReady.map(({ node: whose, sinceMs }) => ({ whose, sinceMs })),
+      { is: 'with' },
+      moment,
+    ),
+    ...rowOf(
+      'left-taints',
+      leftTaints.map(({ node, key, sinceMs }) => ({ whose: `${key} on ${node}`, sinceMs })),
+      { is: 'never' },
+      moment,
+    ),
+  ]
+}
+
+export function instanceRows({ withoutNode, withoutInstance }: InstanceGarbage, moment: Moment): GarbageRow[] {
+  return [
+    ...rowOf(
+      'instances-without-node',
+      withoutNode.map(({ instanceType, state, launchedMs }) => ({
+        whose: `${instanceType ?? 'type not known'}, ${state}`,
+        sinceMs: launchedMs,
+      })),
+      { is: 'never' },
+      moment,
+    ),
+    ...rowOf(
+      'nodes-without-instance',
+      withoutInstance.map(({ node: whose, sinceMs }) => ({ whose, sinceMs })),
+      { is: 'late' },
+      moment,
+    ),
+  ]
+}
+
+const leaseRow: Readonly<Record<NodeLeaseGarbage['state'], GarbageRowKind>> = {
+  leftover: 'leftover-leases',
+  collectable: 'collectable-leases',
+  'stale-owner': 'collectable-leases',
+  ownerless: 'unrenewed-leases',
+  held: 'unrenewed-leases',
+  unknown: 'unknown-leases',
+}
+
+export function leaseRows({ nodes, identities }: LeaseGarbage, moment: Moment): GarbageRow[] {
+  // A live kubelet makes itself the owner when it renews: then there is nothing to tell.
+  const told = nodes.filter(({ state, isExpired }) => state !== 'ownerless' || isExpired === true)
+  const row = (kind: GarbageRowKind, fate: GarbageFate) =>
+    rowOf(
+      kind,
+      told.filter(({ state }) => leaseRow[state] === kind).map(({ node: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
+      fate,
+      moment,
+    )
+  const identityRow = (isTaken: boolean, fate: GarbageFate) =>
+    rowOf(
+      'identity-leases',
+      identities.filter(({ isCollected }) => isCollected === isTaken).map(({ lease: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
+      fate,
+      moment,
+    )
+  return [
+    ...row('leftover-leases', { is: 'never' }),
+    ...row('collectable-leases', byItself([])),
+    ...row('unrenewed-leases', { is: 'with' }),
+    ...row('unknown-leases', { is: 'unknown' }),
+    ...identityRow(false, { is: 'never' }),
+    ...identityRow(true, byItself([])),
+  ]
+}
+
+export function certificateRows({ requests }: CertificateGarbage, moment: Moment): GarbageRow[] {
+  const { handled, pending } = certificateRequestLifetimesMs
+  const lying = ({ signer: whose, sinceMs }: CertificateRequest): Lying => ({ whose, sinceMs })
+  const overdue = requests.filter(request => request.overdue !== null)
+  const unissued = requests.filter(request => request.overdue === null && request.isNeverCollected)
+  const others = requests.filter(request => request.overdue === null && !request.isNeverCollected)
+  const isWaiting = ({ state }: CertificateRequest) => state === 'pending' || state === 'approved'
+  const row = (kind: GarbageRowKind, found: CertificateRequest[], lifetimeMs: number) =>
+    rowOf(kind, found.map(lying), byItself(found.map(({ sinceMs }) => (sinceMs === null ? null : sinceMs + lifetimeMs))), moment)
+  return [
+    ...rowOf('overdue-requests', overdue.map(lying), { is: 'late' }, moment),
+    ...rowOf('unissued-requests', unissued.map(lying), { is: 'never' }, moment),
+    ...row('waiting-requests', others.filter(isWaiting), pending),
+    ...row(
+      'answered-requests',
+      others.filter(request => !isWaiting(request)),
+      handled,
+    ),
+  ]
+}

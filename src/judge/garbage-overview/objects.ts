@@ -1,0 +1,63 @@
+/** Namespaces, owners, finalizers, and what the collectors say themselves. */
+import { whyFinalizerStays, whyNamespaceStays } from '#judge/holders.ts'
+import { owned } from '#judge/owned.ts'
+import type { EventGarbage, FinalizerGarbage, NamespaceGarbage, OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
+import type { GarbageRow } from '#model/garbage-overview.ts'
+import { byItself, heldBy, type Lying, type Moment, rowOf } from './row.ts'
+
+export const namespaceRows = ({ terminating }: NamespaceGarbage, moment: Moment): GarbageRow[] =>
+  rowOf(
+    'terminating-namespaces',
+    terminating.map(({ namespace: whose, sinceMs }) => ({ whose, sinceMs })),
+    heldBy(terminating.map(whyNamespaceStays)),
+    moment,
+  )
+
+export function ownerRows({ dangling, misplaced, blocked, orphaned }: OwnerGarbage, moment: Moment): GarbageRow[] {
+  const lying = ({ kind, namespace, count, createdMs }: OwnedGroup): Lying => ({
+    whose: placed(namespace, kind),
+    sinceMs: createdMs,
+    count,
+  })
+  return [
+    ...rowOf('dangling-objects', dangling.map(lying), { is: 'late' }, moment),
+    ...rowOf('foreign-owners', misplaced.filter(({ is }) => is === 'other-namespace').map(lying), byItself([]), moment),
+    ...rowOf('namespaced-owners', misplaced.filter(({ is }) => is === 'namespaced-owner').map(lying), { is: 'never' }, moment),
+    ...rowOf(
+      'blocked-owners',
+      blocked.map(({ kind, namespace, name, sinceMs }) => ({ whose: placed(namespace, `${kind} ${name}`), sinceMs })),
+      heldBy(blocked.map(({ dependents }) => dependents.map(each => owned(each).told).join(', ') || 'dependents that were not listed')),
+      moment,
+    ),
+    ...rowOf(
+      'orphaned-objects',
+      orphaned.map(({ kind, namespace, createdMs }) => ({ whose: placed(namespace, kind), sinceMs: createdMs })),
+      { is: 'never' },
+      moment,
+    ),
+  ]
+}
+
+export function finalizerRows({ held }: FinalizerGarbage, moment: Moment): GarbageRow[] {
+  // Who waits in the foreground for what he owns has a row of his own.
+  const own = held.flatMap(each => {
+    const finalizers = each.finalizers.filter(({ finalizer }) => finalizer !== 'foregroundDeletion')
+    return finalizers.length > 0 ? [{ ...each, finalizers }] : []
+  })
+  return rowOf(
+    'held-objects',
+    own.map(({ kind, namespace, sinceMs }) => ({ whose: placed(namespace, kind), sinceMs })),
+    heldBy(own.map(({ finalizers }) => finalizers.map(whyFinalizerStays).join('; '))),
+    moment,
+  )
+}
+
+export const eventRows = ({ failures }: EventGarbage, moment: Moment): GarbageRow[] =>
+  rowOf(
+    'collector-failures',
+    failures.map(({ namespace, reason, lastMs }) => ({ whose: placed(namespace, reason), sinceMs: lastMs })),
+    { is: 'late' },
+    moment,
+  )
+
+const placed = (namespace: string, what: string): string => (namespace === '' ? what : `${namespace}: ${what}`)

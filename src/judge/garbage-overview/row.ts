@@ -1,0 +1,146 @@
+/** One row of the overview: objects that lie there and share a fate, counted. */
+import { isOld } from '#judge/garbage.ts'
+import { bounded, byText, nameLength } from '#judge/text.ts'
+import type { Controller } from '#model/cluster-garbage.ts'
+import type { GarbageFate, GarbageRow, GarbageRowKind, GarbageShare } from '#model/garbage-overview.ts'
+
+export interface Lying {
+  /** Who answers for it: a namespace, a controller in it, a signer. */
+  whose: string
+  /** Since when it lies there; null: not known. */
+  sinceMs: number | null
+  /** For how many objects it stands; 1 unless said. */
+  count?: number
+}
+
+export interface Moment {
+  nowMs: number
+  minAgeHours: number
+}
+
+interface Size {
+  bytes: number | null
+  monthlyUsd: number | null
+}
+
+const shownShares = 3
+
+/** The rules that speak of each; none where no rule does. */
+const rulesOf: Readonly<Record<GarbageRowKind, readonly string[]>> = {
+  'evicted-pods': ['evicted-pods'],
+  'failed-pods': ['failed-pods'],
+  'finished-pods': ['terminated-pods-near-threshold'],
+  'terminating-pods': ['pod-stuck-terminating'],
+  'jobs-without-ttl': ['job-without-ttl'],
+  'jobs-with-ttl': [],
+  'overdue-jobs': ['overdue-job-ttl'],
+  'cronjob-history': ['job-history-beyond-limit'],
+  'suspended-jobs': ['suspended-leftover'],
+  'old-replica-sets': ['revision-history-beyond-limit'],
+  'controller-revisions': ['revision-history-beyond-limit'],
+  'released-volumes': ['released-volume'],
+  'undeleted-volumes': ['volume-not-deleted'],
+  'held-volumes': ['volume-held-in-deletion'],
+  'retained-ephemeral-volumes': ['retained-ephemeral-volume'],
+  'unattached-disks': ['unattached-disk'],
+  'instances-without-node': ['instance-without-node'],
+  'nodes-without-instance': ['node-without-instance'],
+  'not-ready-nodes': ['node-not-ready-long'],
+  'left-taints': ['leftover-taint'],
+  'leftover-leases': ['leftover-lease'],
+  'collectable-leases': [],
+  'unrenewed-leases': ['unrenewed-lease'],
+  'unknown-leases': [],
+  'identity-leases': ['expired-identity-lease'],
+  'waiting-requests': ['pending-certificate-request'],
+  'answered-requests': [],
+  'overdue-requests': ['uncollected-certificate-request'],
+  'unissued-requests': ['uncollected-certificate-request', 'pending-certificate-request'],
+  'terminating-namespaces': ['namespace-stuck-terminating'],
+  'dangling-objects': ['dangling-owner'],
+  'foreign-owners': ['misplaced-owner'],
+  'namespaced-owners': ['misplaced-owner'],
+  'blocked-owners': ['blocked-foreground-deletion'],
+  'orphaned-objects': ['orphaned-dependent'],
+  'held-objects': ['stuck-finalizer'],
+  'collector-failures': ['garbage-collection-failing'],
+}
+
+/** What is garbage by another age than the policy's, or by none: none of it is called too young. */
+const agedOtherwise: ReadonlySet<GarbageRowKind> = new Set([
+  'finished-pods',
+  'jobs-with-ttl',
+  'overdue-jobs',
+  'cronjob-history',
+  'suspended-jobs',
+  'old-replica-sets',
+  'controller-revisions',
+  'retained-ephemeral-volumes',
+  'instances-without-node',
+  'nodes-without-instance',
+  'left-taints',
+  'waiting-requests',
+  'answered-requests',
+  'overdue-requests',
+  'foreign-owners',
+  'namespaced-owners',
+  'collector-failures',
+])
+
+/** Nothing where nothing lies there. */
+export function rowOf(
+  kind: GarbageRowKind,
+  lying: readonly Lying[],
+  fate: GarbageFate,
+  { nowMs, minAgeHours }: Moment,
+  { bytes, monthlyUsd }: Size = { bytes: null, monthlyUsd: null },
+): GarbageRow[] {
+  if (lying.length === 0) return []
+  const times = lying.flatMap(({ sinceMs }) => sinceMs ?? [])
+  const shares = sharesOf(lying.map(({ whose: name, count = 1 }) => ({ name, count })))
+  return [
+    {
+      kind,
+      count: total(lying),
+      young: agedOtherwise.has(kind) ? 0 : total(lying.filter(({ sinceMs }) => !isOld(sinceMs, nowMs, minAgeHours))),
+      oldestMs: earliest(times),
+      whose: shares.slice(0, shownShares),
+      whoseLeftOut: Math.max(shares.length - shownShares, 0),
+      ...{ bytes, monthlyUsd, fate },
+      rules: rulesOf[kind],
+    },
+  ]
+}
+
+const total = (lying: readonly Lying[]): number => lying.reduce((sum, { count = 1 }) => sum + count, 0)
+
+/** Null: there is none. */
+export const earliest = (times: readonly number[]): number | null =>
+  times.length === 0 ? null : times.reduce((least, time) => Math.min(least, time))
+
+const latest = (times: readonly number[]): number | null => (times.length === 0 ? null : times.reduce((most, time) => Math.max(most, time)))
+
+/** By name, the largest first; what has no name is nobody's. */
+function sharesOf(parts: readonly GarbageShare[]): GarbageShare[] {
+  const counts = new Map<string, number>()
+  for (const { name, count } of parts) if (name !== '') counts.set(name, (counts.get(name) ?? 0) + count)
+  return [...counts]
+    .toSorted(([a, one], [b, other]) => other - one || byText(a, b))
+    .map(([name, count]) => ({ name: bounded(name, nameLength), count }))
+}
+
+/** @param reasons one of each object */
+export const heldBy = (reasons: readonly string[]): GarbageFate => ({
+  is: 'held',
+  by: sharesOf(reasons.map(name => ({ name, count: 1 }))).slice(0, shownShares),
+})
+
+/** @param times when each is taken; null: not known */
+export function byItself(times: readonly (number | null)[]): GarbageFate {
+  const known = times.filter(time => time !== null)
+  return { is: 'itself', firstMs: earliest(known), lastMs: latest(known) }
+}
+
+/** `shop: ReplicaSet cart-7d9c6bf5c8`, `shop` where nobody controls it. */
+export const controlled = (namespace: string, controller: Controller | null): string =>
+  controller === null ? namespace : `${namespace}: ${controller.kind} ${controller.name}`

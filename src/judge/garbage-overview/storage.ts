@@ -1,0 +1,52 @@
+/** Volumes, claims and disks. */
+import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
+import { whyVolumeStays } from '#judge/holders.ts'
+import { sizeOf } from '#judge/volume-cost.ts'
+import type { DiskGarbage, ReleasedVolume, VolumeGarbage } from '#model/cluster-garbage.ts'
+import type { GarbageFate, GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
+import { heldBy, type Moment, rowOf } from './row.ts'
+
+export function volumeRows({ released, held, retainedEphemeral }: VolumeGarbage, moment: Moment): GarbageRow[] {
+  const row = (kind: GarbageRowKind, volumes: ReleasedVolume[], fate: GarbageFate) =>
+    rowOf(
+      kind,
+      volumes.map(({ claim, sinceMs }) => ({ whose: claim ?? '', sinceMs })),
+      fate,
+      moment,
+      sizeOf(volumes.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))),
+    )
+  const undeleted = released.filter(({ action }) => action !== 'retain')
+  return [
+    ...row(
+      'released-volumes',
+      released.filter(({ action }) => action === 'retain'),
+      { is: 'never' },
+    ),
+    ...row('undeleted-volumes', undeleted, { is: undeleted.every(({ action }) => action === 'fail') ? 'never' : 'late' }),
+    ...rowOf(
+      'held-volumes',
+      held.map(({ namespace, name, sinceMs }) => ({ whose: namespace || name, sinceMs })),
+      heldBy(held.map(whyVolumeStays)),
+      moment,
+    ),
+    ...rowOf(
+      'retained-ephemeral-volumes',
+      retainedEphemeral.map(({ namespace, storageClass, createdMs }) => ({
+        whose: `${namespace}: StorageClass ${storageClass}`,
+        sinceMs: createdMs,
+      })),
+      { is: 'never' },
+      moment,
+    ),
+  ]
+}
+
+export function diskRows({ unattached, areVolumesKnown }: DiskGarbage, moment: Moment): GarbageRow[] {
+  return rowOf(
+    'unattached-disks',
+    unattached.map(({ volumeId: whose, createdMs }) => ({ whose, sinceMs: createdMs })),
+    { is: areVolumesKnown ? 'never' : 'unknown' },
+    moment,
+    sizeOf(unattached.map(each => ({ ...each, isEbs: true }))),
+  )
+}

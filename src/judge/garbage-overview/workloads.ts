@@ -1,0 +1,104 @@
+/** Pods, Jobs and the histories of workloads. */
+
+import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
+import { endOf, failedPodKind } from '#judge/failed-pods.ts'
+import { whyPodStays } from '#judge/holders.ts'
+import type { CronJobGarbage, FinishedJob, HistoryGarbage, JobGarbage, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
+import type { GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
+import { byItself, controlled, earliest, heldBy, type Lying, type Moment, rowOf } from './row.ts'
+
+export function podRows({ terminated, threshold, excess, terminating }: PodGarbage, moment: Moment): GarbageRow[] {
+  const lying = (pod: TerminatedPod): Lying => ({ whose: controlled(pod.namespace, pod.controller), sinceMs: endOf(pod) })
+  const failed = (kind: GarbageRowKind, how: ReturnType<typeof failedPodKind>) =>
+    rowOf(kind, terminated.filter(pod => failedPodKind(pod) === how).map(lying), { is: 'with' }, moment)
+  return [
+    ...failed('evicted-pods', 'debris'),
+    ...failed('failed-pods', 'failed'),
+    ...rowOf('finished-pods', terminated.map(lying), { is: 'threshold', ...threshold, finished: terminated.length, excess }, moment),
+    ...rowOf(
+      'terminating-pods',
+      terminating.map(({ namespace, sinceMs }) => ({ whose: namespace, sinceMs })),
+      heldBy(terminating.map(whyPodStays)),
+      moment,
+    ),
+  ]
+}
+
+export function jobRows({ finished, cronJobs, suspended }: JobGarbage, moment: Moment): GarbageRow[] {
+  const { nowMs } = moment
+  const lying = (job: FinishedJob): Lying => ({ whose: controlled(job.namespace, job.controller), sinceMs: job.finishedMs })
+  const untimed = finished.filter(({ ttlSeconds }) => ttlSeconds === null)
+  const timed = finished.filter(({ ttlSeconds }) => ttlSeconds !== null)
+  const overdue = timed.filter(({ expiresMs }) => expiresMs !== null && expiresMs <= nowMs)
+  const isOfCronJob = ({ controller }: FinishedJob) => controller?.kind === 'CronJob'
+  const waiting = timed.filter(job => !overdue.includes(job) && !isOfCronJob(job))
+  const held = overdue.filter(({ isBeingDeleted }) => isBeingDeleted)
+  const excess = cronJobs.reduce((sum, { successful, failed }) => sum + successful.excess + failed.excess, 0)
+  const loose = untimed.filter(job => !isOfCronJob(job))
+  const kept = historiesOf(cronJobs, finished.filter(isOfCronJob))
+  return [
+    ...rowOf('jobs-without-ttl', loose.filter(({ isBeingDeleted }) => !isBeingDeleted).map(lying), { is: 'never' }, moment),
+    ...rowOf('jobs-with-ttl', waiting.map(lying), byItself(waiting.map(({ expiresMs }) => expiresMs)), moment),
+    ...rowOf(
+      'overdue-jobs',
+      overdue.map(lying),
+      held.length === 0 ? { is: 'late' } : heldBy(held.map(({ finalizers }) => finalizers.join(', ') || 'what it owns')),
+      moment,
+    ),
+    ...rowOf('cronjob-history', kept, { is: excess > 0 ? 'late' : 'with' }, moment),
+    ...rowOf(
+      'suspended-jobs',
+      [
+        ...cronJobs
+          .filter(({ isSuspended }) => isSuspended)
+          .map(({ namespace, name, lastScheduledMs, createdMs }) => ({
+            whose: `${namespace}: CronJob ${name}`,
+            sinceMs: lastScheduledMs ?? createdMs,
+          })),
+        ...suspended.map(({ namespace, controller, createdMs }) => ({ whose: controlled(namespace, controller), sinceMs: createdMs })),
+      ],
+      { is: 'never' },
+      moment,
+    ),
+  ]
+}
+
+/** What each CronJob has, as it counts them itself. */
+function historiesOf(cronJobs: readonly CronJobGarbage[], finished: readonly FinishedJob[]): Lying[] {
+  const jobs = Map.groupBy(finished, ({ namespace, controller }) => controlled(namespace, controller))
+  return cronJobs.flatMap(({ namespace, name, successful, failed }) => {
+    const whose = controlled(namespace, { kind: 'CronJob', name })
+    const count = successful.count + failed.count
+    return count === 0 ? [] : [{ whose, count, sinceMs: earliest((jobs.get(whose) ?? []).flatMap(({ finishedMs }) => finishedMs ?? [])) }]
+  })
+}
+
+export function historyRows({ deployments, revisions }: HistoryGarbage, moment: Moment): GarbageRow[] {
+  const held = deployments.flatMap(({ limit, waitsFor, kept }) =>
+    limit === null
+      ? ['there is no limit']
+      : waitsFor === 'rollout'
+        ? ['the rollout is not complete']
+        : kept > 0
+          ? ['some have replicas, or a status that is not current']
+          : [],
+  )
+  return [
+    ...rowOf(
+      'old-replica-sets',
+      deployments.map(({ namespace, name, limit, oldReplicaSets }) => ({
+        whose: `${namespace}: Deployment ${name}`,
+        sinceMs: null,
+        count: oldReplicaSets - (limit ?? revisionHistoryLimit),
+      })),
+      held.length > 0 ? heldBy(held) : { is: 'late' },
+      moment,
+    ),
+    ...rowOf(
+      'controller-revisions',
+      revisions.map(({ namespace, name, kind, excess: count }) => ({ whose: `${namespace}: ${kind} ${name}`, sinceMs: null, count })),
+      { is: 'unknown' },
+      moment,
+    ),
+  ]
+}

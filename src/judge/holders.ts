@@ -1,0 +1,54 @@
+/** Why something that is being deleted is still there, in a few words. */
+import type { HeldObject, HeldVolumeObject, NamespaceGarbage, TerminatingPod } from '#model/cluster-garbage.ts'
+import { named } from './garbage.ts'
+
+export function whyPodStays({ finalizers, node, nodeState, isTakenByPodGc }: TerminatingPod): string {
+  const isHeldOnly = nodeState === 'none' || nodeState === 'gone' || isTakenByPodGc
+  if (finalizers.length > 0 && isHeldOnly) return `nobody takes away the finalizer ${finalizers.join(', ')}`
+  if (nodeState === 'none') return 'it is on no node, and pod GC has not taken it'
+  if (nodeState === 'gone') return `its node ${node} is gone, and pod GC has not taken it`
+  if (nodeState === 'not-ready') return `its node ${node} is not Ready, so nobody ends it`
+  if (finalizers.length > 0) return `its kubelet, or the finalizer ${finalizers.join(', ')}, holds it`
+  return nodeState === 'not-read' ? `whether its node ${node} is there is not known` : `the kubelet of ${node} has not ended it`
+}
+
+const protections: ReadonlySet<string> = new Set(['kubernetes.io/pvc-protection', 'kubernetes.io/pv-protection'])
+
+export function whyVolumeStays({ finalizers, usedBy, namespace }: HeldVolumeObject): string {
+  const others = finalizers.filter(finalizer => !protections.has(finalizer))
+  const isProtected = others.length < finalizers.length
+  const users = (usedBy ?? []).map(name => ({ name }))
+  if (isProtected && users.length > 0) return `${namespace === '' ? 'it is still bound to' : 'still used by pods:'} ${named(users, 3)}`
+  if (others.length > 0) return `nobody takes away the finalizer ${others.join(', ')}`
+  if (isProtected && usedBy === null) return `${finalizers.join(', ')} holds it, and which pods use it is not known`
+  return isProtected ? `${finalizers.join(', ')} holds it, and nothing that is known uses it` : 'nothing holds it that it names'
+}
+
+type TerminatingNamespace = NamespaceGarbage['terminating'][number]
+
+const namespaceConditions: Readonly<Record<string, string>> = {
+  NamespaceDeletionDiscoveryFailure: 'an API group does not answer',
+  NamespaceDeletionGroupVersionParsingFailure: 'an API group has a name that cannot be read',
+  NamespaceDeletionContentFailure: 'something in it could not be deleted',
+  NamespaceContentRemaining: 'something in it remains',
+  NamespaceFinalizersRemaining: 'finalizers of what is in it remain',
+}
+
+/** Of a namespace's own, but for the one that every namespace has. */
+export const finalizersOf = ({ finalizers }: TerminatingNamespace): string[] => finalizers.filter(finalizer => finalizer !== 'kubernetes')
+
+export function whyNamespaceStays(namespace: TerminatingNamespace): string {
+  const { holds, mayWaitForPods } = namespace
+  const others = finalizersOf(namespace)
+  const said = holds.flatMap(({ condition }) => namespaceConditions[condition] ?? [])
+  if (said.length > 0) return said.join(', ')
+  if (others.length > 0) return `nobody takes away ${others.join(', ')}`
+  return mayWaitForPods ? 'it says nothing of why; its pods may not have gone' : 'it says nothing of why'
+}
+
+export function whyFinalizerStays({ finalizer, controller, state }: HeldObject['finalizers'][number]): string {
+  if (controller === null) return `nobody takes away the finalizer ${finalizer}`
+  if (state === 'absent') return `the finalizer ${finalizer} is for ${controller}, which is not in this cluster`
+  if (state === 'stopped') return `the finalizer ${finalizer} is for ${controller}, which is scaled to zero`
+  return `${controller} has not taken away the finalizer ${finalizer}`
+}

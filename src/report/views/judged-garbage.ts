@@ -1,0 +1,46 @@
+/** What lies in each cluster, beside the findings that tell of it: the clusters with most to clean up first, and in each what is worst. */
+import { type Finding, severities } from '#model/finding.ts'
+import type { GarbageOverview, GarbageRow } from '#model/garbage-overview.ts'
+import type { AuditReport } from '#model/report.ts'
+import { compareText } from '#report/text.ts'
+import { worstFirst } from './findings.ts'
+
+export interface JudgedRow {
+  row: GarbageRow
+  /** Worst first. */
+  findings: Finding[]
+  /** A waiver of the policy covers whatever there is. */
+  isWaived: boolean
+}
+
+export interface JudgedGarbage {
+  overview: GarbageOverview
+  /** Of which there is a finding; the worst first, then what costs most. */
+  found: JudgedRow[]
+  quiet: JudgedRow[]
+  /** What those with a finding cost, where that is known. */
+  monthlyUsd: number
+}
+
+export function judgedGarbage({ document, garbage = [] }: Pick<AuditReport, 'document' | 'garbage'>): JudgedGarbage[] {
+  const [open, waived] = [byPlace(document.findings), byPlace(document.waived)]
+  return garbage
+    .map((overview): JudgedGarbage => {
+      const rows = overview.rows.map(row => {
+        const of = (findings: Map<string, Finding[]>) => row.rules.flatMap(rule => findings.get(placeOf(overview.cluster, rule)) ?? [])
+        return { row, findings: of(open).toSorted(worstFirst), isWaived: of(waived).length > 0 }
+      })
+      const found = rows.filter(({ findings }) => findings.length > 0).toSorted(byWeight)
+      const monthlyUsd = found.reduce((sum, { row }) => sum + (row.monthlyUsd ?? 0), 0)
+      return { overview, found, quiet: rows.filter(({ findings }) => findings.length === 0), monthlyUsd }
+    })
+    .toSorted(
+      (a, b) => b.monthlyUsd - a.monthlyUsd || b.found.length - a.found.length || compareText(a.overview.cluster, b.overview.cluster),
+    )
+}
+
+const placeOf = (cluster: string, rule: string) => JSON.stringify([cluster, rule])
+const byPlace = (findings: Finding[]) => Map.groupBy(findings, ({ cluster, rule }) => placeOf(cluster, rule))
+
+const rankOf = ({ findings: [worst] }: JudgedRow) => (worst === undefined ? severities.length : severities.indexOf(worst.severity))
+const byWeight = (a: JudgedRow, b: JudgedRow) => rankOf(a) - rankOf(b) || (b.row.monthlyUsd ?? 0) - (a.row.monthlyUsd ?? 0)

@@ -21,6 +21,7 @@ import { type OverviewView, overviewView } from '#report/views/overview.ts'
 import { type PlanView, planView } from '#report/views/plan.ts'
 import { type RemainderView, type Rows, remainderView } from '#report/views/remainder.ts'
 import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
+import { type TrendsView, trendsView } from '#report/views/trends.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
 import { counted, formatCount } from './numbers.ts'
 
@@ -36,6 +37,8 @@ export interface PageView {
   plan: PlanView | null
   thresholds: ThresholdsView
   overview: OverviewView
+  /** Null: nothing is remembered. */
+  trends: TrendsView | null
   fleet: FleetView
   nodesCount: string
   clusterGc: ClusterGcView
@@ -79,6 +82,7 @@ export function pageView(report: AuditReport): PageView {
     plan: planView(report.plan ?? null),
     thresholds: thresholdsView(nodes),
     overview: overviewView(groups),
+    trends: trendsView(report),
     fleet: fleetView(groups),
     nodesCount: formatCount(nodes.length),
     clusterGc: { findings: findingsView(garbage, page), coverage: garbageCoverage(report) },

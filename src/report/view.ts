@@ -37,7 +37,7 @@ export interface PageView {
   plan: PlanView | null
   thresholds: ThresholdsView
   overview: OverviewView
-  /** Null: nothing is remembered. */
+  /** Null: no other day is remembered. */
   trends: TrendsView | null
   fleet: FleetView
   nodesCount: string

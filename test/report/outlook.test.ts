@@ -115,34 +115,34 @@ describe('the nodes next to break', () => {
   it('say what the times rest on', () => {
     expect(shown.basis).toContain('No growth was observed, so a disk is taken to grow by 2\u00a0% of its capacity in 5\u00a0min')
     const growth = { nodefs: seen({ min: GiB, median: GiB, max: GiB }) }
-    expect(view(auditedNode('n', disk(40), { growth })).basis).toMatch(/^The growth is that of readings since each started/)
-    expect(view(auditedNode('n', disk(40), { growth }), auditedNode('m', disk(40))).basis).toMatch(/^On 1 node the growth .* on the others/)
+    expect(view(auditedNode('n', disk(40), { growth })).basis).toMatch(/^The growth is that of earlier readings/)
+    expect(view(auditedNode('n', disk(40), { growth }), auditedNode('m', disk(40))).basis).toMatch(/^On 1 node the growth .* On the others/)
   })
   it('name it of each node: what was seen, or why nothing was', () => {
     const day = GiB / 24
     const told = (growth: AuditedNode['growth']) => {
       const [row] = view(auditedNode('n', disk(75), { growth })).rows
-      return [row!.growth, row!.eviction, row!.imageGc]
-        .flatMap(({ text, note }) => [text, note].filter(Boolean))
-        .map(text => text.replaceAll('\u00a0', ' '))
+      const times = [row!.eviction, row!.imageGc].flatMap(({ text, note }) => [text, note].filter(Boolean))
+      return [row!.growth, ...times].map(text => text.replaceAll('\u00a0', ' '))
     }
     expect(told({ nodefs: seen({ min: day, median: 2 * day, max: 5 * day }) })).toEqual([
-      ...['2.0 GiB a day', '1.0–5.0 GiB, 6 readings in 5 d, emptier once in between'],
+      'grows 2.0 GiB a day (1.0–5.0 GiB), 6 readings in 5 d, emptier once in between',
       ...['in about 5 d', '2 d to 10 d', 'in about 5 d', '1 d 19 h to 9 d'],
     ])
-    expect(told({ nodefs: seen({ min: 0, median: day / 10, max: day }, { falls: 0 }) }).slice(1)).toEqual([
-      '0 B–1.0 GiB, 6 readings in 5 d',
+    expect(told({ nodefs: seen({ min: 0, median: day / 10, max: day }, { falls: 0 }) })).toEqual([
+      'grows 102.4 MiB a day (0 B–1.0 GiB), 6 readings in 5 d',
       ...['not within 20 d', 'at the fastest seen 10 d', 'not within 20 d', 'at the fastest seen 9 d'],
     ])
-    expect(told({ nodefs: seen({ min: 0, median: GiB, max: GiB }, { overMs: 10 * 60 * minutes }) }).slice(0, 4)).toEqual([
-      ...['1.0 GiB an hour', '0 B–1.0 GiB, 6 readings in 10 h, emptier once in between', 'in about 10 h', '10 h or later'],
+    expect(told({ nodefs: seen({ min: 0, median: GiB, max: GiB }, { overMs: 10 * 60 * minutes, falls: 2 }) }).slice(0, 3)).toEqual([
+      'grows 1.0 GiB an hour (0 B–1.0 GiB), 6 readings in 10 h, emptier 2 times in between',
+      ...['in about 10 h', '10 h or later'],
     ])
-    expect(told({ nodefs: { isSeen: false, why: 'few', readings: 2 } }).slice(0, 3)).toEqual([
-      'assumed',
-      'only 2 readings so far',
+    expect(told({ nodefs: seen({ min: day, median: day, max: day }, { falls: 0 }) })[0]).toBe('grows 1.0 GiB a day, 6 readings in 5 d')
+    expect(told({ nodefs: { isSeen: false, why: 'few', readings: 2 } }).slice(0, 2)).toEqual([
+      'growth assumed: only 2 readings so far',
       'in 25 min',
     ])
-    expect(told(undefined).slice(0, 2)).toEqual(['assumed', 'in 25 min'])
+    expect(told(undefined).slice(0, 2)).toEqual(['growth assumed', 'in 25 min'])
   })
   it('place those that were seen to get there within a week before those that are only near', () => {
     const growing = { growth: { nodefs: seen({ min: GiB, median: GiB, max: GiB }) } }

@@ -89,7 +89,7 @@ function diskGrowth(all: FillReading[], disk: Disk): ObservedGrowth | UnseenGrow
   )
   const unseen = (why: UnseenGrowth['why']): UnseenGrowth => ({ isSeen: false, why, readings: readings.length })
   const overMs = readings.length === 0 ? 0 : readings.at(-1)!.atMs - readings[0]!.atMs
-  if (readings.length < 2) return unseen('first')
+  if (readings.length < 2) return unseen(all.length < 2 ? 'first' : 'near')
   if (readings.length < fillLimits.leastReadings) return unseen('few')
   if (overMs < fillLimits.leastOverMs) return unseen('near')
   const stretches = readings.slice(1).map((reading, index) => {

@@ -15,27 +15,21 @@ export interface Noted {
 const unseenTexts: Record<UnseenGrowth['why'], (growth: UnseenGrowth) => string> = {
   first: () => 'no earlier reading since it started',
   few: ({ readings }) => `only ${counted(readings, 'reading')} so far`,
-  near: ({ readings }) => `its ${counted(readings, 'reading')} are too near to each other`,
+  near: () => 'its readings are too near to each other',
   emptier: ({ readings }) => `in ${counted(readings, 'reading')} it mostly became emptier`,
 }
 
-/** On what the times of a disk rest. */
-export function growthText({ seen, unseen }: Pick<DiskOutlook, 'seen' | 'unseen'>): Noted {
-  if (seen === null) return { text: 'assumed', note: unseen === null ? '' : unseenTexts[unseen.why](unseen) }
-  const { median, min, max } = seen.growth.bytesPerHour
-  return {
-    text: rate(seen.growth)(median),
-    note: `${formatRange(...perUnit(seen.growth, min, max), formatBytes)}, ${readingsText(seen.growth)}`,
-  }
+/** On what the times of a disk rest: `grows 1.2 GiB a day (0.4–3.0 GiB), 6 readings in 5 d`. */
+export function growthText({ seen, unseen }: Pick<DiskOutlook, 'seen' | 'unseen'>): string {
+  if (seen !== null) return `grows ${rateText(seen.growth)}, ${readingsText(seen.growth)}`
+  return `growth assumed${unseen === null ? '' : `: ${unseenTexts[unseen.why](unseen)}`}`
 }
 
 /** What was seen of a node's disks, a sentence each. */
 export const growthNotes = ({ growth = {} }: AuditedNode): string[] =>
   Object.entries(growth).flatMap(([disk, grown]) => {
     if (!grown.isSeen) return []
-    const { median, min, max } = grown.bytesPerHour
-    const range = formatRange(...perUnit(grown, min, max), formatBytes)
-    return [`${disk} grew by about ${rate(grown)(median)} (${range}): ${readingsText(grown)}.`]
+    return [`${disk} grew by about ${rateText(grown)}: ${readingsText(grown)}.`]
   })
 
 const readingsText = ({ readings, overMs, falls }: ObservedGrowth) =>
@@ -43,10 +37,14 @@ const readingsText = ({ readings, overMs, falls }: ObservedGrowth) =>
 
 /** What was looked at for less than a day is told by the hour. */
 const hoursOf = ({ overMs }: ObservedGrowth) => (overMs < dayMs ? 1 : 24)
-const rate = (growth: ObservedGrowth) => (bytesPerHour: number) =>
-  `${formatBytes(Math.round(bytesPerHour * hoursOf(growth)))} ${hoursOf(growth) === 1 ? 'an hour' : 'a day'}`
-const perUnit = (growth: ObservedGrowth, ...rates: [number, number]) =>
-  rates.map(each => Math.round(each * hoursOf(growth))) as [number, number]
+/** `1.2 GiB a day (0.4–3.0 GiB)`. */
+function rateText(growth: ObservedGrowth): string {
+  const hours = hoursOf(growth)
+  const { min, median, max } = growth.bytesPerHour
+  const [low, middle, high] = [min, median, max].map(bytes => Math.round(bytes * hours)) as [number, number, number]
+  const range = formatRange(low, high, formatBytes)
+  return `${formatBytes(middle)} ${hours === 1 ? 'an hour' : 'a day'}${range === formatBytes(middle) ? '' : ` (${range})`}`
+}
 
 /** To one unit: days from two on, hours from two on, else minutes. */
 function coarse(ms: number): number {

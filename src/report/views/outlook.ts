@@ -19,7 +19,7 @@ interface OutlookRow {
   where: string
   disk: string
   now: string
-  growth: Noted
+  growth: string
   imageGc: Noted
   pressure: Noted
   eviction: Noted
@@ -95,17 +95,17 @@ export function outlookView({ nodes, assumptions }: Pick<AuditReport, 'nodes' | 
 
 function basisText(observed: number, due: number, { growthPercent, imageGcPeriodMs }: Assumptions): string {
   const period = formatDuration(imageGcPeriodMs)
-  const assumed = `a disk is taken to grow by ${formatPercent(growthPercent)} of its capacity in ${period} (policy assumedGrowthPercent)`
-  const seen =
-    'readings since each started, which lie hours or days apart: what comes and goes between two of them is not seen, so a disk may fill faster'
-  const order = 'Those that get there so within 7 days stand before those that are only near.'
+  const burst = `${formatPercent(growthPercent)} of its capacity in ${period}`
+  const assumed = `a disk is taken to grow by ${burst} (policy assumedGrowthPercent)`
+  const seen = 'growth is that of earlier readings; what comes and goes between two of them is not seen, so a disk may fill faster'
+  const order = 'Who was seen to get there within 7 days stands before who is only near.'
   const rate =
     observed === 0
       ? `No growth was observed, so ${assumed}.`
       : observed < due
-        ? `On ${counted(observed, 'node')} the growth is that of ${seen}; on the others ${assumed}. ${order}`
-        : `The growth is that of ${seen}. ${order}`
-  return `${rate} Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. Who acts first is told of a burst of ${formatPercent(growthPercent)} in ${period}. Either: image GC looks only every ${period}, and eviction may come before its next look.`
+        ? `On ${counted(observed, 'node')} the ${seen}. On the others ${assumed}. ${order}`
+        : `The ${seen}. ${order}`
+  return `${rate} Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. Acts first: when a disk grows by ${burst}. Either: image GC looks only every ${period}, and eviction may come before its next look.`
 }
 
 function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
@@ -161,7 +161,7 @@ function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): OutlookRow {
       ...where,
       disk: met ?? '',
       now,
-      growth: plain('–'),
+      growth: '',
       imageGc: plain('–'),
       pressure: plain('now'),
       eviction: plain('now'),

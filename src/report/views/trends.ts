@@ -15,7 +15,7 @@ interface TrendCell {
   /** What it is now. */
   value: string
   note: string
-  /** Null on the first day: there is no line of one point. */
+  /** Null where nothing is known on any day. */
   spark: Sparkline | null
 }
 
@@ -45,21 +45,18 @@ export interface TrendDay {
   usedMedian: number | null
 }
 
-/** Null: nothing is remembered, not even this run. */
+/** Null: no other day is remembered, so there are no lines to draw. */
 export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>): TrendsView | null {
   const recent = trends.map(lately).filter(({ points }) => points.length > 0)
   const days = daysOf(recent)
   const [first, last] = [days[0], days.at(-1)]
-  if (first === undefined || last === undefined) return null
+  if (first === undefined || last === undefined || first === last) return null
   const from = numberOf(first)
   const clusters = recent.map(trend => ({ title: shownLine(trend.cluster, nameLimit), about: '', days: trend.points.map(dayOfCluster) }))
   const groups = recent.flatMap(groupsOf).toSorted((a, b) => nearest(b.days) - nearest(a.days) || compareText(a.key, b.key))
   const all = recent.length > 1 ? [{ title: 'All clusters', about: counted(recent.length, 'cluster'), days: fleetDays(recent) }] : []
   return {
-    lead:
-      days.length === 1
-        ? 'This is the first day that is remembered: lines begin with the next.'
-        : `${counted(days.length, 'day')} from ${first} to ${last}, the last run of each. Where a line is broken, nobody could tell.`,
+    lead: `${counted(days.length, 'day')} from ${first} to ${last}, the last run of each. Where a line is broken, nobody could tell.`,
     clusters: [...all, ...clusters.slice(0, limits.clusters)].map(each => rowOf(each, from)),
     groups: groups.slice(0, limits.groups).map(each => rowOf(each, from)),
     leftOut: [
@@ -217,7 +214,7 @@ function cellOf({ what, days, from, values, faint, shown }: CellOptions): TrendC
   const known = values.filter(value => value !== null)
   const last = values.at(-1) ?? null
   const value = last === null ? 'not known' : shown(last)
-  if (known.length === 0 || days.length < 2) return { value, note: '', spark: null }
+  if (known.length === 0) return { value, note: '', spark: null }
   const label = `${what}, ${days[0]!.day} to ${days.at(-1)!.day}: first ${shown(known[0]!)}, least ${shown(Math.min(...known))}, most ${shown(Math.max(...known))}, now ${value}`
   const numbers = days.map(({ day }) => numberOf(day))
   return { value, note: '', spark: sparkline(numbers, { values, faint }, label, from) }

@@ -8,13 +8,16 @@ import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Lab, startLab } from '#lab/lab.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
+import { incidents, incidentsRepaired } from '#lab/scenarios/incidents.ts'
 import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
+import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
 import { exitCode } from './exit-code.ts'
 import { summaryText } from './summary.ts'
 
+const dayMs = 86_400_000
 const demoScenarios = ['recorded', 'incidents', 'probe']
 /** Its cluster grants nobody its kubelets. */
 const demoPolicy = 'modes:\n  - match: { cluster: probe }\n    mode: ssm\n'
@@ -61,16 +64,34 @@ export function demoCommand(): Command {
   return new Command('demo')
     .description('audit the lab as the schedule does: no account, no cluster needed')
     .option('--out <dir>', 'where report, mail and snapshot go', 'highwater-out')
-    .action(async ({ out }: { out: string }) => {
-      process.exitCode = await runDemo(out)
+    .addOption(
+      new Option('--morning <number>', 'which tick: on the second a node has been repaired, on the third it is as it was')
+        .choices(mornings.map(({ number }) => String(number)))
+        .default('1'),
+    )
+    .action(async ({ out, morning }: { out: string; morning: string }) => {
+      process.exitCode = await runDemo(out, mornings.find(({ number }) => String(number) === morning) ?? mornings[0])
     })
 }
 
-async function runDemo(out: string): Promise<number> {
+interface Morning {
+  number: number
+  incidents: Scenario
+}
+
+/** Each remembers the ones before it that went into the same folder. */
+const mornings: [Morning, ...Morning[]] = [
+  { number: 1, incidents },
+  { number: 2, incidents: incidentsRepaired },
+  { number: 3, incidents },
+]
+
+async function runDemo(out: string, morning: Morning): Promise<number> {
   const bucket = join(out, 'lab-s3', demoBucket)
   mkdirSync(bucket, { recursive: true })
   writeFileSync(join(bucket, 'highwater.yaml'), demoPolicy)
-  const lab = await startLab(demoScenarios.map(scenarioNamed), {
+  const scenarios = demoScenarios.map(name => (name === incidents.name ? morning.incidents : scenarioNamed(name)))
+  const lab = await startLab(scenarios, {
     storeFolder: join(out, 'lab-s3'),
     mailFolder: join(out, 'lab-mailbox'),
     documents: deployedDocuments(),
@@ -79,12 +100,13 @@ async function runDemo(out: string): Promise<number> {
     enterLab(lab)
     const { handler } = await import('#handlers/audit.ts')
     const event: { scheduledTime: string } = JSON.parse(readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'))
-    process.stdout.write(`The lab is up on loopback. The schedule ticks (${event.scheduledTime}) and invokes the function:\n\n`)
-    const answer = await handler(event, { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000 })
+    const scheduledTime = `${new Date(Date.parse(event.scheduledTime) + (morning.number - 1) * dayMs).toISOString().slice(0, 19)}Z`
+    process.stdout.write(`The lab is up on loopback. The schedule ticks (${scheduledTime}) and invokes the function:\n\n`)
+    const answer = await handler({ ...event, scheduledTime }, { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000 })
     copyRun(join(bucket, 'runs', answer.runId), out)
     if (answer.state === 'published-before')
       process.stdout.write(
-        `This tick was published and mailed before, so nothing was read, written or sent again. For another: rm -r ${out}\n`,
+        `This tick was published and mailed before, so nothing was read, written or sent again. For the next: --morning ${Math.min(morning.number + 1, mornings.length)}; to start afresh: rm -r ${out}\n`,
       )
     else await printSummary(join(out, 'findings.json'))
     process.stdout.write(demoPlaces(out))

@@ -13,6 +13,7 @@ const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, 
 export function summaryText({ document, ruleErrors }: Pick<AuditResult, 'document' | 'ruleErrors'>, hasColour: boolean): string {
   const paint = painter(hasColour)
   const lines = ['', ...clusterLines(document), '']
+  lines.push(...changeLines(document))
   for (const finding of worst(document.findings)) lines.push(...findingLines(finding, paint))
   const more = document.findings.length - shownFindings
   if (more > 0) lines.push(`… and ${more} more findings, in the report.`, '')
@@ -42,6 +43,35 @@ function clusterLines({ clusters, findings }: FindingsDocument): string[] {
     ])
   })
   return [row(['cluster'.padEnd(wide), 'grade', '    nodes read'.padEnd(20), 'findings']), ...rows]
+}
+
+/** Nothing where nothing changed, or no run before is known. */
+function changeLines({ delta, findings, waived }: FindingsDocument): string[] {
+  const back = new Set(delta.regressed)
+  const fresh = delta.new.filter(id => !back.has(id))
+  const counts = [
+    [fresh.length, 'new'],
+    [back.size, 'back again'],
+    [delta.worse?.length ?? 0, 'worse'],
+    [delta.resolved.length, 'resolved'],
+  ] as const
+  const said = counts.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`)
+  if (said.length === 0) return []
+  const words = new Map([
+    ...fresh.map(id => [id, 'new'] as const),
+    ...(delta.worse ?? []).map(id => [id, 'worse'] as const),
+    ...[...back].map(id => [id, 'back again'] as const),
+  ])
+  const changed = worst([...findings, ...waived].filter(({ id }) => words.has(id)))
+  const rows = changed.flatMap(({ id, severity, title, cluster, subject }) =>
+    wrap(
+      `${(words.get(id) ?? '').padEnd(10)}  ${severity}: ${clean(title)} (${clean(cluster)}, ${subject.kind.toLowerCase()} ${clean(subject.name)})`,
+      '  ',
+      '              ',
+    ),
+  )
+  const more = words.size - changed.length
+  return [`Since the run before: ${said.join(', ')}`, ...rows, ...(more > 0 ? [`  … and ${more} more, in the report`] : []), '']
 }
 
 const worst = (findings: Finding[]) =>

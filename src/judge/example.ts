@@ -145,6 +145,7 @@ export function exampleSubject(example: NodeExample, name = 'ip-10-0-1-2.ec2.int
       operatingSystem: 'linux',
       instanceType: 'm5.xlarge',
       instanceId: null,
+      bootId: null,
       kubeletVersion: 'v1.34.1-eks-0000000',
       ready: 'True',
       ...identity,

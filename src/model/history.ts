@@ -44,6 +44,24 @@ interface RememberedFilesystem {
   inodesFree: number | null
 }
 
+/** Readings of the disks of one machine since it was started, oldest first, at most 9 of at most 8 days. Another start or another size begins anew. */
+export interface FillSeries {
+  bootId: string
+  layout: FilesystemLayout
+  nodefsCapacityBytes: number | null
+  /** Null where it is nodefs, or not known. */
+  imagefsCapacityBytes: number | null
+  readings: FillReading[]
+}
+
+/** Used is capacity without what is available, as image GC counts it. Null: not read, or the disk is the other one. */
+export interface FillReading {
+  /** RFC 3339. */
+  at: string
+  nodefsUsedBytes: number | null
+  imagefsUsedBytes: number | null
+}
+
 /** A line of `history/nodes/<cluster>/<day>.ndjson.gz`: what the last reading of that day told of a node. At most 2,048 bytes. */
 export interface NodeFacts {
   node: string
@@ -69,6 +87,8 @@ export interface NodeFacts {
   } | null
   /** `margin`: available − threshold, in bytes, inodes or pids; null: not observed. */
   thresholds: { signal: string; value: string; hard: boolean; margin: number | null }[] | null
+  /** How full its disks were, in this reading and earlier ones; null: not known since when it runs, or no disk was ever read. */
+  fill: FillSeries | null
   /** Rules that fail on it, waived ones included. */
   rules: string[]
   /** What could not be read, and why; empty: nothing was missed. */
@@ -93,6 +113,8 @@ export interface GroupPoint {
   known: number
   /** Of the image filesystem, as image GC counts it. Null: of none. */
   usedPercent: Spread | null
+  /** Nodes on which image GC is due, or less than 5 points of use away. Null: of none is that known. */
+  nearImageGc: number | null
   /** Bytes until image GC, on the node that is nearest. */
   imageGcHeadroomBytes: number | null
 }

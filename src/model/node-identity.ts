@@ -20,6 +20,8 @@ export interface NodeIdentity {
   instanceType: string | null
   /** Of EC2, or of a hybrid node that SSM has activated. */
   instanceId: string | null
+  /** `status.nodeInfo.bootID`: another one after every start, of this machine or of one that has taken its name. Null: the node reports none. */
+  bootId: string | null
   kubeletVersion: string | null
   /** `status.conditions[Ready].status`; null when the node reports none. */
   ready: 'True' | 'False' | 'Unknown' | null

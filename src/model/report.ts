@@ -2,7 +2,7 @@
 import type { Delta } from './delta.ts'
 import type { FindingsDocument, OutcomeCounts } from './finding.ts'
 import type { GarbageOverview } from './garbage-overview.ts'
-import type { PastFinding } from './history.ts'
+import type { ClusterTrend, PastFinding, Spread, TrendPoint } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { ReportedPlan } from './plan.ts'
 import type { EvictionPrediction, Filesystems, ImageGcPrediction, PodName, Signal, ThresholdOrigin } from './prediction.ts'
@@ -21,14 +21,33 @@ export interface AuditedNode {
   prediction: AuditedPrediction
   /** What the rules came to on it: they add up to its cluster's, but for the rules on the cluster itself. */
   outcomes: OutcomeCounts
-  /** How fast its disks were seen to fill, by filesystem; absent: no earlier reading is known. */
-  growth?: Partial<Record<'nodefs' | 'imagefs', ObservedGrowth>>
+  /** How fast its disks were seen to fill, by filesystem, or why that cannot be told; absent: nothing is remembered of any node. */
+  growth?: NodeGrowth
 }
 
-/** Between two readings of one node. Below 0: it became emptier. */
+/** `imagefs` only where it is a disk of its own. */
+export type NodeGrowth = Partial<Record<'nodefs' | 'imagefs', ObservedGrowth | UnseenGrowth>>
+
+/**
+ * What readings of one disk tell of its growth, from one to the next. It is a mean over hours or days: what comes and goes between two readings is not
+ * seen, so a disk may fill faster than the fastest of them.
+ */
 export interface ObservedGrowth {
-  bytesPerHour: number
+  isSeen: true
+  /** Of the stretches between readings in which the disk did not become emptier; never below 0. The median is weighted by their length. */
+  bytesPerHour: Spread
+  /** From the first reading to the last. */
   overMs: number
+  readings: number
+  /** Stretches in which it became emptier: how much grew in them cannot be told. */
+  falls: number
+}
+
+/** `first`: no earlier reading since the node started, or none of a disk of this size; `few`, `near`: of too few moments, or over too short a time; `emptier`: hardly ever did it grow. */
+export interface UnseenGrowth {
+  isSeen: false
+  why: 'first' | 'few' | 'near' | 'emptier'
+  readings: number
 }
 
 /** What the report shows of a prediction: of pods and images only a few names stay, so that memory does not grow with them. */
@@ -99,6 +118,8 @@ export interface AuditReport {
   assumptions: Assumptions
   /** Absent or null: nothing is known of a run before. */
   before?: RunBefore | null
+  /** How the clusters went, up to this run; absent: nothing is remembered. */
+  trends?: ReportedTrend[]
   /** Of clusters and nodegroups, where they are known. */
   tags?: ResourceTags[]
   /** Of each cluster that was looked through for it; absent: of none. */
@@ -122,6 +143,11 @@ export interface ResourceTags {
   tags: Record<string, string>
 }
 
+/** A day each, the last of them this run's. Findings and what was left out are null where only a part of the cluster is told of. */
+export interface ReportedTrend extends Pick<ClusterTrend, 'cluster'> {
+  points: (Pick<TrendPoint, 'day' | 'grade' | 'groups'> & { findings: TrendPoint['findings'] | null; groupsLeftOut: number | null })[]
+}
+
 /** What a report knows of the run before. */
 export interface RunBefore {
   /** RFC 3339: when its nodes were read. */
@@ -130,6 +156,8 @@ export interface RunBefore {
   delta: Delta
   /** Findings of that run that are no longer there. */
   ended: PastFinding[]
+  /** Findings of this run that had ended, and how and when they had. */
+  returned: Pick<PastFinding, 'id' | 'since' | 'ended' | 'on'>[]
   /** Of which less was read today than then, or which came since and were not read; `node` null: the whole cluster. */
   unread: { cluster: string; node: string | null }[]
 }

@@ -131,16 +131,18 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   nodes.sort(byClusterAndName)
   if (history !== null) enters('compare')
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
+  const grown = before ? nodes.map((node, index) => ({ ...node, growth: before.growth[index] })) : nodes
   const named = history === null || isEveryNodeNamed ? whole : { ...whole, ...withShownNames(whole) }
   const document = before ? withHistory(named, before) : named
   if (context.plan) enters('plan')
   const planned = await context.plan?.(snapshot.keptAt())
   const report: AuditReport = {
     document,
-    nodes,
+    nodes: grown,
     alertPercent: policy.alertPercent,
     assumptions: assumptionsOf(policy),
     before: before?.before ?? null,
+    trends: before?.trends ?? [],
     tags,
     garbage: predictions.flatMap(prediction => garbageOverview(prediction, policy) ?? []),
     plan: planned?.reported,
@@ -156,7 +158,7 @@ export async function audit(source: AsyncIterable<SnapshotRecord | MalformedLine
   const publication = { channels, audiences, pageFormat, unsubscribe: unsubscribeAddresses(policy.report), snapshotPath: snapshot.keptAt() }
   const deliveries = isPublished ? await publishReport(report, files, publication) : []
   const remembered = history === null ? [] : await history.record()
-  return { document, nodes, files, deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered], ruleErrors }
+  return { document, nodes: grown, files, deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered], ruleErrors }
 }
 
 function withHistory(document: FindingsDocument, { since, delta }: Pick<Ledger, 'since' | 'delta'>): FindingsDocument {

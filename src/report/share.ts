@@ -3,8 +3,9 @@ import type { Change, ChangedFinding, Delta } from '#model/delta.ts'
 import type { ClusterResult, Coverage, Finding, NodeSample, OutcomeCounts, Subject } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { gradeOf } from '#model/grade.ts'
+import type { GroupPoint } from '#model/history.ts'
 import type { OwnerMatch, ReportOwner } from '#model/policy.ts'
-import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { AuditedNode, AuditReport, ReportedTrend } from '#model/report.ts'
 
 /**
  * Their nodes, findings and changes, and their clusters, whose coverage, outcomes and grade are of their part. Findings on a whole cluster or its
@@ -52,6 +53,7 @@ export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 
         ...(delta.regressed && { regressed: theirs(delta.regressed) }),
       },
     },
+    trends: report.trends?.flatMap(trend => trendPart(trend, owns) ?? []),
     before: before && {
       ...before,
       delta: deltaOf(before.delta, {
@@ -64,6 +66,7 @@ export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 
         waived: waived.map(({ id }) => id),
       }),
       ended,
+      returned: before.returned.filter(({ id }) => ids.has(id)),
       unread: before.unread.filter(mayBeTheirs),
     },
   }
@@ -99,6 +102,14 @@ function deltaOf(delta: Delta, { isTheirs, mayBeTheirs, isWhole, clusters, undiv
     },
     notes: delta.notes.filter(note => !foreign.some(name => note.includes(name))),
   }
+}
+
+/** Numbers of a whole cluster are told to whom all of it belongs; to others those of their groups. Null: none of them is known. */
+function trendPart({ cluster, points }: ReportedTrend, owns: ReturnType<typeof ownership>): ReportedTrend | null {
+  const isTheirs = ({ kind, name }: GroupPoint) => owns.group(cluster, kind === 'Node' ? null : { kind, namespace: null, name })
+  if (owns.group(cluster, null) && points.every(({ groups }) => groups.every(isTheirs))) return { cluster, points }
+  const theirs = points.map(point => ({ ...point, findings: null, groups: point.groups.filter(isTheirs), groupsLeftOut: null }))
+  return theirs.some(({ groups }) => groups.length > 0) ? { cluster, points: theirs } : null
 }
 
 const nodeKey = (cluster: string, node: string) => JSON.stringify([cluster, node])

@@ -23,6 +23,7 @@ import { type PaperView, paperView } from '#report/views/paper.ts'
 import { type PlanView, planView } from '#report/views/plan.ts'
 import { type RemainderView, type Rows, remainderView } from '#report/views/remainder.ts'
 import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
+import { type TrendsView, trendsView } from '#report/views/trends.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
 import { counted, formatCount } from './numbers.ts'
 import { shownLine } from './text.ts'
@@ -41,6 +42,8 @@ export interface PageView {
   plan: PlanView | null
   thresholds: ThresholdsView
   overview: OverviewView
+  /** Null: no other day is remembered. */
+  trends: TrendsView | null
   fleet: FleetView
   nodesCount: string
   clusterGc: ClusterGcView
@@ -82,6 +85,7 @@ export function pageView(report: AuditReport): PageView {
     plan: planView(report.plan ?? null),
     thresholds: thresholdsView(nodes),
     overview: overviewView(groups),
+    trends: trendsView(report),
     fleet: fleetView(groups),
     nodesCount: formatCount(nodes.length),
     clusterGc: clusterGcView(report, garbage, page),

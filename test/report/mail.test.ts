@@ -183,7 +183,7 @@ describe('the mail of a second morning', () => {
   const second = (before: Partial<RunBefore>, delta: Partial<FindingsDocument['delta']> = {}): AuditReport => ({
     ...morning,
     document: { ...morning.document, delta: { new: [], resolved: [], worse: [], regressed: [], ...delta } },
-    before: { takenAt: '2026-11-20T05:00:00Z', delta: deltaWith([]), ended: [], unread: [], ...before },
+    before: { takenAt: '2026-11-20T05:00:00Z', delta: deltaWith([]), ended: [], returned: [], unread: [], ...before },
   })
   const changed = second(
     {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { AuditedNode } from '#model/report.ts'
+import type { Spread } from '#model/history.ts'
+import type { AuditedNode, ObservedGrowth } from '#model/report.ts'
 import { diskOutlooks } from '#report/views/disk-outlook.ts'
 import { opportunitiesView } from '#report/views/opportunities.ts'
 import { outlookView } from '#report/views/outlook.ts'
@@ -19,6 +20,15 @@ const minutes = 60_000
 const capacityBytes = 100 * GiB
 /** 2 GiB in 5 min. */
 const disk = (usedPercent: number, options: Parameters<typeof sharedDisk>[1] = {}) => sharedDisk(usedPercent, { capacityBytes, ...options })
+/** Over five days. */
+const seen = (bytesPerHour: Spread, more: Partial<ObservedGrowth> = {}): ObservedGrowth => ({
+  isSeen: true,
+  bytesPerHour,
+  overMs: 5 * 24 * 60 * minutes,
+  readings: 6,
+  falls: 1,
+  ...more,
+})
 const outlookOf = (node: AuditedNode) => diskOutlooks(node, assumptions)
 const view = (...nodes: AuditedNode[]) => outlookView({ nodes, assumptions })
 
@@ -44,11 +54,22 @@ describe('what becomes of a filling disk', () => {
     expect(outlook!.pressureMs! / minutes).toBeCloseTo(25, 5)
     expect(outlook!.evictionMs! / minutes).toBeCloseTo(26.5, 5)
   })
-  it('follows the growth that was observed, and never comes where a disk becomes emptier', () => {
-    const growing = auditedNode('n', disk(75), { growth: { nodefs: { bytesPerHour: GiB, overMs: 86_400_000 } } })
-    expect(outlookOf(growing)[0]!.evictionMs! / minutes).toBeCloseTo(600, 5)
-    const shrinking = auditedNode('n', disk(75), { growth: { nodefs: { bytesPerHour: -GiB, overMs: 86_400_000 } } })
-    expect(outlookOf(shrinking)[0]).toMatchObject({ imageGcMs: null, evictionMs: null, fullMs: null })
+  it('is told beside it as the disk was seen to fill: usually, soonest, latest', () => {
+    const growing = auditedNode('n', disk(75), { growth: { nodefs: seen({ min: GiB / 2, median: GiB, max: 2 * GiB }) } })
+    const [outlook] = outlookOf(growing)
+    expect(outlook!.evictionMs! / minutes).toBeCloseTo(25, 5)
+    const { usual, soonest, latest, horizonMs } = outlook!.seen!
+    expect([usual, soonest, latest].map(({ evictionMs }) => evictionMs! / minutes)).toEqual([600, 300, 1200])
+    expect(usual.imageGcMs! / minutes).toBeCloseTo(540, 5)
+    expect(horizonMs).toBe(4 * 5 * 24 * 60 * minutes)
+    const still = auditedNode('n', disk(75), { growth: { nodefs: seen({ min: 0, median: 0, max: 0 }) } })
+    expect(outlookOf(still)[0]!.seen!.usual).toEqual({ imageGcMs: null, pressureMs: null, evictionMs: null, fullMs: null })
+    const unseen = auditedNode('n', disk(75), { growth: { nodefs: { isSeen: false, why: 'first', readings: 1 } } })
+    expect(outlookOf(unseen)[0]).toMatchObject({ seen: null, unseen: { why: 'first' } })
+  })
+  it('has nobody else act first because readings lie far apart: within minutes a disk may fill faster', () => {
+    const slow = { growth: { nodefs: seen({ min: 1, median: 1, max: 1 }) } }
+    expect(outlookOf(auditedNode('n', disk(50), slow))[0]!.first).toBe('either')
   })
   it('is asked of each disk by itself', () => {
     const both = outlookOf(auditedNode('n', dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(200 * GiB, 100 * GiB))))
@@ -73,9 +94,14 @@ describe('the nodes next to break', () => {
 
   it('come in the order in which they evict', () => expect(shown.rows.map(({ name }) => name)).toEqual(['now', 'hungry', 'late', 'calm']))
   it('tell when, what acts first, and who goes', () => {
-    expect(shown.rows[2]).toMatchObject({ imageGc: 'now', eviction: 'in 1\u00a0min 15\u00a0s', first: 'either', isNow: false })
-    expect(shown.rows[0]).toMatchObject({ eviction: 'now', isNow: true, victims: 'ci/build-7f9c, then shop/search-0' })
-    expect(shown.rows[1]).toMatchObject({ disk: 'memory.available', eviction: 'now', victims: 'shop/search-0' })
+    expect(shown.rows[2]).toMatchObject({
+      imageGc: { text: 'now' },
+      eviction: { text: 'in 1\u00a0min 15\u00a0s' },
+      first: 'either',
+      isNow: false,
+    })
+    expect(shown.rows[0]).toMatchObject({ eviction: { text: 'now' }, isNow: true, victims: 'ci/build-7f9c, then shop/search-0' })
+    expect(shown.rows[1]).toMatchObject({ disk: 'memory.available', eviction: { text: 'now' }, victims: 'shop/search-0' })
   })
   it('are counted by time, and the counts are every node', () => {
     expect(shown.horizons.map(({ within, nodes }) => `${nodes} ${within}`)).toEqual([
@@ -88,9 +114,52 @@ describe('the nodes next to break', () => {
   })
   it('say what the times rest on', () => {
     expect(shown.basis).toContain('No growth was observed, so a disk is taken to grow by 2\u00a0% of its capacity in 5\u00a0min')
-    const growth = { nodefs: { bytesPerHour: GiB, overMs: 1 } }
-    expect(view(auditedNode('n', disk(40), { growth })).basis).toContain('At the growth since an earlier reading')
-    expect(view(auditedNode('n', disk(40), { growth }), auditedNode('m', disk(40))).basis).toContain('On 1 node the growth since')
+    const growth = { nodefs: seen({ min: GiB, median: GiB, max: GiB }) }
+    expect(view(auditedNode('n', disk(40), { growth })).basis).toMatch(/^The growth is that of earlier readings/)
+    expect(view(auditedNode('n', disk(40), { growth }), auditedNode('m', disk(40))).basis).toMatch(/^On 1 node the growth .* On the others/)
+  })
+  it('name it of each node: what was seen, or why nothing was', () => {
+    const day = GiB / 24
+    const told = (growth: AuditedNode['growth']) => {
+      const [row] = view(auditedNode('n', disk(75), { growth })).rows
+      const times = [row!.eviction, row!.imageGc].flatMap(({ text, note }) => [text, note].filter(Boolean))
+      return [row!.growth, ...times].map(text => text.replaceAll('\u00a0', ' '))
+    }
+    expect(told({ nodefs: seen({ min: day, median: 2 * day, max: 5 * day }) })).toEqual([
+      'grows 2.0 GiB a day (1.0–5.0 GiB), 6 readings in 5 d, emptier once in between',
+      ...['in about 5 d', '2 d to 10 d', 'in about 5 d', '1 d 19 h to 9 d'],
+    ])
+    expect(told({ nodefs: seen({ min: 0, median: day / 10, max: day }, { falls: 0 }) })).toEqual([
+      'grows 102.4 MiB a day (0 B–1.0 GiB), 6 readings in 5 d',
+      ...['not within 20 d', 'at the fastest seen 10 d', 'not within 20 d', 'at the fastest seen 9 d'],
+    ])
+    expect(told({ nodefs: seen({ min: 0, median: GiB, max: GiB }, { overMs: 10 * 60 * minutes, falls: 2 }) }).slice(0, 3)).toEqual([
+      'grows 1.0 GiB an hour (0 B–1.0 GiB), 6 readings in 10 h, emptier 2 times in between',
+      ...['in about 10 h', '10 h or later'],
+    ])
+    expect(told({ nodefs: seen({ min: day, median: day, max: day }, { falls: 0 }) })[0]).toBe('grows 1.0 GiB a day, 6 readings in 5 d')
+    expect(told({ nodefs: { isSeen: false, why: 'few', readings: 2 } }).slice(0, 2)).toEqual([
+      'growth assumed: only 2 readings so far',
+      'in 25 min',
+    ])
+    expect(told(undefined).slice(0, 2)).toEqual(['growth assumed', 'in 25 min'])
+  })
+  it('place those that were seen to get there within a week before those that are only near', () => {
+    const growing = { growth: { nodefs: seen({ min: GiB, median: GiB, max: GiB }) } }
+    const still = { growth: { nodefs: seen({ min: 0, median: 0, max: 0 }) } }
+    const shown = view(
+      auditedNode('still-near', disk(84), still),
+      auditedNode('new', disk(83)),
+      auditedNode('growing', disk(60), growing),
+      auditedNode('evicts', disk(91), still),
+    )
+    expect(shown.rows.map(({ name }) => name)).toEqual(['evicts', 'growing', 'still-near', 'new'])
+    expect(shown.horizons.map(({ within, nodes }) => `${nodes} ${within}`)).toEqual([
+      '1 node now',
+      '1 node within 7 days as seen',
+      '1 node later as seen',
+      '1 node within 15 min as assumed',
+    ])
   })
   it('name no order among pods that have none', () => {
     const prediction = disk(91)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OwnerMatch } from '#model/policy.ts'
-import type { AuditReport, ResourceTags } from '#model/report.ts'
+import type { AuditReport, ReportedTrend, ResourceTags } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { shareOf } from '#report/share.ts'
 import { pageView } from '#report/view.ts'
@@ -47,6 +47,19 @@ const ended = (id: string, subject: AuditReport['nodes'][number]['identity']['gr
   ended: 'fixed' as const,
   on: '2026-11-21',
 })
+const severitiesOf = (high: number) => ({ critical: 0, high, medium: 0, low: 0, info: 0 })
+const points = (...names: string[]): ReportedTrend['points'] => [
+  {
+    day: '2026-11-21',
+    grade: 'B',
+    findings: severitiesOf(names.length),
+    groupsLeftOut: 0,
+    groups: names.map(name => ({
+      ...{ kind: name === 'spot' ? 'NodePool' : 'Nodegroup', name, nodes: 2, known: 2 },
+      ...{ usedPercent: { min: 40, median: 50, max: 60 }, nearImageGc: 0, imageGcHeadroomBytes: 1 },
+    })),
+  },
+]
 const report: AuditReport = {
   document: findingsDocument({
     clusters: [
@@ -91,8 +104,13 @@ const report: AuditReport = {
       notes: ['of stage nothing is known', 'of prod less is known'],
     },
     ended: [ended('old-batch', nodegroup('batch')), ended('old-general', nodegroup('general'))],
+    returned: ['batch', 'general'].map(id => ({ id, since: '2026-10-01', ended: 'fixed', on: '2026-11-03' })),
     unread: [{ cluster: 'prod', node: 'b2' }],
   },
+  trends: [
+    { cluster: 'prod', points: points('general', 'batch') },
+    { cluster: 'stage', points: points('spot') },
+  ],
 }
 
 function shown(match: OwnerMatch) {
@@ -160,6 +178,7 @@ describe("an owner's share of a report", () => {
     })
     expect(share?.before?.ended.map(({ id }) => id)).toEqual(['old-batch'])
     expect(share?.before?.unread).toEqual([{ cluster: 'prod', node: 'b2' }])
+    expect(share?.before?.returned.map(({ id }) => id)).toEqual(['batch'])
     expect(share?.document.waived.map(({ id }) => id)).toEqual(['waived'])
     expect(share?.document.unknowns).toEqual([])
   })
@@ -221,6 +240,19 @@ describe("an owner's share of a report", () => {
       expect(html).toContain('For data: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.')
       expect(renderPage(pageView({ ...divided, before: null }))).not.toContain('only what is theirs')
     })
+  })
+
+  it.each<[OwnerMatch, string[]]>([
+    [{ cluster: 'stage' }, ['stage: spot, 1 findings']],
+    [{ nodegroup: 'batch' }, ['prod: batch, no findings']],
+    [{ cluster: 'prod', tags: { team: 'platform' } }, ['prod: general, no findings']],
+    [{}, ['prod: general batch, 2 findings', 'stage: spot, 1 findings']],
+  ])('%j has the lines of what is theirs, and counts of whole clusters only where they are', (match, expected) => {
+    const told = shareOf(report, { name: 'data', match })?.trends?.map(({ cluster: name, points: [point] }) => {
+      const findings = point?.findings == null ? 'no' : Object.values(point.findings).reduce((sum, count) => sum + count, 0)
+      return `${name}: ${point?.groups.map(group => group.name).join(' ')}, ${findings} findings`
+    })
+    expect(told).toEqual(expected)
   })
 
   it('has no plan of the whole fleet', () => {

@@ -12,6 +12,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { renderPage } from '#report/compiled-templates.js'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
+import { withWeek } from '#test/remembered-week.ts'
 import { lastRun, morningReport } from '#test/report-builder.ts'
 
 const looks: Record<string, BrowserContextOptions> = {
@@ -75,7 +76,7 @@ function sourcesOf(demo: string | undefined, folder: string): { page: string; ma
   const made = demo ?? mkdtempSync(join(tmpdir(), 'highwater-demo-'))
   if (demo === undefined) execFileSync(process.execPath, ['src/cli/highwater.mjs', 'demo', '--out', made], { stdio: 'inherit' })
   const morning = join(folder, 'morning.html')
-  writeFileSync(morning, renderPage(pageView({ ...morningReport(), before: lastRun() })))
+  writeFileSync(morning, renderPage(pageView(withWeek({ ...morningReport(), before: lastRun() }))))
   const sources = { page: join(made, 'report.html'), mail: join(made, 'email.html'), morning }
   for (const file of Object.values(sources)) if (!existsSync(file)) throw new Error(`${file} is not there: did the demo run?`)
   return sources

@@ -50,6 +50,7 @@ function identity(name: string, overrides: Partial<NodeIdentity> = {}): NodeIden
     operatingSystem: 'linux',
     instanceType: 'm6i.2xlarge',
     instanceId: 'i-0a1b2c3d4e5f60718',
+    bootId: `boot-of-${name}`,
     kubeletVersion: 'v1.34.1',
     ready: 'True',
     ...overrides,
@@ -651,6 +652,7 @@ export function lastRun(): RunBefore {
   return {
     takenAt: '2026-11-20T07:00:00Z',
     ended: [],
+    returned: [],
     unread: [],
     delta: {
       clusters: [

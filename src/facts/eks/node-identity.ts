@@ -38,6 +38,7 @@ export function nodeIdentity(node: KubernetesNode): NodeIdentity {
     operatingSystem: operatingSystem === 'windows' ? 'windows' : 'linux',
     instanceType: labels['node.kubernetes.io/instance-type'] ?? null,
     instanceId: providerInstance.exec(providerId)?.[1] ?? activatedId(labels, name),
+    bootId: node.status?.nodeInfo?.bootID || null,
     kubeletVersion: node.status?.nodeInfo?.kubeletVersion || null,
     ready: ready === 'True' || ready === 'False' || ready === 'Unknown' ? ready : null,
   }

@@ -73,6 +73,10 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
       lastSeen: day,
     }
   }
+  const returned = all.flatMap(({ id }) => {
+    const finding = before.has(id) ? undefined : past.get(id)
+    return finding === undefined || finding.ended === 'gone' ? [] : [finding]
+  })
   const isOpen = ({ waived: waiver }: RememberedFinding) => waiver === null
   return {
     since,
@@ -80,13 +84,16 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
       new: idsOf((id, change) => change === 'new' && ids.has(id)),
       resolved: resolved.toSorted(),
       worse: idsOf((_, change) => change === 'worse' || change === 'waiverExpired'),
-      regressed: all
-        .filter(({ id }) => !before.has(id) && past.has(id) && past.get(id)?.ended !== 'gone')
-        .map(({ id }) => id)
-        .toSorted(),
+      regressed: returned.map(({ id }) => id).toSorted(),
     },
     before: previous &&
-      compared && { takenAt: previous.document.run.takenAt, delta: compared, ended, unread: unreadSince(compared, previous) },
+      compared && {
+        takenAt: previous.document.run.takenAt,
+        delta: compared,
+        ended,
+        returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({ id, since: firstDay, ended: how, on })),
+        unread: unreadSince(compared, previous),
+      },
     run: {
       schema: 'highwater.history/1',
       document: {

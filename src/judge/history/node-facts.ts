@@ -1,7 +1,7 @@
 /** The few facts of a node that are kept for a day, in at most 2,048 bytes, whatever its names and texts are. */
 import { bounded, byText } from '#judge/text.ts'
 import type { ComparedFinding, MetNode } from '#model/delta.ts'
-import type { NodeFacts } from '#model/history.ts'
+import type { FillSeries, NodeFacts } from '#model/history.ts'
 import type { FilesystemState } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 
@@ -25,12 +25,16 @@ export function rulesByNode(findings: Pick<ComparedFinding, 'rule' | 'cluster' |
 
 export const nodeKey = (cluster: string, name: string) => JSON.stringify([cluster, name])
 
-/** @param met the same node, named as findings name it */
+/**
+ * @param met the same node, named as findings name it
+ * @param fill its readings, this one among them
+ */
 export function nodeFacts(
   { identity, at, mode, coverage, prediction }: AuditedNode,
   met: MetNode,
   rules: string[],
   runId: string,
+  fill: FillSeries | null,
 ): NodeFacts {
   const { filesystems, imageGC, eviction } = prediction
   const { layout } = filesystems
@@ -60,6 +64,7 @@ export function nodeFacts(
       thresholds
         ?.slice(0, keptThresholds)
         .map(({ signal, value, hard, margin }) => ({ signal, value: bounded(value, 24), hard, margin })) ?? null,
+    fill,
     rules: failing.slice(0, keptRules),
     missed: bounded(met.missed, textLength),
     leftOut: Math.max(0, failing.length - keptRules) + Math.max(0, (thresholds?.length ?? 0) - keptThresholds),
@@ -80,12 +85,14 @@ const filesystemOf = (filesystem: FilesystemState | null) =>
 const encoder = new TextEncoder()
 const isTooLong = (facts: NodeFacts) => encoder.encode(JSON.stringify(facts)).length > nodeFactsMaxBytes
 
-/** Gives up rules first, then thresholds: both are in that day's findings and snapshot, too. */
+/** Gives up rules first, then thresholds: both are in that day's findings and snapshot, too; earlier readings of its disks stand nowhere else. */
 function fitted(facts: NodeFacts): NodeFacts {
   let kept = facts
   while (isTooLong(kept) && kept.rules.length > 0) kept = { ...kept, rules: kept.rules.slice(0, -1), leftOut: kept.leftOut + 1 }
   while (isTooLong(kept) && kept.thresholds?.length) kept = { ...kept, thresholds: kept.thresholds.slice(0, -1), leftOut: kept.leftOut + 1 }
-  return isTooLong(kept) ? { ...kept, missed: bounded(kept.missed, 20) } : kept
+  if (isTooLong(kept)) kept = { ...kept, missed: bounded(kept.missed, 20) }
+  while (isTooLong(kept) && kept.fill?.readings.length) kept = { ...kept, fill: { ...kept.fill, readings: kept.fill.readings.slice(1) } }
+  return kept
 }
 
 /** One day's lines: what a later run read counts, but an unread node does not take away what was read that day. */

@@ -6,6 +6,8 @@ import type { GroupPoint, Spread, TrendPoint } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
 
 const keptGroups = 100
+/** Of use: so near before its threshold image GC is called near. */
+const nearPoints = 5
 
 export interface DayOfCluster {
   cluster: ClusterResult
@@ -43,6 +45,9 @@ export function trendPoint({ cluster, findings, nodes }: DayOfCluster, day: stri
 function groupPoint(key: string, members: AuditedNode[]): GroupPoint {
   const [kind, name]: [GroupPoint['kind'], string] = JSON.parse(key)
   const used = members.flatMap(({ prediction: { imageGC } }) => imageGC?.usagePercent ?? [])
+  const near = members.flatMap(({ prediction: { imageGC } }) =>
+    imageGC?.enabled && imageGC.usagePercent !== null ? [imageGC.usagePercent >= imageGC.highThresholdPercent - nearPoints] : [],
+  )
   const headroom = members.flatMap(({ prediction: { imageGC } }) => (imageGC?.enabled ? (imageGC.bytesUntilTrigger ?? []) : []))
   return {
     kind,
@@ -50,6 +55,7 @@ function groupPoint(key: string, members: AuditedNode[]): GroupPoint {
     nodes: members.length,
     known: used.length,
     usedPercent: spreadOf(used),
+    nearImageGc: near.length === 0 ? null : near.filter(isNear => isNear).length,
     imageGcHeadroomBytes: headroom.length === 0 ? null : Math.min(...headroom),
   }
 }

@@ -3,7 +3,7 @@ import { incidentEvents } from './incident-events.ts'
 import { al2, al2023, incidentNodes, managedNodes, sourceOf, type Told } from './incident-nodes.ts'
 import { incidentTemplates } from './launch-templates.ts'
 import { autoModeClasses, karpenter } from './node-classes.ts'
-import type { NodegroupScenario, Scenario } from './scenario.ts'
+import type { ExpectedRule, NodegroupScenario, Scenario } from './scenario.ts'
 
 const al2Group = (name: string, desiredSize: number): NodegroupScenario => ({
   name,
@@ -22,48 +22,64 @@ const al2023Group = (name: string, desiredSize: number): NodegroupScenario => ({
   instanceTypes: [al2023.instanceType],
 })
 
+const repairedNode = 'kubespray-worker-1'
+const mendedRules: readonly ExpectedRule[] = ['alert-before-image-gc', 'eviction-before-image-gc']
+
 const { diskSize: _, ...dataDiskGroup } = al2023Group('data-disk', 2)
 
-export const incidents: Scenario = {
-  name: 'incidents',
-  about: 'the disk incidents of the field, one nodegroup each',
-  clusters: [
-    {
-      name: 'incidents',
-      version: '1.32',
-      tags: { team: 'platform' },
-      nodegroups: [
-        al2Group('al2-defaults', 2),
-        { ...al2Group('al2-tuned', 2), launchTemplate: { id: 'lt-0a11ab00000000001', name: 'al2-tuned', version: '4' } },
-        al2Group('al2-refused', 1),
-        { ...dataDiskGroup, launchTemplate: { id: 'lt-0a11ab00000000002', name: 'data-disk', version: '1' } },
-        al2023Group('general', 4),
-      ],
-      nodes: sourceOf(incidentNodes),
-      events: incidentEvents,
-      nodeClasses: karpenter,
-    },
-    {
-      name: 'incidents-managed',
-      version: '1.34',
-      autoMode: true,
-      nodegroups: [
-        {
-          name: 'windows',
-          amiType: 'WINDOWS_CORE_2022_x86_64',
-          version: '1.34',
-          releaseVersion: '1.34-2026.11.12',
-          instanceTypes: ['m5.xlarge'],
-          desiredSize: 1,
-          diskSize: 50,
-        },
-      ],
-      nodes: sourceOf(managedNodes),
-      nodeClasses: autoModeClasses,
-    },
-  ],
-  launchTemplates: incidentTemplates,
-  expect: () => ({ nodes: [...expected('incidents', incidentNodes), ...expected('incidents-managed', managedNodes)], notAudited: [] }),
+export const incidents: Scenario = incidentsOf(incidentNodes)
+
+/** The morning after: somebody has given one node the 70/50 that it needs, and nothing else has changed. */
+export const incidentsRepaired: Scenario = incidentsOf(
+  incidentNodes.map(({ profile, rules }) => {
+    if (profile.name !== repairedNode) return { profile, rules }
+    const configuration = { ...profile.configuration, imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
+    return { profile: { ...profile, configuration }, rules: rules.filter(rule => !mendedRules.includes(rule)) }
+  }),
+)
+
+function incidentsOf(nodes: readonly Told[]): Scenario {
+  return {
+    name: 'incidents',
+    about: 'the disk incidents of the field, one nodegroup each',
+    clusters: [
+      {
+        name: 'incidents',
+        version: '1.32',
+        tags: { team: 'platform' },
+        nodegroups: [
+          al2Group('al2-defaults', 2),
+          { ...al2Group('al2-tuned', 2), launchTemplate: { id: 'lt-0a11ab00000000001', name: 'al2-tuned', version: '4' } },
+          al2Group('al2-refused', 1),
+          { ...dataDiskGroup, launchTemplate: { id: 'lt-0a11ab00000000002', name: 'data-disk', version: '1' } },
+          al2023Group('general', 4),
+        ],
+        nodes: sourceOf(nodes),
+        events: incidentEvents,
+        nodeClasses: karpenter,
+      },
+      {
+        name: 'incidents-managed',
+        version: '1.34',
+        autoMode: true,
+        nodegroups: [
+          {
+            name: 'windows',
+            amiType: 'WINDOWS_CORE_2022_x86_64',
+            version: '1.34',
+            releaseVersion: '1.34-2026.11.12',
+            instanceTypes: ['m5.xlarge'],
+            desiredSize: 1,
+            diskSize: 50,
+          },
+        ],
+        nodes: sourceOf(managedNodes),
+        nodeClasses: autoModeClasses,
+      },
+    ],
+    launchTemplates: incidentTemplates,
+    expect: () => ({ nodes: [...expected('incidents', nodes), ...expected('incidents-managed', managedNodes)], notAudited: [] }),
+  }
 }
 
 const expected = (cluster: string, nodes: readonly Told[]) => nodes.map(({ profile, rules }) => ({ cluster, node: profile.name, rules }))

@@ -1,17 +1,20 @@
 /** What a whole run does with history: it asks what was before, and after it is published leaves what the next one is to know. */
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
+import { growthOf, withReading } from '#judge/history/fill.ts'
 import { type Ledger, nextLedger, type RunToCompare } from '#judge/history/ledger.ts'
 import { mergedDay, nodeFacts, nodeKey, rulesByNode } from '#judge/history/node-facts.ts'
 import { trendPoint, withPoint } from '#judge/history/trends.ts'
 import { utcDay } from '#judge/waivers.ts'
-import type { ClusterTrend, NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
-import type { AuditedNode, Delivery } from '#model/report.ts'
+import type { MetNode } from '#model/delta.ts'
+import type { ClusterTrend, FillSeries, NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
+import type { AuditedNode, Delivery, NodeGrowth } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
 import { metNode } from '#pipeline/met-node.ts'
+import { clustersAtOnce, type Earlier, earlierOf, nothingEarlier } from './earlier.ts'
 import { dayOf, nodesKey, nodesPrefix, packed, runKey, runsPrefix, trendsKey, update } from './keys.ts'
 import { parsedFacts, parsedTrend } from './saved-facts.ts'
-import { runBefore } from './saved-run.ts'
+import { type FoundRun, runBefore } from './saved-run.ts'
 
 export interface HistoryOptions {
   store: Store
@@ -26,9 +29,16 @@ export interface AuditedRun extends Omit<RunToCompare, 'nodes'> {
   nodes: AuditedNode[]
 }
 
+export interface Compared extends Pick<Ledger, 'since' | 'delta' | 'before'> {
+  /** Of each node, in the order of the run's. */
+  growth: NodeGrowth[]
+  /** Of each cluster up to this run; empty where only a part of the fleet was chosen. */
+  trends: ClusterTrend[]
+}
+
 export interface History {
   /** Null: what was before could not be read, so nothing is said of it. */
-  compare(run: AuditedRun): Promise<Pick<Ledger, 'since' | 'delta' | 'before'> | null>
+  compare(run: AuditedRun): Promise<Compared | null>
   /** After `compare`, once everything else is done. What failed says so; empty: nothing did. */
   record(): Promise<Delivery[]>
 }
@@ -37,7 +47,7 @@ const dayMs = 86_400_000
 
 export function openHistory({ store, retentionDays, isWhole, ...named }: HistoryOptions): History {
   const errors: string[] = []
-  let compared: { run: AuditedRun; ledger: Ledger; day: string; runId: string } | null = null
+  let compared: ComparedRun | null = null
   const attempt = async <T>(step: () => Promise<T>): Promise<T | null> => {
     try {
       return await step()
@@ -47,33 +57,49 @@ export function openHistory({ store, retentionDays, isWhole, ...named }: History
     }
   }
 
+  const look = async (runId: string): Promise<{ found: FoundRun; earlier: Earlier } | null> => {
+    const found = await attempt(() => runBefore(store, runId))
+    if (found === null) return null
+    const { run } = found
+    return { found, earlier: (run && (await attempt(() => earlierOf(store, run, runId)))) ?? nothingEarlier() }
+  }
   // While the fleet is read there is time for it; a run near its deadline has none left.
-  const early = named.runId === undefined ? null : attempt(() => runBefore(store, named.runId ?? null))
+  const early = named.runId === undefined ? null : look(named.runId)
 
   return {
     async compare(run) {
       const runId = named.runId ?? runIdOf(run.document.run.takenAt)
-      const found = await (early ?? attempt(() => runBefore(store, runId)))
-      if (found === null) return null
+      const looked = await (early ?? look(runId))
+      if (looked === null) return null
+      const { found, earlier } = looked
       if (found.broken.length > 0)
         errors.push(`${store.location}: ${found.broken.join(', ')} cannot be understood and was passed over: remove it, or correct it`)
       const day = utcDay(run.document.run.takenAt)
-      if (!isWhole) return { since: sinceOnly(found.run, run), delta: { new: [], resolved: [], worse: [], regressed: [] }, before: null }
-      const forgetBefore = dayBefore(day, retentionDays)
       const nodes = run.nodes.map(metNode)
+      const fills = run.nodes.map((node, index) => withReading(earlier.fills.get(keyOf(nodes[index]!)) ?? null, node))
+      const growth = run.nodes.map((node, index) => growthOf(fills[index] ?? null, node))
+      if (!isWhole) {
+        const delta = { new: [], resolved: [], worse: [], regressed: [] }
+        return { since: sinceOnly(found.run, run), delta, before: null, growth, trends: [] }
+      }
+      const forgetBefore = dayBefore(day, retentionDays)
       const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
       const ledger = nextLedger(found.run, { document: run.document, nodes, ruleErrors }, day, forgetBefore)
-      compared = { run, ledger, day, runId }
-      return ledger
+      const clusters = clustersOf(run, fills, day, runId)
+      compared = { ledger, runId, day, forgetBefore, clusters }
+      const trends = clusters.map(({ cluster, point }) => {
+        const points = (earlier.points.get(cluster) ?? []).filter(one => one.day < day)
+        return trendOf(cluster, points, point, forgetBefore)
+      })
+      return { ...ledger, growth, trends }
     },
 
     async record() {
       if (compared !== null) {
-        const { run, ledger, day, runId } = compared
-        const forgetBefore = dayBefore(day, retentionDays)
+        const { ledger, runId, forgetBefore } = compared
         const remembered: RememberedRun = { runId, ...ledger.run }
         await Promise.all([
-          attempt(() => recordClusters(store, run, { day, runId, forgetBefore })),
+          attempt(() => recordClusters(store, compared!)),
           attempt(() => store.write(runKey(runId), packed(JSON.stringify(remembered)), 'application/gzip')),
         ])
         await attempt(() => forget(store, forgetBefore))
@@ -83,6 +109,8 @@ export function openHistory({ store, retentionDays, isWhole, ...named }: History
   }
 }
 
+const keyOf = ({ cluster, name }: MetNode) => nodeKey(cluster, name)
+
 const dayBefore = (day: string, days: number) => utcDay(new Date(Date.parse(day) - days * dayMs).toISOString())
 
 function sinceOnly(previous: RememberedRun | null, { document }: AuditedRun): Map<string, string> {
@@ -91,47 +119,60 @@ function sinceOnly(previous: RememberedRun | null, { document }: AuditedRun): Ma
   return new Map(known.filter(({ id }) => ids.has(id)).map(({ id, since }) => [id, since]))
 }
 
-/** Two files of a cluster, whatever its size; a few clusters at once. */
-async function recordClusters(
-  store: Store,
-  { document, nodes }: AuditedRun,
-  { day, runId, forgetBefore }: { day: string; runId: string; forgetBefore: string },
-): Promise<void> {
+interface ComparedRun {
+  ledger: Ledger
+  runId: string
+  day: string
+  forgetBefore: string
+  clusters: { cluster: string; point: TrendPoint; facts: NodeFacts[] }[]
+}
+
+function clustersOf({ document, nodes }: AuditedRun, fills: (FillSeries | null)[], day: string, runId: string): ComparedRun['clusters'] {
   const rules = rulesByNode([...document.findings, ...document.waived])
   const met = Map.groupBy(
-    nodes.map(audited => ({ audited, met: metNode(audited) })),
+    nodes.map((audited, index) => ({ audited, met: metNode(audited), fill: fills[index] ?? null })),
     ({ met: { cluster } }) => cluster,
   )
+  return document.clusters.map(cluster => {
+    const members = met.get(cluster.name) ?? []
+    const findings = document.findings.filter(finding => finding.cluster === cluster.name)
+    return {
+      cluster: cluster.name,
+      point: trendPoint({ cluster, findings, nodes: members }, day, runId),
+      facts: members.map(({ audited, met: named, fill }) =>
+        nodeFacts(audited, named, rules.get(nodeKey(named.cluster, named.name)) ?? [], runId, fill),
+      ),
+    }
+  })
+}
+
+/** Two files of a cluster, whatever its size; a few clusters at once. */
+async function recordClusters(store: Store, { clusters, day, forgetBefore }: ComparedRun): Promise<void> {
   await pMap(
-    document.clusters,
-    async cluster => {
-      const members = met.get(cluster.name) ?? []
-      const facts = members.map(({ audited, met: named }) =>
-        nodeFacts(audited, named, rules.get(nodeKey(named.cluster, named.name)) ?? [], runId),
-      )
-      const findings = document.findings.filter(finding => finding.cluster === cluster.name)
-      const point = trendPoint({ cluster, findings, nodes: members }, day, runId)
+    clusters,
+    async ({ cluster, point, facts }) => {
       await Promise.all([
-        facts.length > 0 && update(store, nodesKey(cluster.name, day), text => dayText(text, facts)),
-        update(store, trendsKey(cluster.name), text => trendText(text, cluster.name, point, forgetBefore)),
+        facts.length > 0 && update(store, nodesKey(cluster, day), text => dayText(text, facts)),
+        update(store, trendsKey(cluster), text => trendText(text, cluster, point, forgetBefore)),
       ])
     },
     { concurrency: clustersAtOnce },
   )
 }
 
-const clustersAtOnce = 4
-
 const dayText = (before: string | null, facts: NodeFacts[]) =>
   mergedDay(before === null ? [] : parsedFacts(before), facts)
     .map(line => `${JSON.stringify(line)}\n`)
     .join('')
 
-function trendText(before: string | null, cluster: string, point: TrendPoint, forgetBefore: string): string {
-  const points = withPoint(before === null ? [] : (parsedTrend(before)?.points ?? []), point, forgetBefore)
-  const trend: ClusterTrend = { schema: 'highwater.trend/1', cluster, points }
-  return `${JSON.stringify(trend)}\n`
-}
+const trendText = (before: string | null, cluster: string, point: TrendPoint, forgetBefore: string) =>
+  `${JSON.stringify(trendOf(cluster, before === null ? [] : (parsedTrend(before)?.points ?? []), point, forgetBefore))}\n`
+
+const trendOf = (cluster: string, points: TrendPoint[], point: TrendPoint, forgetBefore: string): ClusterTrend => ({
+  schema: 'highwater.trend/1',
+  cluster,
+  points: withPoint(points, point, forgetBefore),
+})
 
 async function forget(store: Store, before: string): Promise<void> {
   if (store.remove === undefined) return

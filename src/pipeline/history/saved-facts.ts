@@ -32,6 +32,17 @@ const nodeFacts: z.ZodType<NodeFacts> = z.object({
     })
     .nullable(),
   thresholds: z.array(z.object({ signal: z.string(), value: z.string(), hard: z.boolean(), margin: number })).nullable(),
+  // Lines from before it was kept have none.
+  fill: z
+    .object({
+      bootId: z.string(),
+      layout: z.enum(['shared', 'imagefs', 'split']),
+      nodefsCapacityBytes: number,
+      imagefsCapacityBytes: number,
+      readings: z.array(z.object({ at: z.iso.datetime({ offset: true }), nodefsUsedBytes: number, imagefsUsedBytes: number })),
+    })
+    .nullable()
+    .default(null),
   rules: z.array(z.string()),
   missed: z.string(),
   leftOut: count,
@@ -54,6 +65,7 @@ const trend: z.ZodType<ClusterTrend> = z.object({
           nodes: count,
           known: count,
           usedPercent: z.object({ min: z.number(), median: z.number(), max: z.number() }).nullable(),
+          nearImageGc: count.nullable().default(null),
           imageGcHeadroomBytes: number,
         }),
       ),

@@ -1,28 +1,49 @@
-/** When the kubelet acts on a disk that fills at the rate that was observed or is assumed: image GC, pressure, eviction, and which comes first. */
+/** When the kubelet acts on a disk that fills as it was seen to, and at the rate that is assumed: image GC, pressure, eviction, and which comes first. */
 import type { EvaluatedThreshold, Signal } from '#model/prediction.ts'
-import type { Assumptions, AuditedNode } from '#model/report.ts'
+import type { Assumptions, AuditedNode, ObservedGrowth, UnseenGrowth } from '#model/report.ts'
 
 const hourMs = 3_600_000
 
 type Disk = 'nodefs' | 'imagefs'
 
-/** When the kubelet acts on one disk. Null: never, at this growth; `eviction` 0: a threshold is met now. */
-export interface DiskOutlook {
-  title: string
-  capacityBytes: number
-  availableBytes: number
-  bytesPerHour: number
-  isObserved: boolean
+/** At one rate. Null: never; 0: now. */
+export interface ActingTimes {
   /** Undefined: this disk holds no images, or image GC is off or not known. */
   imageGcMs: number | null | undefined
   pressureMs: number | null
   evictionMs: number | null
-  /** The threshold that evicts first; null: none watches this disk. */
-  threshold: EvaluatedThreshold | null
   fullMs: number | null
-  /** Who acts first when the disk fills. */
+}
+
+/** One disk, and the times at the rate that is assumed. */
+export interface DiskOutlook extends ActingTimes {
+  title: string
+  capacityBytes: number
+  availableBytes: number
+  /** As assumed. */
+  bytesPerHour: number
+  /** As it was seen to grow; null: that is not known. */
+  seen: SeenOutlook | null
+  /** Why it is not; null: nobody looked. */
+  unseen: UnseenGrowth | null
+  /** The threshold that evicts first at the assumed rate; null: none watches this disk. */
+  threshold: EvaluatedThreshold | null
+  /** Who acts first when the disk fills within minutes: readings that are hours apart say nothing of that. */
   first: 'image-gc' | 'eviction' | 'either' | 'nobody'
 }
+
+export interface SeenOutlook {
+  growth: ObservedGrowth
+  /** At the median of what was seen, at its fastest, at its slowest. */
+  usual: ActingTimes
+  soonest: ActingTimes
+  latest: ActingTimes
+  /** What lies farther ahead cannot be told from so short a look. */
+  horizonMs: number
+}
+
+/** As many times as long as it was looked at, a growth is taken to go on. */
+const lookAhead = 4
 
 /** One for each disk of which capacity, content and thresholds are known. */
 export function diskOutlooks({ prediction, growth }: AuditedNode, assumptions: Assumptions): DiskOutlook[] {
@@ -33,38 +54,64 @@ export function diskOutlooks({ prediction, growth }: AuditedNode, assumptions: A
   return disks.flatMap(disk => {
     const { capacityBytes, availableBytes } = filesystems[disk] ?? { capacityBytes: null, availableBytes: null }
     if (capacityBytes === null || availableBytes === null || capacityBytes <= 0) return []
-    const observed = layout === 'shared' ? (growth?.nodefs ?? growth?.imagefs) : growth?.[disk]
-    const assumed = ((assumptions.growthPercent / 100) * capacityBytes * hourMs) / assumptions.imageGcPeriodMs
-    const bytesPerHour = observed?.bytesPerHour ?? assumed
-    const within = (bytes: number) => (bytes <= 0 ? 0 : bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null)
     const signals: Signal[] = layout === 'shared' ? ['nodefs.available', 'imagefs.available'] : [`${disk}.available`]
     // A threshold of no bytes is never met.
     const watching = eviction.thresholds.filter(({ signal, resolved }) => signals.includes(signal) && resolved !== null && resolved > 0)
-    const times = watching.flatMap(threshold => {
-      const pressureMs = within(threshold.margin ?? Number.POSITIVE_INFINITY)
-      return pressureMs === null ? [] : [{ threshold, pressureMs, evictionMs: pressureMs + (threshold.hard ? 0 : threshold.gracePeriodMs) }]
-    })
-    const soonest = times.toSorted((a, b) => a.evictionMs - b.evictionMs || (a.threshold.margin ?? 0) - (b.threshold.margin ?? 0))[0]
     const holdsImages = layout === 'shared' || disk === 'imagefs'
     const untilTrigger = holdsImages && imageGC?.enabled ? imageGC.bytesUntilTrigger : null
-    const imageGcMs = untilTrigger === null ? undefined : within(untilTrigger)
-    const evictionMs = soonest?.evictionMs ?? null
+    const at = (bytesPerHour: number) => actingAt(bytesPerHour, { availableBytes, untilTrigger, watching })
+    const bytesPerHour = ((assumptions.growthPercent / 100) * capacityBytes * hourMs) / assumptions.imageGcPeriodMs
+    const { times, threshold } = at(bytesPerHour)
+    const grown = growth?.[disk] ?? null
     return [
       {
         title: layout === 'shared' ? 'nodefs = imagefs' : disk,
         capacityBytes,
         availableBytes,
         bytesPerHour,
-        isObserved: observed !== undefined,
-        imageGcMs,
-        pressureMs: times.length === 0 ? null : Math.min(...times.map(time => time.pressureMs)),
-        evictionMs,
-        threshold: soonest?.threshold ?? nearest(watching),
-        fullMs: within(availableBytes),
-        first: firstToAct(imageGcMs ?? null, evictionMs, assumptions.imageGcPeriodMs),
+        ...times,
+        seen: grown?.isSeen ? seenOutlook(grown, at) : null,
+        unseen: grown?.isSeen === false ? grown : null,
+        threshold: threshold ?? nearest(watching),
+        first: firstToAct(times.imageGcMs ?? null, times.evictionMs, assumptions.imageGcPeriodMs),
       },
     ]
   })
+}
+
+const seenOutlook = (growth: ObservedGrowth, at: (bytesPerHour: number) => { times: ActingTimes }): SeenOutlook => ({
+  growth,
+  usual: at(growth.bytesPerHour.median).times,
+  soonest: at(growth.bytesPerHour.max).times,
+  latest: at(growth.bytesPerHour.min).times,
+  horizonMs: lookAhead * growth.overMs,
+})
+
+interface FillingDisk {
+  availableBytes: number
+  untilTrigger: number | null
+  watching: EvaluatedThreshold[]
+}
+
+function actingAt(
+  bytesPerHour: number,
+  { availableBytes, untilTrigger, watching }: FillingDisk,
+): { times: ActingTimes; threshold: EvaluatedThreshold | null } {
+  const within = (bytes: number) => (bytes <= 0 ? 0 : bytesPerHour > 0 ? (bytes / bytesPerHour) * hourMs : null)
+  const times = watching.flatMap(threshold => {
+    const pressureMs = within(threshold.margin ?? Number.POSITIVE_INFINITY)
+    return pressureMs === null ? [] : [{ threshold, pressureMs, evictionMs: pressureMs + (threshold.hard ? 0 : threshold.gracePeriodMs) }]
+  })
+  const soonest = times.toSorted((a, b) => a.evictionMs - b.evictionMs || (a.threshold.margin ?? 0) - (b.threshold.margin ?? 0))[0]
+  return {
+    times: {
+      imageGcMs: untilTrigger === null ? undefined : within(untilTrigger),
+      pressureMs: times.length === 0 ? null : Math.min(...times.map(time => time.pressureMs)),
+      evictionMs: soonest?.evictionMs ?? null,
+      fullMs: within(availableBytes),
+    },
+    threshold: soonest?.threshold ?? null,
+  }
 }
 
 const nearest = (thresholds: EvaluatedThreshold[]) =>

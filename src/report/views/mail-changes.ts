@@ -6,6 +6,7 @@ import type { AuditReport, Delivery, RunBefore } from '#model/report.ts'
 import { counted, formatCount, formatUtc } from '#report/numbers.ts'
 import { compareText } from '#report/text.ts'
 import { severityWords, tally, worstFirst } from './findings.ts'
+import { returnedTexts } from './returned.ts'
 
 export interface ToldFinding {
   finding: Finding
@@ -48,6 +49,7 @@ export function mailChanges({ document: { findings, delta }, before }: AuditRepo
   if (!before) return { told: sorted.map(finding => ({ finding, label: null, why: [] })), standing: [], ended: [], counts: [], since: null }
   const regressed = new Set(delta.regressed)
   const changed = changesById(before.delta)
+  const returned = new Map([...returnedTexts(before)].map(([id, text]) => [id, [text]]))
   const kindOf = ({ id }: Finding) => (regressed.has(id) ? 'back' : kindOfChange(changed.get(id)?.change))
   const isTold = (finding: Finding) => kindOf(finding) !== null || finding.severity === 'critical'
   const ended = before.ended.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || compareText(a.id, b.id))
@@ -59,7 +61,7 @@ export function mailChanges({ document: { findings, delta }, before }: AuditRepo
       .map(({ finding, kind }) => ({
         finding,
         label: kind === null ? unchanged : words[kind][0],
-        why: kind === null ? [] : (changed.get(finding.id)?.why ?? []),
+        why: kind === null ? [] : [...(returned.get(finding.id) ?? []), ...(changed.get(finding.id)?.why ?? [])],
       })),
     standing: sorted.filter(finding => !isTold(finding)),
     ended,

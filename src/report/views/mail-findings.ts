@@ -1,12 +1,13 @@
 /** Findings in a mail: the worst in full, the next in a line, the rest counted: what is wrong, where, and what to do, in as few words as that takes. */
 import { stringify } from 'yaml'
 import type { Fix, NodeSample, Severity } from '#model/finding.ts'
-import type { Ending, PastFinding } from '#model/history.ts'
+import type { PastFinding } from '#model/history.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 import type { Fold } from '#report/text.ts'
 import { nodeCountText, severityWords, subjectText, tally } from './findings.ts'
 import { type MailChanges, standingText, type ToldFinding, unchanged } from './mail-changes.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
+import { endingWords } from './returned.ts'
 
 const shown = { cards: 2, lines: 8, ended: 5, names: 2, configLines: 6, targets: 3, reasons: 2 }
 
@@ -113,12 +114,6 @@ function mailFinding(told: ToldFinding, fold: Fold): MailFinding {
   }
 }
 
-const endings: Record<Ending, string> = {
-  fixed: 'fixed',
-  replaced: 'fixed by new nodes',
-  gone: 'gone with its nodes',
-}
-
 /** Null where nothing ended. */
 export function mailEndedView({ ended }: MailChanges, fold: Fold): MailEndedView | null {
   if (ended.length === 0) return null
@@ -126,7 +121,7 @@ export function mailEndedView({ ended }: MailChanges, fold: Fold): MailEndedView
     ...markOf(past.severity),
     title: fold(past.title, 200),
     where: `${fold(past.cluster, 80)}, ${subjectText(past.subject)}, since ${fold(past.since, 20)}`,
-    how: endings[past.ended],
+    how: endingWords[past.ended],
   }))
   const rest = ended.length - list.length
   return { title: 'What ended', list, leftOut: rest > 0 ? `and ${counted(rest, 'more finding')}.` : null }

@@ -10,6 +10,7 @@ import { type MailGarbageView, mailGarbageView } from './mail-garbage.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 import { type MailDeliveriesView, type MailNotAudited, mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
 import { mailSubject } from './mail-subject.ts'
+import { mailTrend } from './mail-trend.ts'
 import { type PlanView, planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
@@ -30,6 +31,8 @@ export interface MailView {
     scope: string
     /** Since the run before; null: none is known. */
     change: string | null
+    /** How a week went; null: less is remembered. */
+    trend: string | null
     tally: (SeverityMark & { count: string; word: string })[]
     waived: string | null
     gaps: string | null
@@ -85,6 +88,7 @@ export function mailView(report: AuditReport, deliveries: Delivery[], share: num
       worst,
       scope,
       change: changeText(changes),
+      trend: mailTrend(report, fold),
       tally: tally(findings).map(({ severity, word, count }) => ({ ...severityMark(severity), word, count })),
       waived: waived.length > 0 ? `${counted(waived.length, 'finding')} waived by policy, not counted here` : null,
       gaps: gaps.length > 0 ? gaps.map(({ text }) => text).join('; ') : null,

@@ -7,6 +7,7 @@ import { shownLine } from '#report/text.ts'
 import { severityWords, subjectText } from './findings.ts'
 import { type Moment, momentOf } from './moment.ts'
 import { nameLimit } from './node.ts'
+import { returnedTexts } from './returned.ts'
 
 const shown = { perChange: 20, reasons: 4, notes: 10, clusters: 20 }
 
@@ -64,6 +65,8 @@ export function newsView(
   if (!before) return withoutHistory(document.delta, document.findings, anchorOf)
   const { delta, takenAt } = before
   const { findings, unchanged } = delta
+  const texts = returnedTexts(before)
+  const returned = new Map((document.delta.regressed ?? []).map(id => [id, texts.get(id) ?? '']))
   const count = (...of: Change[]) => of.reduce((sum, change) => sum + findings[change].length, 0)
   const changed = count(...changes)
   const parts = [
@@ -80,7 +83,7 @@ export function newsView(
     since: momentOf(takenAt),
     summary: `${changed === 0 ? 'No finding has changed' : 'Findings'}: ${told.length === 0 ? 'there was none, and there is none' : told.join(', ')}.${nodesText(delta.nodes)}`,
     grades: gradeTexts(delta.clusters),
-    groups: groups.flatMap(group => newsGroup(group, findings, anchorOf, new Set(document.delta.regressed)) ?? []),
+    groups: groups.flatMap(group => newsGroup(group, findings, anchorOf, returned) ?? []),
     notes: bounded(
       delta.notes.map(note => shownLine(note, 300)),
       shown.notes,
@@ -118,12 +121,12 @@ function withoutHistory(
 
 type AnchorOf = (id: string) => string | null
 
-/** @param regressed ids of new findings that were there before, and had been resolved */
+/** @param returned ids of new findings that were there before, and how and when they had ended */
 function newsGroup(
   { title, of, isOpen }: (typeof groups)[number],
   findings: Delta['findings'],
   anchorOf: AnchorOf,
-  regressed: ReadonlySet<string>,
+  returned: ReadonlyMap<string, string>,
 ): NewsGroup | null {
   const all = of.flatMap(change => findings[change].map(finding => ({ change, finding })))
   if (all.length === 0) return null
@@ -132,10 +135,14 @@ function newsGroup(
     isOpen,
     rows: all
       .slice(0, shown.perChange)
-      .map(({ change, finding }) => newsRow(regressed.has(finding.id) ? 'Back again' : words[change], finding, anchorOf)),
+      .map(({ change, finding }) =>
+        newsRow(returned.has(finding.id) ? 'Back again' : words[change], withWhy(finding, returned.get(finding.id)), anchorOf),
+      ),
     leftOut: moreText(all.length - shown.perChange),
   }
 }
+
+const withWhy = (finding: ChangedFinding, why: string | undefined) => (why ? { ...finding, why: [why, ...finding.why] } : finding)
 
 const moreText = (count: number) => (count > 0 ? `${formatCount(count)} more: highwater diff names every one.` : null)
 

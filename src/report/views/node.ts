@@ -5,6 +5,7 @@ import type { AuditedNode } from '#model/report.ts'
 import { formatPercent } from '#report/numbers.ts'
 import { shownLine } from '#report/text.ts'
 import { describeGauge, type Gauge, gaugesOf } from './gauge.ts'
+import { growthNotes } from './growth.ts'
 import { type Ladder, layOutLadder } from './ladder.ts'
 import { type Moment, momentOf } from './moment.ts'
 
@@ -82,7 +83,7 @@ export function nodeView(node: AuditedNode, gauges: Gauge[], id: string, anchor:
     coverage: coverageTexts[node.coverage],
     isRead: node.coverage === 'read',
     at: momentOf(node.at),
-    notes: notesOf(node),
+    notes: [...notesOf(node), ...growthNotes(node)],
     reasons:
       gauges.length === 0 && reasons.length === 0
         ? [{ what: 'disk', message: 'No filesystem was observed, and no reason was recorded.' }]

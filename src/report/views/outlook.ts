@@ -1,6 +1,6 @@
 /**
- * What breaks next: of every disk the time to image GC, to pressure and to the first eviction, at the rate that was observed or is assumed. Nothing here
- * foresees what is freed meanwhile: these are the times at which the kubelet begins to act.
+ * What breaks next: of every disk the time to image GC, to pressure and to the first eviction, as it was seen to grow, else at the rate that is assumed.
+ * Nothing here foresees what is freed meanwhile: these are the times at which the kubelet begins to act.
  */
 import type { Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
@@ -8,6 +8,7 @@ import { counted, formatBytes, formatCount, formatDuration, formatPercent } from
 import { compareText, shownLine } from '#report/text.ts'
 import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
 import { subjectText } from './findings.ts'
+import { growthText, type Noted, seenEvictionMs, seenTime } from './growth.ts'
 import { nameLimit } from './node.ts'
 
 const shownNodes = 10
@@ -18,9 +19,10 @@ interface OutlookRow {
   where: string
   disk: string
   now: string
-  imageGc: string
-  pressure: string
-  eviction: string
+  growth: string
+  imageGc: Noted
+  pressure: Noted
+  eviction: Noted
   isNow: boolean
   first: string
   firstIs: DiskOutlook['first']
@@ -41,8 +43,12 @@ interface NodeOutlook {
   disk: DiskOutlook | null
   /** Another signal that is met now, where no disk is. */
   met: Signal | null
+  /** As the disk was seen to grow, else as is assumed. Null: never, or not known; infinite: later than anybody can foresee. */
   evictionMs: number | null
 }
+
+/** Whose growth was seen to lead to eviction so soon stands before those that are only near. */
+const soonMs = 168 * hourMs
 
 const horizons: { within: string; ms: number }[] = [
   { within: 'now', ms: 0 },
@@ -57,17 +63,25 @@ const horizons: { within: string; ms: number }[] = [
 export function outlookView({ nodes, assumptions }: Pick<AuditReport, 'nodes' | 'assumptions'>): OutlookView {
   const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(soonestFirst)
   const due = all.filter(({ evictionMs }) => evictionMs !== null)
-  const ofHorizon = (index: number) => {
+  const isSeen = ({ disk, met }: NodeOutlook) => met === null && disk?.seen != null
+  const observed = due.filter(isSeen).length
+  const ofHorizon = (index: number, nodesOf: NodeOutlook[]) => {
     const from = index === 0 ? -1 : horizons[index - 1]!.ms
-    return due.filter(({ evictionMs }) => evictionMs! > from && evictionMs! <= horizons[index]!.ms).length
+    return nodesOf.filter(({ evictionMs }) => evictionMs! > from && evictionMs! <= horizons[index]!.ms).length
   }
+  const bases = [
+    { of: due.filter(isSeen), as: ' as seen' },
+    { of: due.filter(each => !isSeen(each)), as: observed === 0 ? '' : ' as assumed' },
+  ]
   const never = all.filter(({ evictionMs, disk }) => evictionMs === null && disk !== null).length
   const counts = [
-    ...horizons.map(({ within }, index) => ({ within, count: ofHorizon(index), isNow: index === 0 })),
+    { within: horizons[0]!.within, count: ofHorizon(0, due), isNow: true },
+    ...bases.flatMap(({ of, as }) =>
+      horizons.slice(1).map(({ within }, index) => ({ within: `${within}${as}`, count: ofHorizon(index + 1, of), isNow: false })),
+    ),
     { within: 'never at this growth, or unwatched', count: never, isNow: false },
     { within: 'not known', count: all.length - due.length - never, isNow: false },
   ]
-  const observed = due.filter(({ disk }) => disk?.isObserved).length
   return {
     rows: due.slice(0, shownNodes).map(outlookRow),
     horizons: counts.filter(({ count }) => count > 0).map(({ within, count, isNow }) => ({ within, nodes: counted(count, 'node'), isNow })),
@@ -80,30 +94,47 @@ export function outlookView({ nodes, assumptions }: Pick<AuditReport, 'nodes' | 
 }
 
 function basisText(observed: number, due: number, { growthPercent, imageGcPeriodMs }: Assumptions): string {
-  const assumed = `a disk is taken to grow by ${formatPercent(growthPercent)} of its capacity in ${formatDuration(imageGcPeriodMs)} (policy assumedGrowthPercent)`
+  const period = formatDuration(imageGcPeriodMs)
+  const burst = `${formatPercent(growthPercent)} of its capacity in ${period}`
+  const assumed = `a disk is taken to grow by ${burst} (policy assumedGrowthPercent)`
+  const seen = 'growth is that of earlier readings; what comes and goes between two of them is not seen, so a disk may fill faster'
+  const order = 'Who was seen to get there within 7 days stands before who is only near.'
   const rate =
     observed === 0
-      ? `No growth was observed, so ${assumed}`
+      ? `No growth was observed, so ${assumed}.`
       : observed < due
-        ? `On ${counted(observed, 'node')} the growth since an earlier reading; on the others ${assumed}`
-        : 'At the growth since an earlier reading'
-  return `${rate}. Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. Either: image GC looks only every ${formatDuration(imageGcPeriodMs)}, and eviction may come before its next look.`
+        ? `On ${counted(observed, 'node')} the ${seen}. On the others ${assumed}. ${order}`
+        : `The ${seen}. ${order}`
+  return `${rate} Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. Acts first: when a disk grows by ${burst}. Either: image GC looks only every ${period}, and eviction may come before its next look.`
 }
 
 function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
-  const disks = diskOutlooks(node, assumptions)
-  const time = ({ evictionMs }: DiskOutlook) => evictionMs ?? Number.POSITIVE_INFINITY
-  const disk = disks.toSorted((a, b) => time(a) - time(b) || compareText(a.title, b.title))[0] ?? null
+  const far = Number.MAX_VALUE
+  const disks = diskOutlooks(node, assumptions).map(disk => ({ disk, evictionMs: evictionMsOf(disk) }))
+  const first = disks.toSorted(
+    (a, b) =>
+      Math.min(a.evictionMs ?? far, far) - Math.min(b.evictionMs ?? far, far) ||
+      (a.disk.evictionMs ?? far) - (b.disk.evictionMs ?? far) ||
+      compareText(a.disk.title, b.disk.title),
+  )[0]
+  const disk = first?.disk ?? null
   const thresholds = node.prediction.eviction?.thresholds ?? []
   const met = disk?.evictionMs === 0 ? null : (thresholds.find(threshold => threshold.met && threshold.hard)?.signal ?? null)
-  return { node, disk, met, evictionMs: met === null ? (disk?.evictionMs ?? null) : 0 }
+  return { node, disk, met, evictionMs: met === null ? (first?.evictionMs ?? null) : 0 }
 }
 
+const evictionMsOf = ({ seen, evictionMs, threshold }: DiskOutlook) =>
+  seen === null ? evictionMs : seenEvictionMs(seen, threshold !== null)
+
+/** Now, then by the growth that was seen, then by what is left. */
 function soonestFirst(a: NodeOutlook, b: NodeOutlook): number {
-  const time = ({ evictionMs }: NodeOutlook) => evictionMs ?? Number.MAX_VALUE
+  const isSoon = ({ disk, evictionMs }: NodeOutlook) => evictionMs !== null && disk?.seen != null && evictionMs <= soonMs
+  const place = (each: NodeOutlook) => (each.evictionMs === null ? 3 : each.evictionMs === 0 ? 0 : isSoon(each) ? 1 : 2)
+  const time = (each: NodeOutlook) => (isSoon(each) ? each.evictionMs : each.disk?.evictionMs) ?? Number.MAX_VALUE
   const margin = ({ disk }: NodeOutlook) => disk?.threshold?.margin ?? 0
   return (
-    time(a) - time(b) ||
+    place(a) - place(b) ||
+    (a.evictionMs === 0 ? 0 : time(a) - time(b)) ||
     margin(a) - margin(b) ||
     compareText(a.node.cluster, b.node.cluster) ||
     compareText(a.node.identity.name, b.node.identity.name)
@@ -130,30 +161,39 @@ function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): OutlookRow {
       ...where,
       disk: met ?? '',
       now,
-      imageGc: '–',
-      pressure: 'now',
-      eviction: 'now',
+      growth: '',
+      imageGc: plain('–'),
+      pressure: plain('now'),
+      eviction: plain('now'),
       isNow: true,
       first: 'eviction',
       firstIs: 'eviction',
       victims,
     }
   }
-  const { capacityBytes, availableBytes, imageGcMs, pressureMs, first } = disk
+  const { capacityBytes, availableBytes, imageGcMs, pressureMs, seen, first } = disk
   const used = 100 - (100 * Math.min(Math.max(availableBytes, 0), capacityBytes)) / capacityBytes
   return {
     ...where,
     disk: disk.title,
     now: `${formatPercent(used)} used, ${formatBytes(availableBytes)} free`,
-    imageGc: imageGcMs === undefined ? (prediction.imageGC?.enabled === false ? 'off' : '–') : timeText(imageGcMs),
-    pressure: timeText(pressureMs),
-    eviction: timeText(evictionMs),
+    growth: growthText(disk),
+    imageGc:
+      imageGcMs === undefined
+        ? plain(prediction.imageGC?.enabled === false ? 'off' : '–')
+        : seen === null
+          ? plain(timeText(imageGcMs))
+          : seenTime(seen, 'imageGcMs'),
+    pressure: seen === null || disk.threshold === null ? plain(timeText(pressureMs)) : seenTime(seen, 'pressureMs'),
+    eviction: seen === null || disk.threshold === null ? plain(timeText(disk.evictionMs)) : seenTime(seen, 'evictionMs'),
     isNow: evictionMs === 0,
     first: firstTexts[first],
     firstIs: first,
     victims,
   }
 }
+
+const plain = (text: string): Noted => ({ text, note: '' })
 
 /** `in 1 h 20 min`: below the second nobody can tell it from now. */
 const timeText = (ms: number | null) => (ms === null ? 'never' : ms < 1000 ? 'now' : `in ${formatDuration(roundMs(ms))}`)

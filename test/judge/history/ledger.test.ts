@@ -31,10 +31,15 @@ function days(...runs: RunToCompare[]) {
   return runs.map((run, index) => {
     const ledger = nextLedger(previous, run, `2026-11-${10 + index}`, '2026-01-01')
     previous = { runId: `run-${index}`, ...ledger.run }
-    return { ...ledger.delta, since: ledger.since.get('f1'), past: ledger.run.past.map(({ ended, on: day }) => `${ended} ${day}`) }
+    return {
+      ...ledger.delta,
+      since: ledger.since.get('f1'),
+      past: ledger.run.past.map(({ ended, on: day }) => `${ended} ${day}`),
+      returned: ledger.before?.returned ?? [],
+    }
   })
 }
-const nothing = { new: [], resolved: [], worse: [], regressed: [] }
+const nothing = { new: [], resolved: [], worse: [], regressed: [], returned: [] }
 
 describe('from day to day', () => {
   it('calls nothing new on the first day, and keeps the day on which a finding was first seen', () => {
@@ -69,6 +74,7 @@ describe('from day to day', () => {
         findings: expect.objectContaining({ new: [expect.objectContaining({ id: 'f2', why: [] })] }),
       }),
       ended: [expect.objectContaining({ id: 'f1', title: first.document.findings[0]?.title, ended: 'fixed', on: '2026-11-11' })],
+      returned: [],
       unread: [],
     })
     const third = runOf([on(['a', 'b'])], [met('a'), unread('b')])
@@ -97,7 +103,10 @@ describe('from day to day', () => {
 
   it('names a finding that is back after it was resolved, and dates it anew', () => {
     const told = days(runOf([on(['a'])], [met('a')]), runOf([], [met('a')]), runOf([on(['a'])], [met('a')]))
-    expect(told[2]).toEqual({ ...nothing, new: ['f1'], regressed: ['f1'], since: '2026-11-12', past: [] })
+    expect(told[2]).toEqual({
+      ...{ ...nothing, new: ['f1'], regressed: ['f1'], since: '2026-11-12', past: [] },
+      returned: [{ id: 'f1', since: '2026-11-10', ended: 'fixed', on: '2026-11-11' }],
+    })
   })
 
   it('takes nodes that were replaced for the repair that it is, and nodes that are only gone for none', () => {

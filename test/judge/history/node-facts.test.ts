@@ -1,14 +1,22 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import { fillLimits, withReading } from '#judge/history/fill.ts'
 import { mergedDay, nodeFacts, nodeFactsMaxBytes } from '#judge/history/node-facts.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
+import type { FillSeries } from '#model/history.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { metNode } from '#pipeline/met-node.ts'
 import { hostileReport } from '#test/hostile-report.ts'
 import { auditLive, labOf } from '#test/lab-audit.ts'
 import { auditedNode, sharedDisk, unreadNode } from '#test/report-builder.ts'
 
-const lineOf = (node: AuditedNode, rules: string[] = []) => nodeFacts(node, metNode(node), rules, '2026-11-21T05-00-00Z')
+/** As many readings as are kept, of a disk of its own, too. */
+const fullSeries = (node: AuditedNode) =>
+  Array.from({ length: 12 }).reduce<FillSeries | null>((series, _, index) => {
+    const at = new Date(Date.parse('2026-11-14T05:00:00.123Z') + index * 16 * 3_600_000).toISOString()
+    return withReading(series, { ...node, at })
+  }, null)
+const lineOf = (node: AuditedNode, rules: string[] = []) => nodeFacts(node, metNode(node), rules, '2026-11-21T05-00-00Z', fullSeries(node))
 const bytesOf = (node: AuditedNode, rules: string[] = []) => Buffer.byteLength(`${JSON.stringify(lineOf(node, rules))}\n`)
 
 describe('the facts of a node and day', () => {
@@ -22,13 +30,15 @@ describe('the facts of a node and day', () => {
     expect(nodeFactsMaxBytes).toBe(2048)
     expect(gzipSync(lines.join('')).length / nodes.length).toBeLessThan(300)
     expect(JSON.parse(lines[0]!)).toMatchObject({ coverage: 'read', imageGC: { highThresholdPercent: expect.any(Number) }, leftOut: 0 })
+    expect(JSON.parse(lines[0]!).fill.readings).toHaveLength(fillLimits.readings)
   })
 
   it('take no more of a hostile one on which every rule fails, and say how many they left out', () => {
     const rules = Array.from({ length: 80 }, (_, index) => `a-rule-with-a-long-name-that-is-number-${index}`)
     for (const node of hostileReport().nodes) expect(bytesOf(node, rules)).toBeLessThanOrEqual(nodeFactsMaxBytes + 1)
-    const kept = lineOf(hostileReport().nodes[0]!, rules)
-    expect(kept.rules.length + kept.leftOut).toBe(80)
+    const [node] = hostileReport().nodes
+    const kept = lineOf(node!, rules)
+    expect(kept.rules.length + kept.thresholds!.length + kept.leftOut).toBe(80 + node!.prediction.eviction!.thresholds.length)
   })
 
   it('are those of the last reading of a day, which an unread node does not take away', () => {

@@ -40,9 +40,9 @@ function counting(store: Store) {
 }
 
 it.each([
-  { clusters: 1, nodes: 3, most: 7 },
-  { clusters: 1, nodes: 300, most: 7 },
-  { clusters: 5, nodes: 20, most: 23 },
+  { clusters: 1, nodes: 3, most: 9 },
+  { clusters: 1, nodes: 300, most: 9 },
+  { clusters: 5, nodes: 20, most: 33 },
 ])('asks at most $most times for $clusters clusters of $nodes nodes', async ({ clusters, nodes, most }) => {
   const folder = folderStore(temporaryFolder())
   for (const runId of ['2026-11-21T05-00-00Z', '2026-11-22T05-00-00Z']) {

@@ -1,0 +1,124 @@
+/**
+ * How fast a disk was seen to fill. Runs are hours or days apart, and in between image GC and pods that end free what has grown: so stretches in which a
+ * disk became emptier tell nothing, the others a mean that is no more than what really grew, and it takes several of them to tell anything.
+ */
+import { bounded } from '#judge/text.ts'
+import type { FillReading, FillSeries, Spread } from '#model/history.ts'
+import type { FilesystemState } from '#model/prediction.ts'
+import type { AuditedNode, NodeGrowth, ObservedGrowth, UnseenGrowth } from '#model/report.ts'
+
+const hourMs = 3_600_000
+
+export const fillLimits = {
+  /** One a day of the time that is kept: daily runs keep every one. */
+  readings: 9,
+  keptMs: 8 * 24 * hourMs,
+  /** Readings that are nearer to each other count as one: a single pull would be taken for a rate. */
+  leastApartMs: hourMs / 2,
+  leastOverMs: 6 * hourMs,
+  leastReadings: 3,
+  leastRises: 2,
+}
+
+type Disk = 'nodefs' | 'imagefs'
+
+/** The series with this reading at its end. A node whose disks were not read keeps what is known; one that was started anew begins anew. */
+export function withReading(before: FillSeries | null, { identity, at, prediction }: AuditedNode): FillSeries | null {
+  if (identity.bootId === null) return null
+  const bootId = bounded(identity.bootId, 40)
+  const earlier = before?.bootId === bootId ? before : null
+  const { layout, nodefs, imagefs: images } = prediction.filesystems
+  const imagefs = layout === 'shared' ? null : images
+  const reading: FillReading = { at, nodefsUsedBytes: usedOf(nodefs), imagefsUsedBytes: usedOf(imagefs) }
+  if (layout === null || Number.isNaN(Date.parse(at)) || (reading.nodefsUsedBytes ?? reading.imagefsUsedBytes) === null) return earlier
+  const disks = {
+    bootId,
+    layout,
+    nodefsCapacityBytes: nodefs?.capacityBytes ?? null,
+    imagefsCapacityBytes: imagefs?.capacityBytes ?? null,
+  }
+  const isSame =
+    earlier?.layout === layout &&
+    earlier.nodefsCapacityBytes === disks.nodefsCapacityBytes &&
+    earlier.imagefsCapacityBytes === disks.imagefsCapacityBytes
+  const kept = isSame ? earlier.readings.filter(one => isWithin(one, at)) : []
+  return { ...disks, readings: thinned([...kept, reading]) }
+}
+
+function usedOf(filesystem: FilesystemState | null): number | null {
+  const { capacityBytes, availableBytes } = filesystem ?? { capacityBytes: null, availableBytes: null }
+  return capacityBytes === null || availableBytes === null ? null : Math.max(0, capacityBytes - availableBytes)
+}
+
+const timeOf = ({ at }: FillReading) => Date.parse(at)
+
+function isWithin(reading: FillReading, at: string): boolean {
+  const ageMs = Date.parse(at) - timeOf(reading)
+  return ageMs > 0 && ageMs <= fillLimits.keptMs
+}
+
+/** The one goes whose neighbours are then nearest to each other, never the first or the last: so they stay spread over the time that is kept. */
+function thinned(readings: FillReading[]): FillReading[] {
+  const kept = [...readings]
+  while (kept.length > fillLimits.readings) {
+    const gapsWithout = kept.slice(2).map((reading, index) => timeOf(reading) - timeOf(kept[index]!))
+    kept.splice(gapsWithout.indexOf(Math.min(...gapsWithout)) + 1, 1)
+  }
+  return kept
+}
+
+/** @param series with this run's reading; null: nothing of it is known */
+export function growthOf(series: FillSeries | null, { prediction: { filesystems } }: AuditedNode): NodeGrowth {
+  const { layout } = filesystems
+  if (layout === null) return {}
+  const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
+  return Object.fromEntries(disks.map(disk => [disk, diskGrowth(series?.readings ?? [], disk)]))
+}
+
+interface Reading {
+  atMs: number
+  usedBytes: number
+}
+
+function diskGrowth(all: FillReading[], disk: Disk): ObservedGrowth | UnseenGrowth {
+  const readings = apart(
+    all.flatMap(reading => {
+      const usedBytes = disk === 'nodefs' ? reading.nodefsUsedBytes : reading.imagefsUsedBytes
+      return usedBytes === null ? [] : [{ atMs: timeOf(reading), usedBytes }]
+    }),
+  )
+  const unseen = (why: UnseenGrowth['why']): UnseenGrowth => ({ isSeen: false, why, readings: readings.length })
+  const overMs = readings.length === 0 ? 0 : readings.at(-1)!.atMs - readings[0]!.atMs
+  if (readings.length < 2) return unseen(all.length < 2 ? 'first' : 'near')
+  if (readings.length < fillLimits.leastReadings) return unseen('few')
+  if (overMs < fillLimits.leastOverMs) return unseen('near')
+  const stretches = readings.slice(1).map((reading, index) => {
+    const lengthMs = reading.atMs - readings[index]!.atMs
+    return { lengthMs, bytesPerHour: ((reading.usedBytes - readings[index]!.usedBytes) * hourMs) / lengthMs }
+  })
+  const rises = stretches.filter(({ bytesPerHour }) => bytesPerHour >= 0)
+  if (rises.length < fillLimits.leastRises) return unseen('emptier')
+  return { isSeen: true, bytesPerHour: spreadOf(rises), overMs, readings: readings.length, falls: stretches.length - rises.length }
+}
+
+/** The last of those that are too near to each other. */
+function apart(readings: Reading[]): Reading[] {
+  const kept: Reading[] = []
+  for (const reading of readings) {
+    const last = kept.at(-1)
+    if (last !== undefined && reading.atMs - last.atMs < fillLimits.leastApartMs) kept.pop()
+    kept.push(reading)
+  }
+  return kept
+}
+
+function spreadOf(rises: { lengthMs: number; bytesPerHour: number }[]): Spread {
+  const sorted = rises.toSorted((a, b) => a.bytesPerHour - b.bytesPerHour)
+  const half = sorted.reduce((sum, { lengthMs }) => sum + lengthMs, 0) / 2
+  let passedMs = 0
+  const middle = sorted.find(({ lengthMs }) => {
+    passedMs += lengthMs
+    return passedMs >= half
+  })
+  return { min: sorted[0]!.bytesPerHour, median: middle!.bytesPerHour, max: sorted.at(-1)!.bytesPerHour }
+}

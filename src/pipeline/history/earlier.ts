@@ -1,0 +1,59 @@
+/** What the store knows of the clusters that the run before has met: how full their nodes' disks were, and how each cluster went. */
+import pMap from 'p-map'
+import type { Store } from '#clients/store.ts'
+import { nodeKey } from '#judge/history/node-facts.ts'
+import { utcDay } from '#judge/waivers.ts'
+import type { FillSeries, RememberedRun, TrendPoint } from '#model/history.ts'
+import { nodesKey, trendsKey, unpacked } from './keys.ts'
+import { parsedFacts, parsedTrend } from './saved-facts.ts'
+
+export interface Earlier {
+  /** By `nodeKey`; without what the run itself has left, should it come a second time. */
+  fills: Map<string, FillSeries>
+  /** By cluster. */
+  points: Map<string, TrendPoint[]>
+}
+
+export const nothingEarlier = (): Earlier => ({ fills: new Map(), points: new Map() })
+
+export const clustersAtOnce = 4
+/** After so many days without a reading of a whole cluster, a growth would be of little worth. */
+const daysBack = 7
+const dayMs = 86_400_000
+
+/**
+ * A call for the days and one for the trend of each cluster; more only where the last days are missing.
+ * @throws Error with a message for people when the store cannot be read
+ */
+export async function earlierOf(store: Store, previous: RememberedRun, ownRunId: string): Promise<Earlier> {
+  const earlier = nothingEarlier()
+  const last = Date.parse(utcDay(previous.document.run.takenAt))
+  await pMap(
+    previous.document.clusters,
+    async ({ name }) => {
+      const found = await store.read(trendsKey(name))
+      earlier.points.set(name, parsedTrend(textIn(found?.body))?.points ?? [])
+      for (let back = 0; back <= daysBack && !Number.isNaN(last); back++) {
+        const shard = await store.read(nodesKey(name, utcDay(new Date(last - back * dayMs).toISOString())))
+        if (shard === null) continue
+        for (const { node, runId, at, fill } of parsedFacts(textIn(shard.body))) {
+          if (fill === null) continue
+          const readings = runId === ownRunId ? fill.readings.filter(reading => reading.at !== at) : fill.readings
+          earlier.fills.set(nodeKey(name, node), { ...fill, readings })
+        }
+        break
+      }
+    },
+    { concurrency: clustersAtOnce },
+  )
+  return earlier
+}
+
+/** Empty where nobody can make anything of it: it is written anew. */
+function textIn(body: Buffer | undefined): string {
+  try {
+    return body === undefined ? '' : unpacked(body)
+  } catch {
+    return ''
+  }
+}

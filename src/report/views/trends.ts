@@ -1,0 +1,221 @@
+/** How the fleet went: findings, grades, how full the disks for images are and how many nodes are near image GC, day by day, for all, each cluster and each group. */
+import { type Grade, type Severity, severities } from '#model/finding.ts'
+import type { GroupPoint } from '#model/history.ts'
+import type { AuditReport, ReportedTrend } from '#model/report.ts'
+import { counted, formatCount, formatPercent } from '#report/numbers.ts'
+import { compareText, shownLine } from '#report/text.ts'
+import { severityWords, subjectText } from './findings.ts'
+import { nameLimit } from './node.ts'
+import { type Sparkline, sparkline } from './sparkline.ts'
+
+const limits = { days: 30, clusters: 20, groups: 40 }
+const dayMs = 86_400_000
+
+interface TrendCell {
+  /** What it is now. */
+  value: string
+  note: string
+  /** Null where nothing is known on any day. */
+  spark: Sparkline | null
+}
+
+interface TrendRow {
+  title: string
+  about: string
+  grade: { value: string; note: string } | null
+  findings: TrendCell | null
+  near: TrendCell
+  used: TrendCell
+}
+
+export interface TrendsView {
+  lead: string
+  clusters: TrendRow[]
+  groups: TrendRow[]
+  leftOut: string[]
+}
+
+/** Numbers of one day, of whatever they are. */
+export interface TrendDay {
+  day: string
+  grade: Grade | null
+  findings: Record<Severity, number> | null
+  near: number | null
+  usedMax: number | null
+  usedMedian: number | null
+}
+
+/** Null: no other day is remembered, so there are no lines to draw. */
+export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>): TrendsView | null {
+  const recent = trends.map(lately).filter(({ points }) => points.length > 0)
+  const days = daysOf(recent)
+  const [first, last] = [days[0], days.at(-1)]
+  if (first === undefined || last === undefined || first === last) return null
+  const from = numberOf(first)
+  const clusters = recent.map(trend => ({ title: shownLine(trend.cluster, nameLimit), about: '', days: trend.points.map(dayOfCluster) }))
+  const groups = recent.flatMap(groupsOf).toSorted((a, b) => nearest(b.days) - nearest(a.days) || compareText(a.key, b.key))
+  const all = recent.length > 1 ? [{ title: 'All clusters', about: counted(recent.length, 'cluster'), days: fleetDays(recent) }] : []
+  return {
+    lead: `${counted(days.length, 'day')} from ${first} to ${last}, the last run of each. Where a line is broken, nobody could tell.`,
+    clusters: [...all, ...clusters.slice(0, limits.clusters)].map(each => rowOf(each, from)),
+    groups: groups.slice(0, limits.groups).map(each => rowOf(each, from)),
+    leftOut: [
+      ...(clusters.length > limits.clusters ? [counted(clusters.length - limits.clusters, 'more cluster')] : []),
+      ...(groups.length > limits.groups ? [counted(groups.length - limits.groups, 'more group')] : []),
+    ].map(more => `${more}: highwater history tells of each.`),
+  }
+}
+
+const numberOf = (day: string) => Date.parse(day) / dayMs
+const daysOf = (trends: ReportedTrend[]) => [...new Set(trends.flatMap(({ points }) => points.map(({ day }) => day)))].toSorted(compareText)
+
+function lately({ cluster, points }: ReportedTrend): ReportedTrend {
+  const newest = numberOf(points.at(-1)?.day ?? '')
+  return { cluster, points: points.filter(({ day }) => newest - numberOf(day) < limits.days) }
+}
+
+function dayOfCluster({ day, grade, findings, groups }: ReportedTrend['points'][number]): TrendDay {
+  return {
+    day,
+    grade,
+    findings,
+    near: sumOf(groups.map(({ nearImageGc }) => nearImageGc)),
+    usedMax: mostOf(groups.map(({ usedPercent }) => usedPercent?.max ?? null)),
+    usedMedian: null,
+  }
+}
+
+/** All clusters together, on days of which each that was known by then has a point. */
+export function fleetDays(trends: ReportedTrend[]): TrendDay[] {
+  const known = trends.map(({ points }) => new Map(points.map(point => [point.day, dayOfCluster(point)])))
+  const begins = trends.map(({ points }) => points[0]?.day ?? '')
+  return daysOf(trends).map(day => {
+    const of = known.filter((_, index) => begins[index]! <= day).map(points => points.get(day))
+    const found = of.filter(point => point !== undefined)
+    const isWhole = found.length === of.length
+    return {
+      day,
+      grade: null,
+      findings: isWhole ? sumOfFindings(found) : null,
+      near: isWhole ? sumOf(found.map(({ near }) => near)) : null,
+      usedMax: isWhole ? mostOf(found.map(({ usedMax }) => usedMax)) : null,
+      usedMedian: null,
+    }
+  })
+}
+
+function sumOfFindings(days: TrendDay[]): Record<Severity, number> | null {
+  const all = days.flatMap(({ findings }) => findings ?? [])
+  if (all.length < days.length) return null
+  return Object.fromEntries(severities.map(severity => [severity, all.reduce((sum, findings) => sum + findings[severity], 0)])) as Record<
+    Severity,
+    number
+  >
+}
+
+/** Of those that are known; null: none is. */
+function sumOf(values: (number | null)[]): number | null {
+  const known = values.filter(value => value !== null)
+  return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0)
+}
+
+function mostOf(values: (number | null)[]): number | null {
+  const known = values.filter(value => value !== null)
+  return known.length === 0 ? null : Math.max(...known)
+}
+
+interface Went {
+  title: string
+  about: string
+  days: TrendDay[]
+}
+
+/** Those that are there now. */
+function groupsOf({ cluster, points }: ReportedTrend): (Went & { key: string })[] {
+  return (points.at(-1)?.groups ?? []).map(group => ({
+    key: JSON.stringify([cluster, group.kind, group.name]),
+    title: group.kind === 'Node' ? 'Nodes without a group' : subjectText({ kind: group.kind, namespace: null, name: group.name }),
+    about: `${shownLine(cluster, nameLimit)}, ${group.known < group.nodes ? `${formatCount(group.known)} of ` : ''}${counted(group.nodes, 'node')}${group.known < group.nodes ? ' known' : ''}`,
+    days: points.map(({ day, groups }) =>
+      dayOfGroup(
+        day,
+        groups.find(one => one.kind === group.kind && one.name === group.name),
+      ),
+    ),
+  }))
+}
+
+const dayOfGroup = (day: string, group: GroupPoint | undefined): TrendDay => ({
+  day,
+  grade: null,
+  findings: null,
+  near: group?.nearImageGc ?? null,
+  usedMax: group?.usedPercent?.max ?? null,
+  usedMedian: group?.usedPercent?.median ?? null,
+})
+
+const nearest = (days: TrendDay[]) => days.at(-1)?.usedMax ?? -1
+
+export const totalOf = (findings: Record<Severity, number>) => severities.reduce((sum, severity) => sum + findings[severity], 0)
+
+function rowOf({ title, about, days }: Went, from: number): TrendRow {
+  const now = days.at(-1)!
+  const grades = days.filter(({ grade }) => grade !== null)
+  const other = grades.findLast(({ grade }) => grade !== now.grade)
+  const cell = (
+    what: string,
+    of: (day: TrendDay) => number | null,
+    shown: (value: number | null) => string,
+    faint?: (day: TrendDay) => number | null,
+  ) => cellOf({ what, days, from, values: days.map(of), faint: faint && days.map(faint), shown })
+  return {
+    title,
+    about,
+    grade: grades.length === 0 ? null : { value: now.grade ?? 'none', note: other ? `${other.grade} until ${other.day}` : '' },
+    findings: days.every(({ findings }) => findings === null)
+      ? null
+      : {
+          ...cell(
+            'Findings',
+            ({ findings }) => findings && totalOf(findings),
+            formatCount,
+            ({ findings }) => findings && findings.critical + findings.high,
+          ),
+          note: severitiesText(now.findings),
+        },
+    near: cell('Nodes near image GC', ({ near }) => near, formatCount),
+    used: {
+      ...cell(
+        'Fullest image disk',
+        ({ usedMax }) => usedMax,
+        formatPercent,
+        ({ usedMedian }) => usedMedian,
+      ),
+      note: now.usedMedian === null ? '' : `median ${formatPercent(now.usedMedian)}`,
+    },
+  }
+}
+
+const severitiesText = (findings: Record<Severity, number> | null) =>
+  severities
+    .flatMap(severity => (findings?.[severity] ? [`${formatCount(findings[severity])} ${severityWords[severity].toLowerCase()}`] : []))
+    .join(', ')
+
+interface CellOptions {
+  what: string
+  days: TrendDay[]
+  from: number
+  values: (number | null)[]
+  faint: (number | null)[] | undefined
+  shown: (value: number | null) => string
+}
+
+function cellOf({ what, days, from, values, faint, shown }: CellOptions): TrendCell {
+  const known = values.filter(value => value !== null)
+  const last = values.at(-1) ?? null
+  const value = last === null ? 'not known' : shown(last)
+  if (known.length === 0) return { value, note: '', spark: null }
+  const label = `${what}, ${days[0]!.day} to ${days.at(-1)!.day}: first ${shown(known[0]!)}, least ${shown(Math.min(...known))}, most ${shown(Math.max(...known))}, now ${value}`
+  const numbers = days.map(({ day }) => numberOf(day))
+  return { value, note: '', spark: sparkline(numbers, { values, faint }, label, from) }
+}

@@ -25,6 +25,8 @@ import { moreFormats } from '#model/report.ts'
 const percent = z.number().min(1).max(100)
 const address = z.string().regex(addressPattern, 'an e-mail address')
 const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')
+/** A resource of an API group, all of one, or all of all. */
+const sweepForm = /^(\*|(\*|[a-z][a-z0-9-]*)(\.[a-z0-9-]+)+|[a-z][a-z0-9-]*)$/
 const timeoutMs = z.int().min(100).max(600_000)
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
 const day = z.iso.date('a day as YYYY-MM-DD')
@@ -296,6 +298,12 @@ const policySchema = ({ ruleIds, plannableFields, valueMistakes }: PolicyTerms) 
             .default(defaultPolicy.clusterGarbage.kinds)
             .describe(
               'what is looked through; each costs the lists that docs/permissions.md names; configs needs list of ConfigMaps and Secrets, which lets their content be read',
+            ),
+          sweep: z
+            .array(z.string().regex(sweepForm, 'expected plural.group, *.group or *'))
+            .default(defaultPolicy.clusterGarbage.sweep)
+            .describe(
+              'what else is looked through for what finalizers hold, with the kind finalizers: plural.group, *.group, or * for all that is served but ConfigMaps and Secrets; only metadata is asked for, but each needs list, which lets the whole object be read: * those of Secrets, too',
             ),
           minAgeHours: z
             .number()

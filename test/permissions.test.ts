@@ -14,7 +14,7 @@ import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
 import { agentStatements, applyRights, awsRights, kubernetesRights, readerStatements, remediatorStatements } from '#pipeline/permissions.ts'
-import { exampleApplied, iamPolicy, permissionsDocument } from '#pipeline/permissions-document.ts'
+import { exampleApplied, iamPolicy, manifests, permissionsDocument } from '#pipeline/permissions-document.ts'
 
 const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(...of).map(({ right }) => right)
 
@@ -64,6 +64,25 @@ describe('the rights of a mode', () => {
         .filter(right => /jobs|leases|apps|list pods/.test(right))
     expect(without({ enabled: false })).toEqual(['list pods'])
     expect(without({ kinds: ['leases'] })).toEqual(['list pods', 'list leases.coordination.k8s.io'])
+  })
+
+  it('are more where it sweeps: of just the resources and groups that it names', () => {
+    const swept = (sweep: string[], kinds = defaultPolicy.clusterGarbage.kinds) =>
+      rights('proxy', 'reader', { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds, sweep } }).filter(
+        right => !rights('proxy', 'reader').includes(right),
+      )
+    expect(swept(['sites.web.example.com', '*.karpenter.sh'])).toEqual(['list sites.web.example.com', 'list *.karpenter.sh'])
+    expect(swept(['*'])).toEqual(['list *.*'])
+    expect(swept(['*'], ['jobs'])).toEqual([])
+    const policy = {
+      ...defaultPolicy,
+      clusterGarbage: { ...defaultPolicy.clusterGarbage, sweep: ['*', '*.karpenter.sh', 'ingresses.networking.k8s.io'] },
+    }
+    const [role] = manifests('ssm', policy).split('---')
+    const rules = parse(role ?? '').rules
+    expect(rules).toContainEqual({ apiGroups: ['*'], resources: ['*'], verbs: ['list'] })
+    expect(rules).toContainEqual({ apiGroups: ['karpenter.sh'], resources: ['nodepools', '*'], verbs: ['list'] })
+    expect(rules).toContainEqual({ apiGroups: ['networking.k8s.io'], resources: ['ingresses'], verbs: ['list'] })
   })
 
   it('of the identity that kubelets see: two, and none of the reader’s', () => {

@@ -46,18 +46,19 @@ export function permissionsCommand(): Command {
 
 function printed(options: PermissionsOptions): string {
   const { mode, format, account, partition, cluster, inspectOutput, policy, remediate = false } = options
-  const deletions = deletionRole(policyFile(policy))?.text ?? null
+  const asked = policyFile(policy)
+  const deletions = deletionRole(asked)?.text ?? null
   const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`
   const applied = {
     ...{ partition, account, clusters: cluster.length === 0 ? null : cluster },
     roles: { reader: role('highwater'), kubelet: role('highwater-kubelet') },
     output: inspectOutput,
   }
-  if (format === 'yaml') return [manifests(mode), deletions ?? []].flat().join('---\n')
+  if (format === 'yaml') return [manifests(mode, asked), deletions ?? []].flat().join('---\n')
   if (format === 'json') return JSON.stringify(iamPolicy(mode, applied, remediate), null, 2)
   const section = ['## Deleting what the policy lets go', '', '```yaml', deletions?.trimEnd() ?? '', '```', '']
   const more = [...(remediate ? remediationSection(mode, applied) : []), ...(deletions === null ? [] : section)]
-  return [...modeSection(mode, applied), ...more].join('\n')
+  return [...modeSection(mode, applied, asked), ...more].join('\n')
 }
 
 function parseAccount(text: string): string {

@@ -5,11 +5,12 @@ import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.t
 import { commandInstancesMax } from '#facts/aws/limits.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
+import { discoveryResource } from '#facts/kubernetes/discovery.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
-import type { ClusterRecord, NodeRecord, ObjectsRecord, ReadError } from '#model/record.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject, ReadError } from '#model/record.ts'
 import { type Selection, selectsNode } from '#model/selection.ts'
 import type { ClusterCollector, ClusterInAws, CollectContext, Collector, NodeContext, ObjectsContext, Told } from './collector.ts'
 import type { Inspector } from './inspect/inspector.ts'
@@ -19,6 +20,8 @@ export interface CollectOptions {
   /** Those of the mode. */
   collectors: readonly Collector[]
   clusterCollectors: readonly ClusterCollector[]
+  /** What else is asked of a whole cluster when it has said what it has. @param served APIResourceLists */
+  furtherCollectors(served: readonly RawObject[]): readonly ClusterCollector[]
   /** Of the account and region that the cluster is in; null: not known, or the mode needs none. */
   inspector: Inspector | null
   /** Null: EKS does not know the cluster, or nobody knows where it is. */
@@ -83,7 +86,15 @@ export async function* collect(
       const asked = options.clusterCollectors.filter(
         ({ garbage, isOfAws }) => (isWhole || garbage === undefined) && (aws !== null || isOfAws !== true),
       )
-      for (const collector of asked) yield* readObjects(record.cluster, collector, { ...context, nodesWithPods, aws }, errors)
+      const objects = { ...context, nodesWithPods, aws }
+      const served: RawObject[] = []
+      for (const collector of asked)
+        for await (const read of readObjects(record.cluster, collector, objects, errors)) {
+          if (read.resource === discoveryResource) served.push(...read.items)
+          yield read
+        }
+      for (const collector of isWhole ? options.furtherCollectors(served) : [])
+        yield* readObjects(record.cluster, collector, objects, errors)
     }
     // A list that broke off says so in the cluster's record: the first one if nothing came, else once more after all.
     if (!isSaid || errors.length > 0) yield { ...record, errors: [...(record.errors ?? []), ...errors] }

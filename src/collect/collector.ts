@@ -68,8 +68,8 @@ export interface ClusterInAws {
 export interface ClusterCollector {
   /** The record's resource, `plural` or `plural.group`, and the name under which its failure is reported. */
   resource: string
-  /** The word by which a policy asks for it; absent: it is always asked. Only whole clusters are looked through for garbage. */
-  garbage?: GarbageKind
+  /** The words by which a policy asks for it, any of them; absent: it is always asked. Only whole clusters are looked through for garbage. */
+  garbage?: readonly GarbageKind[]
   permissions: { kubernetes: string[]; aws?: string[] }
   /** Its objects are the account's: without an account it is not asked. */
   isOfAws?: true

@@ -17,8 +17,9 @@ const nothing: ClusterSections = {
   volumes: { released: [], held: [], retainedEphemeral: [] },
   certificates: { requests: [] },
   namespaces: { terminating: [] },
-  owners: { dangling: [], misplaced: [], blocked: [], orphaned: [] },
-  finalizers: { held: [] },
+  apis: { unanswered: [] },
+  owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned: [] },
+  finalizers: { held: [], notSwept: [] },
   disks: { unattached: [], areVolumesKnown: true },
   instances: { withoutNode: [], withoutInstance: [] },
 }

@@ -77,6 +77,9 @@ type FindingSource = Pick<Tally, 'cluster' | 'subject' | 'finding' | 'proposals'
 
 type ClusterState = Omit<ClusterResult, 'grade'> & { facts: ClusterFacts; isListCut: boolean }
 
+/** Of resources that were not swept so many are named. */
+const notSweptShown = 20
+
 export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes = false }: JudgementOptions = {}): Judgement {
   const clusters = new Map<string, ClusterState>()
   const tallies = new Map<string, Tally>()
@@ -180,7 +183,15 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const { cluster, resources } = prediction
     const state = clusterState(cluster)
     const lists = Object.values(resources)
-    state.coverage.clusterGc = { lists: lists.length, read: lists.filter(reason => reason === null).length }
+    const { enabled, kinds } = policy.clusterGarbage
+    const notSwept = enabled && kinds.includes('finalizers') ? (prediction.finalizers?.notSwept ?? null) : null
+    state.coverage.clusterGc = {
+      lists: lists.length,
+      read: lists.filter(reason => reason === null).length,
+      ...(notSwept && {
+        notSwept: { count: notSwept.length, sample: notSwept.slice(0, notSweptShown).map(resource => bounded(resource)) },
+      }),
+    }
     const own: OwnFinding[] = []
     const unknowns: UnknownOutcome[] = []
     for (const rule of rules) {

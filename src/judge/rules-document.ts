@@ -33,6 +33,7 @@ const clusterNeedMeans: Record<ClusterNeed, string[]> = {
   volumes: ['StorageClasses', 'PersistentVolumeClaims', 'PersistentVolumes'],
   certificates: ['CertificateSigningRequests'],
   namespaces: ['Namespaces'],
+  apis: ['the API groups and what is in them'],
   owners: ['whatever else is listed of the cluster'],
   finalizers: ['whatever else is listed of the cluster'],
   disks: ["the cluster's EBS volumes", 'PersistentVolumes'],

@@ -26,7 +26,7 @@ export const auditorRights: readonly string[] = [
   'list events',
   'list poddisruptionbudgets.policy',
   ...nodeClasses.map(({ plural, group }) => `list ${plural}.${group}`),
-  ...garbageResources.filter(({ kind }) => usualGarbageKinds.includes(kind)).map(({ resource }) => `list ${resource}`),
+  ...garbageResources.filter(({ kinds: [kind] }) => usualGarbageKinds.includes(kind)).map(({ resource }) => `list ${resource}`),
 ]
 
 export interface Principal {

@@ -180,12 +180,21 @@ export interface CertificateGarbage {
   requests: readonly CertificateRequest[]
 }
 
+export interface ApiGarbage {
+  /** Versions of API groups that the API server names and that did not answer: `custom.metrics.k8s.io/v1beta1`. */
+  unanswered: readonly string[]
+}
+
 export interface NamespaceGarbage {
   terminating: readonly {
     namespace: string
     sinceMs: number
     /** Its own words, in upstream's order. */
     holds: readonly { condition: string; reason: string; message: string }[]
+    /** What they come to: `plural` or `plural.group` of what is left in it, finalizers of that, versions of API groups that did not answer. */
+    remaining: readonly { resource: string; count: number }[]
+    held: readonly { finalizer: string; count: number }[]
+    unanswered: readonly string[]
     finalizers: readonly string[]
     mayWaitForPods: boolean
   }[]
@@ -205,6 +214,8 @@ export interface OwnedGroup {
 export interface OwnerGarbage {
   /** Every owner is gone, and so should they be; pods are not looked at. `isReplaced`: another object has the owner's name now. */
   dangling: readonly (OwnedGroup & { owner: string; isReplaced: boolean })[]
+  /** An owner of a kind that no API serves: the collector cannot look it up, and tries again for ever; pods are not looked at. */
+  unserved: readonly (OwnedGroup & { owner: string; apiVersion: string })[]
   /** An owner where none can be: in another namespace, or in one while they are in none. */
   misplaced: readonly (OwnedGroup & { owner: string; is: 'other-namespace' | 'namespaced-owner' })[]
   /** Deleted in the foreground, and waiting for dependents that block it. */
@@ -239,6 +250,8 @@ export interface HeldObject {
 /** Objects in deletion that finalizers hold, but for pods, volumes and their claims, which have sections of their own. */
 export interface FinalizerGarbage {
   held: readonly HeldObject[]
+  /** Resources, `plural` or `plural.group`, whose objects can be deleted and were not looked through; null: it is not known which there are. */
+  notSwept: readonly string[] | null
 }
 
 /** Disks of a cluster in its account. */
@@ -273,6 +286,7 @@ export interface ClusterSections extends Record<ClusterNeed, unknown> {
   volumes: VolumeGarbage
   certificates: CertificateGarbage
   namespaces: NamespaceGarbage
+  apis: ApiGarbage
   owners: OwnerGarbage
   finalizers: FinalizerGarbage
   disks: DiskGarbage

@@ -96,8 +96,11 @@ export interface Coverage {
   read: number
   partlyRead: number
   notRead: number
-  /** Of the lists that were to be looked through for garbage, how many were read to their end; absent: none was asked for. */
-  clusterGc?: { lists: number; read: number }
+  /**
+   * Of the lists that were to be looked through for garbage, how many were read to their end; absent: none was asked for. `notSwept`:
+   * resources whose objects nobody looked through for what finalizers hold; absent: it is not known which there are, or nobody looked for that.
+   */
+  clusterGc?: { lists: number; read: number; notSwept?: { count: number; sample: string[] } }
 }
 
 export type Grade = 'A' | 'B' | 'C' | 'D' | 'F'

@@ -59,7 +59,7 @@ export interface WantedLogRotation {
   directives: Record<string, string | number | boolean>
 }
 
-/** What of a cluster's own objects is looked through for what nobody has collected; `nodes`, `events`, `owners` and `finalizers` cost no list of their own. */
+/** What of a cluster's own objects is looked through for what nobody has collected; `apis`, `nodes` and `events` cost no list of their own, `owners` and `finalizers` all those of the others but `pods` and `configs`. */
 export const garbageKinds = [
   'pods',
   'jobs',
@@ -70,6 +70,7 @@ export const garbageKinds = [
   'volumes',
   'certificates',
   'namespaces',
+  'apis',
   'owners',
   'finalizers',
   'disks',
@@ -84,6 +85,8 @@ export interface ClusterGarbagePolicy {
   /** False: nothing of a cluster but its nodes is read for it. */
   enabled: boolean
   kinds: GarbageKind[]
+  /** What else is looked through for what finalizers hold: `plural.group`, `*.group`, or `*` for all that is served. */
+  sweep: string[]
   /** What has finished, or has been deleted, or has not been renewed for less than this is not called garbage. */
   minAgeHours: number
 }
@@ -274,7 +277,7 @@ export const defaultPolicy: Policy = {
   logRetentionMinutes: 60,
   logRotation: {},
   baseline: [],
-  clusterGarbage: { enabled: true, kinds: [...usualGarbageKinds], minAgeHours: 24 },
+  clusterGarbage: { enabled: true, kinds: [...usualGarbageKinds], sweep: [], minAgeHours: 24 },
   report: {
     sender: null,
     recipients: null,

@@ -7,11 +7,12 @@ import { type CollectOptions, collect } from '#collect/collect.ts'
 import type { ClusterInAws } from '#collect/collector.ts'
 import { disruptionBudgets } from '#collect/collectors/disruption-budgets.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
+import { sweepCollectorsOf } from '#collect/collectors/sweep.ts'
 import { Inspector } from '#collect/inspect/inspector.ts'
 import { collectorsOf, type ReadDepth, shallowCollectors } from '#collect/modes.ts'
 import { type AwsPlace, type ClusterTarget, discover } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import { isGarbageResource } from '#facts/kubernetes/garbage-resources.ts'
+import { readForNodes } from '#facts/kubernetes/discovery.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources, readModeOf } from '#model/read-mode.ts'
@@ -101,7 +102,7 @@ export async function* savedFleet(
     if (record.kind !== 'Snapshot' && record.kind !== 'Malformed' && !selectsCluster(selection, record.cluster)) continue
     if (record.kind === 'Node' && !isSelectedNode(record, selection)) continue
     // As live: what has no node can be told only of a whole cluster.
-    if (record.kind === 'Objects' && !isWhole(selection) && isGarbageResource(record.resource)) continue
+    if (record.kind === 'Objects' && !isWhole(selection) && !readForNodes.has(record.resource)) continue
     yield record
   }
 }
@@ -136,6 +137,7 @@ async function* readAll(
         mode,
         collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors[depth],
         clusterCollectors: objectCollectors[objects ?? 'all'](policy),
+        furtherCollectors: served => sweepCollectorsOf(policy, served),
         inspector,
         aws: place && clusterInAws(record, place),
         kubelet: kubelet ?? null,

@@ -5,6 +5,7 @@ import { type Account, type IamPolicy, type IamStatement, iamStatements, outputG
 import type { InspectOutput } from '#facts/aws/inspect-output.ts'
 import { logPermissions, networkPermissions, schedulePermissions, tracePermissions } from '#facts/aws/service-permissions.ts'
 import { clusterRole } from '#facts/kubernetes/rbac.ts'
+import type { Policy } from '#model/policy.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import {
   agentStatements,
@@ -40,12 +41,12 @@ const exampleOutput: InspectOutput = { bucket: 'highwater-answers', prefix: 'nod
 const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
 
 /** ClusterRoles and bindings, for `kubectl apply -f -`. */
-export const manifests = (mode: ReadMode): string =>
+export const manifests = (mode: ReadMode, policy?: Policy): string =>
   identitiesOf(mode)
     .flatMap(identity =>
       roleManifests(
         identity,
-        kubernetesRights(mode, identity).map(({ right }) => right),
+        kubernetesRights(mode, identity, policy).map(({ right }) => right),
       ),
     )
     .join('---\n')
@@ -110,8 +111,8 @@ export const permissionsDocument = (): string =>
     ...everywhere,
   ].join('\n')
 
-/** What one mode needs, in Markdown. */
-export function modeSection(mode: ReadMode, applied: Applied): string[] {
+/** What one mode needs, in Markdown. @param policy what it asks to be read; by default what is read unless someone says otherwise */
+export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): string[] {
   return [
     `## Mode ${mode}`,
     '',
@@ -121,12 +122,12 @@ export function modeSection(mode: ReadMode, applied: Applied): string[] {
     '| --- | --- | --- |',
     ...rows('AWS', awsRights(mode, applied.output)),
     ...identitiesOf(mode).flatMap(identity =>
-      rows(identity === 'kubelet' ? 'Kubernetes, the identity that kubelets see' : 'Kubernetes', kubernetesRights(mode, identity)),
+      rows(identity === 'kubelet' ? 'Kubernetes, the identity that kubelets see' : 'Kubernetes', kubernetesRights(mode, identity, policy)),
     ),
     '',
     'Kubernetes (`kubectl apply -f -`):',
     '',
-    ...fenced('yaml', manifests(mode)),
+    ...fenced('yaml', manifests(mode, policy)),
     'AWS, the policy of the role:',
     '',
     ...fenced('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),
@@ -210,6 +211,7 @@ const everywhere = [
   '- **Other accounts**: a role there with this policy and an access entry, which trusts the role that runs highwater; that one needs `sts:AssumeRole` on it. The policy file names it under `accounts`.',
   '- **The role that kubelets see** (mode `kubelet`) has no IAM policy at all. It trusts the role that runs highwater, which needs `sts:AssumeRole` on it.',
   '- **Karpenter and Auto Mode**: the lists of `nodepools`, `ec2nodeclasses` and `nodeclasses` matter only where they are installed.',
+  '- **Finalizers of other kinds** (`clusterGarbage.sweep` in the policy): `list` of each resource that it names, `*.GROUP` for all of a group, `*` for all that is served. By default it names none. highwater asks for metadata alone and keeps only what is in deletion, but RBAC knows no such right: whoever may list a kind may read its objects, and with `*` those of Secrets, too. Name what your operators set finalizers on. `highwater permissions --policy FILE` prints the role with these, and what else the policy asks for. Which kinds there are every known identity may ask (`system:discovery`).',
   '- **SSM**: `ssm:SendCommand` is limited to highwater’s two documents that read and to instances that carry the tag `aws:eks:cluster-name`, which EKS sets and nobody else can, or, for hybrid nodes, `EKSClusterARN`. The documents have to be in every account and region that is read this way: deploy the stack there. SSM takes only `*` for the other three calls.',
   '- **Deleting** (`remediation.deletions` in the policy) takes a role of its own, `highwater-deletions`: `highwater permissions --policy FILE` prints it with `get` and `delete` of just the kinds that the policy names. By default it names none, and nothing here deletes.',
   '- **Answers in S3** (`inspectOutput` in the policy): `s3:GetObject` on that bucket and prefix for highwater, `s3:PutObject` for the instances’ roles.',

@@ -7,6 +7,7 @@ import { s3ReadPermissions } from '#clients/s3.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
 import { listNodesPermission, listNodesTells } from '#collect/collect.ts'
 import { clusterCollectorsOf } from '#collect/collectors/index.ts'
+import { sweepRights } from '#collect/collectors/sweep.ts'
 import { collectorsOf, kubeletCollectors } from '#collect/modes.ts'
 import { awsResources } from '#facts/aws/cluster-resources.ts'
 import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements, outputGrants } from '#facts/aws/iam.ts'
@@ -30,7 +31,8 @@ export function kubernetesRights(mode: ReadMode, identity: IdentityName, policy:
   const ofNodes = collectorsOf[mode].filter(collector => isOfKubelet(collector) === (identity === 'kubelet'))
   const asked = identity === 'kubelet' ? ofNodes : [...ofNodes, ...clusterCollectorsOf(policy)]
   const rights = asked.flatMap(({ permissions, tells }) => permissions.kubernetes.map(right => ({ right, tells })))
-  return merged(identity === 'kubelet' ? rights : [{ right: listNodesPermission, tells: listNodesTells }, ...rights])
+  if (identity === 'kubelet') return merged(rights)
+  return merged([{ right: listNodesPermission, tells: listNodesTells }, ...rights, ...sweepRights(policy)])
 }
 
 /** Whether agents could be told to put long answers into a bucket. */

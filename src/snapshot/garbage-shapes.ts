@@ -112,6 +112,7 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
     LaunchTime: 'text',
     PrivateDnsName: 'text',
   },
+  apiresourcelists: { groupVersion: 'text', resources: list({ name: 'text', namespaced: true, kind: 'text', verbs: list('text') }) },
   configmaps: { metadata },
   secrets: { metadata },
   'controllerrevisions.apps': { metadata: { ...metadata, labels: { 'controller-revision-hash': 'text' } }, revision: true },

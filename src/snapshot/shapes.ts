@@ -339,8 +339,10 @@ const eventShape: Shape = {
   reportingInstance: 'text',
 }
 
+/** What holds an object that was deleted. */
+const deletion = { deletionTimestamp: 'text', finalizers: list('text') } as const
 const disruptionBudgetShape: Shape = {
-  metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text' },
+  metadata: { name: 'text', namespace: 'text', uid: 'text', creationTimestamp: 'text', ...deletion },
   spec: {
     minAvailable: true,
     maxUnavailable: true,
@@ -350,7 +352,7 @@ const disruptionBudgetShape: Shape = {
   status: { disruptionsAllowed: true, currentHealthy: true, desiredHealthy: true, expectedPods: true },
 }
 
-const named = { name: 'text', uid: 'text', creationTimestamp: 'text', labels: 'texts' } as const
+const named = { name: 'text', uid: 'text', creationTimestamp: 'text', ...deletion, labels: 'texts' } as const
 const nodeClassRef = { group: 'text', kind: 'text', name: 'text' } as const
 /** Karpenter's v1, and v1beta1, whose kubelet settings stand in the pool; Auto Mode's pools are of the same kind. */
 const nodePoolShape: Shape = {

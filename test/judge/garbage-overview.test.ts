@@ -34,7 +34,7 @@ describe('the overview', () => {
   it('says of an empty cluster what was looked through, and nothing of what was not asked for', () => {
     const told = overview({ ...exampleCluster({}), jobs: null, disks: null, missing: { jobs: 'jobs.batch: 403' } })
     expect(told.rows).toEqual([])
-    expect(told.clean).toHaveLength(11)
+    expect(told.clean).toHaveLength(12)
     expect(told.clean).not.toContain('jobs')
     expect(told.clean).not.toContain('disks')
   })

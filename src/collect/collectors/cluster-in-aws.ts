@@ -15,7 +15,7 @@ type Pages = (ec2: Ec2Api, cluster: ClusterInAws, signal: AbortSignal) => AsyncG
 /** What bears the cluster's tags, each thing once. Throttling is what the SDK is there for; the pace of the API server is another's. */
 const ofCluster = ({ resource, kind, action, tells }: AwsResource, id: string, lists: Pages): ClusterCollector => ({
   resource,
-  garbage: kind,
+  garbage: [kind],
   permissions: { kubernetes: [], aws: [action] },
   isOfAws: true,
   tells,

@@ -35,8 +35,8 @@ const homelessPods: ClusterCollector = {
 
 export const garbageCollectors: ClusterCollector[] = [homelessPods, ...listCollectors]
 
-function asked({ resource, kind, tells }: GarbageResource) {
-  return { resource, garbage: kind, permissions: { kubernetes: [`list ${resource}`] }, tells }
+function asked({ resource, kinds, tells }: GarbageResource) {
+  return { resource, garbage: kinds, permissions: { kubernetes: [`list ${resource}`] }, tells }
 }
 
 async function* podsOf({ kubernetes, signal, timeoutsMs }: ObjectsContext, fieldSelector: string): AsyncGenerator<RawObject[]> {

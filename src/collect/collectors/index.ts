@@ -1,6 +1,7 @@
 import type { ClusterCollector } from '#collect/collector.ts'
 import type { Policy } from '#model/policy.ts'
 import { awsCollectors } from './cluster-in-aws.ts'
+import { discovery } from './discovery.ts'
 import { disruptionBudgets } from './disruption-budgets.ts'
 import { events } from './events.ts'
 import { garbageCollectors } from './garbage.ts'
@@ -11,10 +12,11 @@ const clusterCollectors: readonly ClusterCollector[] = [
   events,
   disruptionBudgets,
   ...nodeClassCollectors,
+  discovery,
   ...garbageCollectors,
   ...awsCollectors,
 ]
 
 /** Those that the policy asks for. */
 export const clusterCollectorsOf = ({ clusterGarbage: { enabled, kinds } }: Policy): ClusterCollector[] =>
-  clusterCollectors.filter(({ garbage }) => garbage === undefined || (enabled && kinds.includes(garbage)))
+  clusterCollectors.filter(({ garbage }) => garbage === undefined || (enabled && garbage.some(kind => kinds.includes(kind))))

@@ -4,6 +4,7 @@
  */
 import { awsResources } from '#facts/aws/cluster-resources.ts'
 import type { GarbageKind } from '#model/policy.ts'
+import { discoveryResource } from './discovery.ts'
 
 export interface GarbageResource {
   /** `plural` or `plural.group`: its name in the snapshot and in RBAC, and under which its failure is reported. */
@@ -14,8 +15,8 @@ export interface GarbageResource {
   /** `Job`; as owner references name it. */
   objectKind: string
   isNamespaced: boolean
-  /** The word by which a policy asks for it. */
-  kind: GarbageKind
+  /** The words by which a policy asks for it, any of them; its own first. */
+  kinds: readonly [GarbageKind, ...GarbageKind[]]
   /** Names, owners, times and finalizers are enough: the API server sends nothing else. */
   isMetadataOnly: boolean
   /** What it brings, and stays unknown where the right is missing: a noun phrase. */
@@ -37,7 +38,19 @@ function listed(
   const [plural, ...group] = resource.split('.')
   const apiVersion = group.length === 0 ? 'v1' : `${group.join('.')}/v1`
   const path = group.length === 0 ? `/api/v1/${plural}` : `/apis/${apiVersion}/${plural}`
-  return { resource, path, apiVersion, objectKind, isNamespaced: !isClusterScoped, kind, isMetadataOnly, tells }
+  return { resource, path, apiVersion, objectKind, isNamespaced: !isClusterScoped, kinds: kindsOf(kind, resource), isMetadataOnly, tells }
+}
+
+/** Whose section looks through whatever is listed wants all lists, but ConfigMaps and Secrets nobody gets by the way. */
+function kindsOf(kind: GarbageKind, resource: string): GarbageResource['kinds'] {
+  if (kind === 'pods' || kind === 'configs') return [kind]
+  const others: GarbageKind[] = []
+  // Of leases, claims and volumes their own sections know more.
+  if (kind !== 'leases') others.push('owners')
+  if (resource !== 'persistentvolumes' && resource !== 'persistentvolumeclaims') others.push('finalizers')
+  // A volume says which disk is its own.
+  if (resource === 'persistentvolumes') others.push('disks')
+  return [kind, ...others]
 }
 
 /** Of nodes that the audit reads, pods come with the nodes; here come those of no node, and the failed ones of nodes that are gone. */
@@ -81,6 +94,9 @@ export const garbageResources: readonly GarbageResource[] = [
   listed('configs', 'secrets', 'Secret', configTells('Secrets'), metadata),
 ]
 
+/** Who may list them may read what is in them. */
+export const configResources: ReadonlySet<string> = new Set(['configmaps', 'secrets'])
+
 const byResource: ReadonlyMap<string, GarbageResource> = new Map([podResource, ...garbageResources].map(each => [each.resource, each]))
 
 /** Null where it is not read for what nobody has collected. @param resource `plural` or `plural.group` */
@@ -89,4 +105,5 @@ export const garbageResource = (resource: string): GarbageResource | null => byR
 const ofAws: ReadonlySet<string> = new Set(awsResources.map(({ resource }) => resource))
 
 /** Whether it is read for what nobody has collected, in the cluster or in its account. @param resource `plural` or `plural.group` */
-export const isGarbageResource = (resource: string): boolean => byResource.has(resource) || ofAws.has(resource)
+export const isGarbageResource = (resource: string): boolean =>
+  byResource.has(resource) || ofAws.has(resource) || resource === discoveryResource

@@ -14,9 +14,9 @@ export interface PolicyRule {
   verbs: string[]
 }
 
-/** `list nodepools.karpenter.sh`, `get nodes/proxy` */
+/** `list nodepools.karpenter.sh`, `get nodes/proxy`; `list *.karpenter.sh`: all of a group, `list *.*`: of all groups */
 export function attributesOf(right: string): ResourceAttributes {
-  const [, verb = '', resource = '', subresource = '', group = ''] = /^(\w+) (\w+)(?:\/(\w+))?(?:\.(.+))?$/.exec(right) ?? []
+  const [, verb = '', resource = '', subresource = '', group = ''] = /^(\w+) ([\w*-]+)(?:\/(\w+))?(?:\.(.+))?$/.exec(right) ?? []
   return { verb, group, resource, subresource }
 }
 

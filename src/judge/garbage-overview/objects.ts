@@ -1,7 +1,7 @@
 /** Namespaces, owners, finalizers, and what the collectors say themselves. */
 import { whyFinalizerStays, whyNamespaceStays } from '#judge/holders.ts'
 import { owned } from '#judge/owned.ts'
-import type { EventGarbage, FinalizerGarbage, NamespaceGarbage, OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
+import type { ApiGarbage, EventGarbage, FinalizerGarbage, NamespaceGarbage, OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import type { GarbageRow } from '#model/garbage-overview.ts'
 import { byItself, heldBy, type Lying, type Moment, rowOf } from './row.ts'
 
@@ -13,7 +13,16 @@ export const namespaceRows = ({ terminating }: NamespaceGarbage, moment: Moment)
     moment,
   )
 
-export function ownerRows({ dangling, misplaced, blocked, orphaned }: OwnerGarbage, moment: Moment): GarbageRow[] {
+/** Since when they do not answer is not known. */
+export const apiRows = ({ unanswered }: ApiGarbage, moment: Moment): GarbageRow[] =>
+  rowOf(
+    'unanswered-groups',
+    unanswered.map(whose => ({ whose, sinceMs: null })),
+    { is: 'never' },
+    moment,
+  )
+
+export function ownerRows({ dangling, unserved, misplaced, blocked, orphaned }: OwnerGarbage, moment: Moment): GarbageRow[] {
   const lying = ({ kind, namespace, count, createdMs }: OwnedGroup): Lying => ({
     whose: placed(namespace, kind),
     sinceMs: createdMs,
@@ -21,6 +30,7 @@ export function ownerRows({ dangling, misplaced, blocked, orphaned }: OwnerGarba
   })
   return [
     ...rowOf('dangling-objects', dangling.map(lying), { is: 'late' }, moment),
+    ...rowOf('unserved-owners', unserved.map(lying), { is: 'never' }, moment),
     ...rowOf('foreign-owners', misplaced.filter(({ is }) => is === 'other-namespace').map(lying), byItself([]), moment),
     ...rowOf('namespaced-owners', misplaced.filter(({ is }) => is === 'namespaced-owner').map(lying), { is: 'never' }, moment),
     ...rowOf(

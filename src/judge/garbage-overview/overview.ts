@@ -4,7 +4,7 @@ import type { ClusterNeed, ClusterPrediction, ClusterSections } from '#model/clu
 import type { GarbageFate, GarbageGap, GarbageOverview, GarbageRow } from '#model/garbage-overview.ts'
 import type { Policy } from '#model/policy.ts'
 import { certificateRows, instanceRows, leaseRows, nodeRows } from './machines.ts'
-import { eventRows, finalizerRows, namespaceRows, ownerRows } from './objects.ts'
+import { apiRows, eventRows, finalizerRows, namespaceRows, ownerRows } from './objects.ts'
 import type { Moment } from './row.ts'
 import { diskRows, volumeRows } from './storage.ts'
 import { historyRows, jobRows, podRows } from './workloads.ts'
@@ -19,6 +19,7 @@ const rowsOf: { [Need in ClusterNeed]: (section: ClusterSections[Need], moment: 
   volumes: volumeRows,
   certificates: certificateRows,
   namespaces: namespaceRows,
+  apis: apiRows,
   owners: ownerRows,
   finalizers: finalizerRows,
   disks: diskRows,

@@ -25,9 +25,11 @@ import { revisionHistoryBeyondLimit } from './cluster-gc/revision-history-beyond
 import { stuckFinalizer } from './cluster-gc/stuck-finalizer.ts'
 import { suspendedLeftover } from './cluster-gc/suspended-leftover.ts'
 import { terminatedPodsNearThreshold } from './cluster-gc/terminated-pods-near-threshold.ts'
+import { unansweredApiGroup } from './cluster-gc/unanswered-api-group.ts'
 import { unattachedDisk } from './cluster-gc/unattached-disk.ts'
 import { uncollectedCertificateRequest } from './cluster-gc/uncollected-certificate-request.ts'
 import { unrenewedLease } from './cluster-gc/unrenewed-lease.ts'
+import { unservedOwner } from './cluster-gc/unserved-owner.ts'
 import { volumeHeldInDeletion } from './cluster-gc/volume-held-in-deletion.ts'
 import { volumeNotDeleted } from './cluster-gc/volume-not-deleted.ts'
 import { invalidKubeletConfiguration } from './configuration/invalid-kubelet-configuration.ts'
@@ -164,6 +166,7 @@ export const rules: readonly Rule[] = [
   suspendedLeftover,
   terminatedPodsNearThreshold,
   truncatedImageList,
+  unansweredApiGroup,
   unattachedDisk,
   uncollectedCertificateRequest,
   unpinnedSandboxImage,
@@ -173,6 +176,7 @@ export const rules: readonly Rule[] = [
   unreadNode,
   unrenewedLease,
   unsafeEnforcedReservation,
+  unservedOwner,
   unsupportedVersion,
   unwatchedImagefs,
   unwatchedInodes,

@@ -11,6 +11,7 @@ import { customResourceRoutes, installedGroups } from './kubernetes/custom-resou
 import { apiGroups, apiVersions, coreResources, serverVersion } from './kubernetes/discovery.ts'
 import { disruptionBudgetRoutes, policyGroup } from './kubernetes/disruption-budgets.ts'
 import { eventsListing } from './kubernetes/events.ts'
+import { moreGroupRoutes, moreGroups } from './kubernetes/installed-groups.ts'
 import { type KubeletPath, kubeletAnswer } from './kubernetes/kubelet-proxy.ts'
 import { listParameters, listReply } from './kubernetes/lists.ts'
 import { objectReply } from './kubernetes/objects.ts'
@@ -24,12 +25,15 @@ export function kubernetesApi(cluster: WorldCluster, world: World): Api<User> {
     document('version', '/version', serverVersion(cluster.scenario.version)),
     ...[
       document('apiVersions', '/api', apiVersions),
-      document('apiGroups', '/apis', apiGroups([policyGroup, ...builtInGroups, ...installedGroups(cluster)])),
+      document('apiGroups', '/apis', apiGroups([policyGroup, ...builtInGroups, ...installedGroups(cluster), ...moreGroups(cluster)])),
       document('resources', '/api/v1', coreResources(coreLists)),
     ].map(onlyAuthenticated),
-    ...[...disruptionBudgetRoutes(cluster, world.at), ...customResourceRoutes(cluster), ...builtInRoutes(cluster, world.at)].map(
-      onlyAuthenticated,
-    ),
+    ...[
+      ...disruptionBudgetRoutes(cluster, world.at),
+      ...customResourceRoutes(cluster),
+      ...builtInRoutes(cluster, world.at),
+      ...moreGroupRoutes(cluster, world.at),
+    ].map(onlyAuthenticated),
     onlyAuthenticated(accessReview),
     {
       id: 'listNodes',

@@ -4,6 +4,7 @@ import { evictedPod, finishedPod, ordinaryPods, type PodProfile } from '#lab/nod
 import { GiB, type NodeProfile } from '#lab/nodes/profile.ts'
 import { profiledNode } from '#lab/nodes/profiled-node.ts'
 import { garbageEvents, garbageObjects } from './garbage-objects.ts'
+import { installedResources } from './leftover-objects.ts'
 import { type ExpectedRule, fixedNodes, type Scenario } from './scenario.ts'
 
 const cluster = 'garbage'
@@ -67,6 +68,8 @@ export const garbage: Scenario = {
       nodes: fixedNodes(Object.fromEntries(nodes.map(each => [each.profile.name, profiledNode(each.profile)]))),
       objects: garbageObjects(others, silent),
       events: garbageEvents,
+      installed: installedResources,
+      awayGroups: ['custom.metrics.k8s.io/v1beta1'],
       disks: [
         { volumeId: 'vol-0bbbbbbbbbbbbbbb1', sizeGiB: 200, madeHoursAgo: 2000 },
         { volumeId: 'vol-0bbbbbbbbbbbbbbb2', sizeGiB: 200, madeHoursAgo: 2 },
@@ -100,6 +103,7 @@ export const garbage: Scenario = {
       finding('leftover-taint', `Cluster ${cluster}`),
       finding('misplaced-owner', 'Namespace tenant'),
       finding('namespace-stuck-terminating', 'Namespace old-monitoring'),
+      finding('namespace-stuck-terminating', 'Namespace old-web'),
       finding('node-not-ready-long', `Cluster ${cluster}`),
       finding('node-without-instance', `Cluster ${cluster}`),
       finding('orphaned-dependent', 'Namespace canary'),
@@ -113,9 +117,11 @@ export const garbage: Scenario = {
       finding('stuck-finalizer', 'Namespace edge'),
       finding('suspended-leftover', 'Namespace old'),
       finding('terminated-pods-near-threshold', `Cluster ${cluster}`),
+      finding('unanswered-api-group', `Cluster ${cluster}`),
       finding('unattached-disk', `Cluster ${cluster}`),
       finding('uncollected-certificate-request', `Cluster ${cluster}`),
       finding('unrenewed-lease', `Cluster ${cluster}`),
+      finding('unserved-owner', 'Namespace pages'),
       finding('volume-held-in-deletion', 'Namespace queue'),
       finding('volume-not-deleted', 'Namespace scratch'),
     ],

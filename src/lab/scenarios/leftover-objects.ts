@@ -8,10 +8,10 @@ import {
   storageClassObject,
   volumeObject,
 } from '#lab/nodes/leftover-objects.ts'
-import { metadataOf, objectUid } from '#lab/nodes/object-metadata.ts'
+import { metadataOf, type Named, objectUid } from '#lab/nodes/object-metadata.ts'
 import { nodeNameOf } from '#lab/nodes/placement.ts'
 import type { RawObject } from '#model/record.ts'
-import { fixedObjects, type ObjectSource } from './scenario.ts'
+import { fixedObjects, type InstalledResource, type ObjectSource } from './scenario.ts'
 
 const deployment = (name: string, uid?: string) => ({ apiVersion: 'apps/v1', kind: 'Deployment', name, ...(uid && { uid }) })
 const pod = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', name })
@@ -82,6 +82,21 @@ const namespaces = (at: string): RawObject[] => [
       },
     },
   }),
+  // What is left of it nobody lists.
+  namespaceObject(at, {
+    name: 'old-web',
+    deletedHoursAgo: 70,
+    holds: {
+      NamespaceContentRemaining: {
+        reason: 'SomeResourcesRemain',
+        message: 'Some resources are remaining: sites.web.example.com has 1 resource instances',
+      },
+      NamespaceFinalizersRemaining: {
+        reason: 'SomeFinalizersRemain',
+        message: 'Some content in the namespace has finalizers remaining: web.example.com/unpublish in 1 resource instances',
+      },
+    },
+  }),
   namespaceObject(at, { name: 'kept-going-now', deletedHoursAgo: 0.05 }),
   namespaceObject(at, { name: 'shop' }),
 ]
@@ -93,6 +108,13 @@ export const leftoverDeployments = (at: string): RawObject[] => [
   bareDeployment(at, { namespace: 'legacy', name: 'portal', deletedHoursAgo: 50, finalizers: ['foregroundDeletion'] }),
   bareDeployment(at, { namespace: 'legacy', name: 'kept-portal', deletedHoursAgo: 0.1, finalizers: ['foregroundDeletion'] }),
   bareDeployment(at, { namespace: 'stray', name: 'api', createdHoursAgo: 300 }),
+  // Blogs are gone with their CustomResourceDefinition; Sites are there.
+  bareDeployment(at, { namespace: 'pages', name: 'render-blog', owner: { apiVersion: 'web.example.com/v1', kind: 'Blog', name: 'news' } }),
+  bareDeployment(at, {
+    namespace: 'pages',
+    name: 'kept-render-site',
+    owner: { apiVersion: 'web.example.com/v1', kind: 'Site', name: 'kept-home' },
+  }),
 ]
 
 export const leftoverReplicaSets = (at: string): RawObject[] => [
@@ -129,3 +151,24 @@ export const leftoverObjects: Record<string, ObjectSource> = {
     { metadata: metadataOf('Secret', at, { namespace: 'legacy', name: 'kept-token' }), data: { token: 'bGFiLXNlY3JldC1kYXRh' } },
   ]),
 }
+
+const siteObject = (at: string, site: Named): RawObject => ({
+  metadata: { ...metadataOf('Site', at, site), annotations: { 'example.com/token': 'lab-secret-site' } },
+  spec: { password: 'lab-secret-site' },
+})
+
+/** Of groups that nothing lists unless somebody asks for it; who would take that finalizer away nobody knows. */
+export const installedResources: readonly InstalledResource[] = [
+  {
+    ...{ group: 'web.example.com', version: 'v1', plural: 'sites', kind: 'Site', isNamespaced: true },
+    objects: fixedObjects(at => [
+      siteObject(at, { namespace: 'old-web', name: 'front', deletedHoursAgo: 70, finalizers: ['web.example.com/unpublish'] }),
+      siteObject(at, { namespace: 'pages', name: 'kept-leaving', deletedHoursAgo: 0.2, finalizers: ['web.example.com/unpublish'] }),
+      siteObject(at, { namespace: 'pages', name: 'kept-home', finalizers: ['web.example.com/unpublish'] }),
+    ]),
+  },
+  {
+    ...{ group: 'metrics.k8s.io', version: 'v1beta1', plural: 'nodes', kind: 'NodeMetrics', isNamespaced: false, isStored: false },
+    objects: fixedObjects(() => []),
+  },
+]

@@ -1,6 +1,8 @@
 /** Replays the control plane's collectors over a cluster's records as they come; of each object only what a section keeps of it stays. */
 import { featuresOf } from '#facts/kubelet/features.ts'
+import { discoveryResource, readForNodes } from '#facts/kubernetes/discovery.ts'
 import { isGarbageResource, podResource } from '#facts/kubernetes/garbage-resources.ts'
+import { type ApiResources, apiResources } from '#model/api-resources.ts'
 import type { ClusterNeed, ClusterPrediction, ClusterSections } from '#model/cluster-garbage.ts'
 import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject, type ReadError } from '#model/record.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
@@ -34,6 +36,8 @@ export function openClusterReplay(): ClusterReplay {
 const needs = Object.keys(sections) as ClusterNeed[]
 /** By resource, the sections that want it. */
 const takers: ReadonlyMap<string, readonly ClusterNeed[]> = takersOf()
+/** Those that want whatever no section knows by name. */
+const takersOfOthers = needs.filter(need => sections[need].takesOthers)
 
 function takersOf(): Map<string, ClusterNeed[]> {
   const found = new Map<string, ClusterNeed[]>()
@@ -50,6 +54,8 @@ class Cluster {
   #eks: RawObject | null = null
   #errors: readonly ReadError[] = []
   readonly #nodes: RawObject[] = []
+  /** APIResourceLists. */
+  readonly #lists: RawObject[] = []
   #nodesWithoutPods = 0
   #newestKubelet: string | null = null
 
@@ -64,8 +70,8 @@ class Cluster {
   }
 
   takeObjects({ resource, items }: ObjectsRecord): void {
-    if (!isGarbageResource(resource) && resource !== 'events') return
     this.#read.add(resource)
+    if (resource === discoveryResource) this.#lists.push(...items)
     for (const item of items) this.#take(resource, item)
   }
 
@@ -78,21 +84,22 @@ class Cluster {
   }
 
   #take(resource: string, object: RawObject): void {
-    for (const need of takers.get(resource) ?? []) this.#open[need].take(resource, object)
+    for (const need of takers.get(resource) ?? takersOfOthers) this.#open[need].take(resource, object)
   }
 
   /** Null where nobody asked for any of it, as in a snapshot of nodes alone. */
   tell(takenAt: string): ClusterPrediction | null {
     const failed = this.#failed()
-    const resources = this.#resources(failed)
-    if (Object.keys(resources).length === 0) return null
+    const apis = apiResources(this.#lists)
+    const resources = this.#resources(failed, apis)
+    if (!Object.keys(resources).some(isGarbageResource)) return null
     const told = { cluster: this.#name, at: takenAt, eks: this.#eks, resources }
     const missing: ClusterPrediction['missing'] = {}
     const doubts: ClusterPrediction['doubts'] = {}
-    const context = this.#context(takenAt, resources)
+    const context = this.#context(takenAt, resources, apis)
     const known: Partial<Record<ClusterNeed, unknown>> = {}
     for (const need of needs) {
-      const { resources: of, also = [], needsNodes = false } = sections[need]
+      const { resources: of, also = [], takesOthers = false, needsNodes = false } = sections[need]
       if (needsNodes && context.nodes === null) {
         known[need] = null
         missing[need] = 'nodes: not all of them are known'
@@ -102,7 +109,8 @@ class Cluster {
       const reasons = of.flatMap(resource => failed.get(resource) ?? [])
       known[need] = unread.length > 0 ? null : this.#open[need].tell(context)
       if (unread.length > 0 && reasons.length > 0) missing[need] = reasons.join('; ')
-      const open = [...of, ...also].flatMap(resource => failed.get(resource) ?? [])
+      const others = takesOthers ? Object.keys(resources).filter(resource => !isGarbageResource(resource)) : []
+      const open = [...of, ...also, ...others].flatMap(resource => failed.get(resource) ?? [])
       if (unread.length === 0 && open.length > 0) doubts[need] = open.join('; ')
     }
     if (known.pods && doubts.pods === undefined && this.#nodesWithoutPods > 0)
@@ -118,12 +126,15 @@ class Cluster {
   }
 
   /** What was asked for, and why it was not had. */
-  #resources(failed: ReadonlyMap<string, string>): ClusterPrediction['resources'] {
-    const asked = [...new Set([...this.#read, ...failed.keys()])].filter(isGarbageResource).toSorted()
+  #resources(failed: ReadonlyMap<string, string>, { served }: ApiResources): ClusterPrediction['resources'] {
+    // What fails is not always a list.
+    const lists = new Set([...served.map(({ resource }) => resource), ...this.#read])
+    const isAsked = (resource: string) => isGarbageResource(resource) || (lists.has(resource) && !readForNodes.has(resource))
+    const asked = [...new Set([...this.#read, ...failed.keys()])].filter(isAsked).toSorted()
     return Object.fromEntries(asked.map(resource => [resource, failed.get(resource) ?? null]))
   }
 
-  #context(takenAt: string, resources: ClusterPrediction['resources']): SectionContext {
+  #context(takenAt: string, resources: ClusterPrediction['resources'], apis: ApiResources): SectionContext {
     const isListed = this.#nodes.length > 0 && !this.#errors.some(({ what }) => what === 'nodes')
     const version = textAt(this.#eks, 'version')
     return {
@@ -131,6 +142,8 @@ class Cluster {
       features: featuresOf(version ?? this.#newestKubelet),
       eks: this.#eks,
       nodes: isListed ? this.#nodes : null,
+      apis: resources[discoveryResource] === null ? apis : null,
+      wasAsked: resource => readForNodes.has(resource) || Object.hasOwn(resources, resource),
       isWhole: resource => this.#read.has(resource) && resources[resource] === null,
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
     }

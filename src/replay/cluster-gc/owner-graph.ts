@@ -30,6 +30,8 @@ export interface OwnerGraphInput {
   listed: readonly ListedKind[]
   /** All kinds that the API server has; null where that is not known. */
   served: readonly ServedKind[] | null
+  /** Versions of groups that it has and that did not say their kinds: `custom.metrics.k8s.io/v1beta1`. */
+  unanswered?: ReadonlySet<string>
 }
 
 export interface OwnedObject extends ObjectMetadata {
@@ -66,7 +68,7 @@ interface KnownKind {
   byName: Map<string, OwnedObject> | null
 }
 
-export function ownerGraph({ listed, served }: OwnerGraphInput, features: KubeletFeatures): OwnerGraph {
+export function ownerGraph({ listed, served, unanswered }: OwnerGraphInput, features: KubeletFeatures): OwnerGraph {
   const monitored = listed.filter(kind => !isIgnored(kind, features))
   const objects = monitored.flatMap(objectsOf)
   const byUid = new Map(objects.map(object => [object.uid, object]))
@@ -74,8 +76,9 @@ export function ownerGraph({ listed, served }: OwnerGraphInput, features: Kubele
   const dependents = groupBy(links, ({ uid }) => uid)
   const kinds = kindsOf(listed, served)
 
+  const isServedKnown = (apiVersion: string) => served !== null && !unanswered?.has(apiVersion)
   const classify = (object: OwnedObject) =>
-    object.ownerReferences.map(reference => ({ reference, is: classOf(object, reference, kinds, served !== null, byUid) }))
+    object.ownerReferences.map(reference => ({ reference, is: classOf(object, reference, kinds, isServedKnown, byUid) }))
 
   return {
     objects,
@@ -121,11 +124,11 @@ function classOf(
   object: OwnedObject,
   reference: OwnerReference,
   kinds: ReadonlyMap<string, KnownKind>,
-  isServedKnown: boolean,
+  isServedKnown: (apiVersion: string) => boolean,
   byUid: ReadonlyMap<string, OwnedObject>,
 ): ReferenceClass {
   const kind = kinds.get(kindKey(reference))
-  if (!kind) return isServedKnown ? 'unserved' : 'unknown'
+  if (!kind) return isServedKnown(reference.apiVersion) ? 'unserved' : 'unknown'
   if (object.namespace === '' && kind.isNamespaced) return 'namespaced-owner'
   if (!kind.byName) return 'unknown'
   const owner = kind.byName.get(nameKey(kind.isNamespaced ? object.namespace : '', reference.name))

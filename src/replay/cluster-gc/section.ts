@@ -1,5 +1,6 @@
 /** What a section of the cluster's garbage is: it keeps the little that its replays need of objects as they come, and tells at the end what they say. */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { ApiResources } from '#model/api-resources.ts'
 import type { ClusterNeed, ClusterSections } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
 
@@ -11,6 +12,10 @@ export interface SectionContext {
   eks: RawObject | null
   /** Slim Node objects (`slimNode`); null where not all of them were read. */
   nodes: readonly RawObject[] | null
+  /** What the API server has; null: not read, or not all of it. */
+  apis: ApiResources | null
+  /** Whether somebody asked for a resource, had or not. */
+  wasAsked(resource: string): boolean
   /** Whether the list of a resource was read to its end. */
   isWhole(resource: string): boolean
   /** Whether the pods of every node were read. */
@@ -22,6 +27,8 @@ export interface Section<Need extends ClusterNeed> {
   resources: readonly string[]
   /** What it takes besides, where it was read: of these it does without. */
   also?: readonly string[]
+  /** It takes whatever else was read of the cluster, too. */
+  takesOthers?: true
   /** It stands on the list of nodes, too: without the whole of it nothing is known. */
   needsNodes?: true
   open(): OpenSection<ClusterSections[Need]>

@@ -146,10 +146,11 @@ function whoseText({ whose, whoseLeftOut, count }: GarbageRow): string {
 function coverageText({ document: { clusters } }: AuditReport): string {
   const asked = clusters.flatMap(({ coverage }) => coverage.clusterGc ?? [])
   if (asked.length === 0) return 'No cluster was looked through for garbage (policy clusterGarbage).'
-  const sum = (of: (one: { lists: number; read: number }) => number) => asked.reduce((total, one) => total + of(one), 0)
+  const sum = (of: (one: (typeof asked)[number]) => number) => asked.reduce((total, one) => total + of(one), 0)
+  const notSwept = asked.reduce((total, one) => total + (one.notSwept?.count ?? 0), 0)
   const of = clusters.length > asked.length ? ` of ${formatCount(clusters.length)}` : ''
   return `${formatCount(asked.length)}${of} ${clusters.length === 1 ? 'cluster' : 'clusters'} looked through, ${formatCount(sum(({ read }) => read))} of ${counted(
     sum(({ lists }) => lists),
     'list',
-  )} read to the end.`
+  )} read to the end.${notSwept === 0 ? '' : ` What finalizers hold was not looked for in ${counted(notSwept, 'other kind')} of objects (policy clusterGarbage.sweep).`}`
 }

@@ -121,7 +121,9 @@ describe('certificate requests', () => {
 })
 
 describe('owners', () => {
-  const owners = (more: Partial<OwnerGarbage>) => ({ owners: { dangling: [], misplaced: [], blocked: [], orphaned: [], ...more } })
+  const owners = (more: Partial<OwnerGarbage>) => ({
+    owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned: [], ...more },
+  })
   const group = { kind: 'ConfigMap', namespace: 'shop', count: 12, names: ['a', 'b', 'c', 'd', 'e'], createdMs: hoursBefore(24) }
 
   it('count all that are alike, and name the first', () => {
@@ -149,6 +151,7 @@ describe('owners', () => {
 describe('stuck-finalizer', () => {
   const held = (finalizers: HeldObject['finalizers'], more: Partial<HeldObject> = {}) => ({
     finalizers: {
+      notSwept: [],
       held: [{ resource: 'nodes', kind: 'Node', namespace: '', name: 'ip-1', sinceMs: hoursBefore(30), finalizers, ...more }],
     },
   })

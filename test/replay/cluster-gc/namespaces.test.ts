@@ -30,6 +30,7 @@ describe('namespaceDeletion', () => {
         { condition: 'NamespaceContentRemaining', reason: '', message: '' },
         { condition: 'NamespaceFinalizersRemaining', reason: 'R', message: 'M' },
       ],
+      ...{ remaining: [], held: [], unanswered: [] },
       finalizers: ['kubernetes', 'example.com/keep'],
       mayWaitForPods: false,
     })
@@ -42,6 +43,35 @@ describe('namespaceDeletion', () => {
     { version: 'v1.33.0', given: namespace([condition('NamespaceContentRemaining')]), mayWaitForPods: false },
   ])('$version may wait for pods without a word: $mayWaitForPods', ({ version, given, mayWaitForPods }) => {
     expect(namespaceDeletion(given, featuresOf(version))?.mayWaitForPods).toBe(mayWaitForPods)
+  })
+
+  it('takes out of their words what remains, what holds it, and who did not answer', () => {
+    const said = (type: string, message: string) => condition(type, 'True', { reason: 'R', message })
+    const conditions = [
+      said(
+        'NamespaceContentRemaining',
+        'Some resources are remaining: pods. has 2 resource instances, widgets.example.com has 31 resource instances',
+      ),
+      said(
+        'NamespaceFinalizersRemaining',
+        'Some content in the namespace has finalizers remaining: example.com/f in 31 resource instances, keep in 1 resource instances',
+      ),
+      said(
+        'NamespaceDeletionDiscoveryFailure',
+        'Discovery failed for some groups, 2 failing: unable to retrieve the complete list of server APIs: metrics.k8s.io/v1beta1: stale GroupVersion discovery: metrics.k8s.io/v1beta1, a.example.com/v1: the server is currently unable to handle the request',
+      ),
+    ]
+    expect(namespaceDeletion(namespace(conditions), featuresOf('v1.37.0'))).toMatchObject({
+      remaining: [
+        { resource: 'pods', count: 2 },
+        { resource: 'widgets.example.com', count: 31 },
+      ],
+      held: [
+        { finalizer: 'example.com/f', count: 31 },
+        { finalizer: 'keep', count: 1 },
+      ],
+      unanswered: ['a.example.com/v1', 'metrics.k8s.io/v1beta1'],
+    })
   })
 
   it('is none of a namespace that stays', () => {

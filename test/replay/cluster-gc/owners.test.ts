@@ -31,9 +31,12 @@ const listedOf = (lists: Partial<Record<Kind, unknown[]>>): ListedKind[] =>
   (['Node', 'Pod', 'ReplicaSet'] as const).map(kind => ({ ...kinds[kind], items: lists[kind] ?? [] }))
 const served: ServedKind[] = [kinds.Node, kinds.Pod, kinds.ReplicaSet]
 
-const collected = (lists: Partial<Record<Kind, unknown[]>>, options: { served?: ServedKind[] | null; version?: string } = {}) =>
+const collected = (
+  lists: Partial<Record<Kind, unknown[]>>,
+  options: { served?: ServedKind[] | null; unanswered?: ReadonlySet<string>; version?: string } = {},
+) =>
   collectGarbage(
-    { listed: listedOf(lists), served: options.served === undefined ? served : options.served },
+    { listed: listedOf(lists), served: options.served === undefined ? served : options.served, unanswered: options.unanswered },
     featuresOf(options.version ?? 'v1.37.0'),
   )
 const of = (name: string, answers: ReturnType<typeof collected>) => {
@@ -184,6 +187,8 @@ describe('an owner that was not listed', () => {
     expect(of('p', collected(lists, { served: [...served, older] }))?.references).toEqual(['solid'])
     expect(of('p', collected(lists))?.references).toEqual(['unserved'])
     expect(of('p', collected(lists, { served: null }))?.references).toEqual(['unknown'])
+    const unanswered = new Set(['apps/v1beta2'])
+    expect(of('p', collected(lists, { served, unanswered }))?.references).toEqual(['unknown'])
     const otherGroup = { ...kinds.ReplicaSet, apiVersion: 'other/v1' }
     const foreign = { ReplicaSet: [owner], Pod: [object('p', [ownedBy('ReplicaSet', 'web', { apiVersion: 'other/v1' })])] }
     expect(of('p', collected(foreign, { served: [...served, otherGroup] }))?.references).toEqual(['unknown'])

@@ -6,7 +6,7 @@ import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 
-const none = { dangling: [], misplaced: [], orphaned: [] }
+const none = { dangling: [], unserved: [], misplaced: [], orphaned: [] }
 const waiting = (hoursAgo: number): OwnerGarbage['blocked'][number] => ({
   ...{ kind: 'Deployment', namespace: 'shop', name: 'cart', sinceMs: hoursBefore(hoursAgo) },
   dependents: [{ kind: 'ReplicaSet', namespace: 'shop', count: 1, names: ['cart-5f7d'], createdMs: hoursBefore(900) }],

@@ -10,7 +10,7 @@ const group = (hoursAgo: number): OwnerGarbage['dangling'][number] => ({
   ...{ kind: 'ReplicaSet', namespace: 'shop', count: 1, names: ['cart-5f7d'], createdMs: hoursBefore(hoursAgo) },
   ...{ owner: 'Deployment cart', isReplaced: true },
 })
-const none = { misplaced: [], blocked: [], orphaned: [] }
+const none = { unserved: [], misplaced: [], blocked: [], orphaned: [] }
 
 export const danglingOwner = clusterRule({
   id: 'dangling-owner',

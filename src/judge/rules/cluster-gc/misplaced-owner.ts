@@ -5,7 +5,7 @@ import { owned, totalOf } from '#judge/owned.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
-const none = { dangling: [], blocked: [], orphaned: [] }
+const none = { dangling: [], unserved: [], blocked: [], orphaned: [] }
 const group = { kind: 'PersistentVolumeClaim', namespace: 'shared', count: 2, names: ['a', 'b'], createdMs: hoursBefore(5) }
 
 export const misplacedOwner = clusterRule({

@@ -19,6 +19,7 @@ const going = (hoursAgo: number): Terminating => ({
         'Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: custom.metrics.k8s.io/v1beta1: stale GroupVersion discovery',
     },
   ],
+  ...{ remaining: [], held: [], unanswered: ['custom.metrics.k8s.io/v1beta1'] },
   finalizers: ['kubernetes'],
   mayWaitForPods: false,
 })
@@ -44,9 +45,8 @@ export const namespaceStuckTerminating = clusterRule({
       .filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
       .toSorted((a, b) => byText(a.namespace, b.namespace))
     for (const found of left) {
-      const { namespace, sinceMs, holds } = found
+      const { namespace, sinceMs, holds, remaining, held, unanswered } = found
       const others = finalizersOf(found)
-      const isDiscovery = holds.some(({ condition }) => condition === 'NamespaceDeletionDiscoveryFailure')
       yield {
         subject: { kind: 'Namespace', namespace: null, name: namespace },
         count: 1,
@@ -54,11 +54,34 @@ export const namespaceStuckTerminating = clusterRule({
         consequence: `${namespace} has been going for ${span(nowMs - sinceMs)}: ${whyNamespaceStays(found)}.`,
         evidence: [
           ...holds.map(({ condition, message }) => ({ what: condition, value: message })),
+          ...told('API groups that do not answer', unanswered),
+          ...told(
+            'what remains',
+            remaining.map(({ resource, count }) => `${resource}: ${count}`),
+          ),
+          ...told(
+            'finalizers of that',
+            held.map(({ finalizer, count }) => `${finalizer}: ${count}`),
+          ),
           ...(others.length > 0 ? [{ what: 'spec.finalizers', value: others.join(', ') }] : []),
           ...oldest([sinceMs], nowMs, 'was deleted'),
         ],
-        commands: [isDiscovery ? kubectl('get', 'apiservices') : kubectl('get', 'namespace', namespace, '-o', 'yaml')],
+        commands: [
+          ...unanswered.slice(0, shown).map(version => kubectl('get', 'apiservice', apiService(version), '-o', 'yaml')),
+          ...remaining.slice(0, shown).map(({ resource }) => kubectl('get', resource, '-n', namespace, '-o', 'yaml')),
+          kubectl('get', 'namespace', namespace, '-o', 'yaml'),
+        ],
       }
     }
   },
 })
+
+const shown = 3
+
+const told = (what: string, words: readonly string[]) =>
+  words.length === 0
+    ? []
+    : [{ what, value: `${words.slice(0, 10).join(', ')}${words.length > 10 ? ` and ${words.length - 10} more` : ''}` }]
+
+/** `v1beta1.custom.metrics.k8s.io`. Source: kube-aggregator, APIService names. */
+const apiService = (groupVersion: string): string => groupVersion.split('/').toReversed().join('.')

@@ -5,7 +5,7 @@ import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 
-const none = { dangling: [], misplaced: [], blocked: [] }
+const none = { dangling: [], unserved: [], misplaced: [], blocked: [] }
 const orphan = (hoursAgo: number): OwnerGarbage['orphaned'][number] => ({
   ...{ kind: 'ReplicaSet', namespace: 'shop', name: 'cart-5f7d', controllerKind: 'Deployment' },
   ...{ createdMs: hoursBefore(hoursAgo), replicas: 2 },

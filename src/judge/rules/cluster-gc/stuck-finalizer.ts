@@ -24,7 +24,7 @@ export const stuckFinalizer = clusterRule({
       'k8s.io/apimachinery pkg/apis/meta/v1 ObjectMeta.Finalizers',
     ],
   },
-  examples: { bad: { finalizers: { held: [held(50)] } }, good: { finalizers: { held: [held(1)] } } },
+  examples: { bad: { finalizers: { held: [held(50)], notSwept: [] } }, good: { finalizers: { held: [held(1)], notSwept: [] } } },
 
   *judge({ cluster, at, finalizers: { held } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)

@@ -6,14 +6,14 @@ import { Refusal } from '#lab/api.ts'
 
 export interface User {
   username: string
-  /** `verb resource`, `get nodes/proxy`, `list nodepools.karpenter.sh`. */
+  /** `verb resource`, `get nodes/proxy`, `list nodepools.karpenter.sh`, `list *.karpenter.sh`, `list *.*`. */
   rights: readonly string[]
 }
 
 export const anonymous: User = { username: 'system:anonymous', rights: [] }
 
 export const isGranted = ({ rights }: User, verb: string, resource: string, group: string): boolean =>
-  rights.includes(`${verb} ${resource}${group && `.${group}`}`)
+  [`${verb} ${resource}${group && `.${group}`}`, `${verb} *${group && `.${group}`}`, `${verb} *.*`].some(right => rights.includes(right))
 
 /** @throws Refusal 403 when the user may not do that. */
 export function authorize(

@@ -14,7 +14,7 @@ const parts = ({ resource }: GarbageResource) => {
 
 const apiResource = (resource: GarbageResource): object => {
   const { objectKind: kind, isNamespaced: namespaced } = resource
-  return { name: parts(resource).plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['list'] }
+  return { name: parts(resource).plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: ['delete', 'get', 'list'] }
 }
 
 const groups = [...new Set(garbageResources.map(resource => parts(resource).group))].filter(group => group !== '')

@@ -1,6 +1,7 @@
-/** Whatever is in deletion and held by finalizers, of all that was listed; pods, volumes and claims have sections of their own. */
+/** Whatever is in deletion and held by finalizers, of all that was listed or swept; pods, volumes and claims have sections of their own. */
+import { isCollectable } from '#facts/kubernetes/discovery.ts'
 import { finalizerController } from '#facts/kubernetes/finalizers.ts'
-import { garbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
+import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
 import { integerAt, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
@@ -13,10 +14,11 @@ const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistent
 export const finalizers: Section<'finalizers'> = {
   resources: [],
   also: garbageResources.map(({ resource }) => resource).filter(resource => !elsewhere.has(resource)),
+  takesOthers: true,
   open: () => new Finalizers(),
 }
 
-type Held = Omit<HeldObject, 'finalizers'> & { names: readonly string[] }
+type Held = Omit<HeldObject, 'finalizers' | 'kind'> & { names: readonly string[] }
 
 /** Workloads of which controllers are made. */
 const workloads: ReadonlySet<string> = new Set(['deployments.apps', 'statefulsets.apps'])
@@ -38,7 +40,7 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
     if (held) this.#held.push(held)
   }
 
-  tell({ nodes, eks, isWhole }: SectionContext): FinalizerGarbage {
+  tell({ nodes, eks, apis, isWhole, wasAsked }: SectionContext): FinalizerGarbage {
     const all = [...this.#held, ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? [])]
     const areWorkloadsKnown = [...workloads].every(isWhole)
     const isAutoMode = objectAt(eks, 'computeConfig')?.enabled === true
@@ -52,7 +54,14 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
       if (!areWorkloadsKnown || (isRunByAutoMode && isAutoMode)) return { finalizer, controller, state: 'unknown' }
       return { finalizer, controller, state: found.length > 0 ? 'stopped' : 'absent' }
     }
-    return { held: all.map(({ names, ...object }) => ({ ...object, finalizers: names.map(told) })) }
+    const kinds = new Map(apis?.served.toReversed().map(({ resource, kind }) => [resource, kind]))
+    const kindOf = (resource: string) =>
+      garbageResource(resource)?.objectKind ?? kinds.get(resource) ?? (resource === 'nodes' ? 'Node' : resource)
+    const left = apis?.served.filter(each => isCollectable(each) && !wasAsked(each.resource) && each.resource !== podResource.resource)
+    return {
+      held: all.map(({ names, ...object }) => ({ ...object, kind: kindOf(object.resource), finalizers: names.map(told) })),
+      notSwept: left ? [...new Set(left.map(({ resource }) => resource))].toSorted() : null,
+    }
   }
 }
 
@@ -61,5 +70,5 @@ function heldObject(resource: string, object: RawObject): Held | null {
   const metadata = parseMetadata(object)
   if (!metadata || metadata.deletedMs === null || metadata.finalizers.length === 0) return null
   const { namespace, name, deletedMs: sinceMs, finalizers: names } = metadata
-  return { resource, kind: garbageResource(resource)?.objectKind ?? 'Node', namespace, name, sinceMs, names }
+  return { resource, namespace, name, sinceMs, names }
 }

@@ -1,5 +1,6 @@
 import type { ClusterNeed } from '#model/cluster-garbage.ts'
 import type { Section } from '#replay/cluster-gc/section.ts'
+import { apis } from './apis.ts'
 import { certificates } from './certificates.ts'
 import { disks } from './disks.ts'
 import { events } from './events.ts'
@@ -25,6 +26,7 @@ export const sections: { readonly [Need in ClusterNeed]: Section<Need> } = {
   volumes,
   certificates,
   namespaces,
+  apis,
   owners,
   finalizers,
   disks,

@@ -3,6 +3,7 @@
  * collector treats them alike. Pods come before their owners are listed, so an owner that went meanwhile would look as if it had been gone for long:
  * of pods only those count that are going themselves, and hold their owners.
  */
+import { discoveryResource } from '#facts/kubernetes/discovery.ts'
 import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import type { OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
@@ -31,7 +32,7 @@ const asked = [podResource, ...garbageResources].map(({ resource }) => resource)
 
 export const owners: Section<'owners'> = {
   resources: [],
-  also: asked,
+  also: [...asked, discoveryResource],
   open: () => new Owners(),
 }
 
@@ -51,6 +52,7 @@ class Owners implements OpenSection<OwnerGarbage> {
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
 
   take(resource: string, object: RawObject): void {
+    if (resource === discoveryResource) return
     const metadata = objectAt(object, 'metadata')
     const references = listAt(metadata, 'ownerReferences')
     // One that goes stands for itself.
@@ -97,7 +99,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     })
   }
 
-  tell({ nodes, features, isWhole }: SectionContext): OwnerGarbage {
+  tell({ nodes, apis, features, isWhole }: SectionContext): OwnerGarbage {
     const byUid = new Map([...this.#groups.values()].map(group => [uidOf(group.item), group]))
     const dependents = Map.groupBy(byUid.values(), ({ resource }) => resource)
     // Whole kinds come last: of a kind that stands twice it counts what all of them are.
@@ -114,10 +116,11 @@ class Owners implements OpenSection<OwnerGarbage> {
       ),
       ...(nodes === null ? [] : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
     ]
-    const collected = collectGarbage({ listed, served: null }, features)
+    const collected = collectGarbage({ listed, served: apis?.served ?? null, unanswered: apis?.unanswered }, features)
     const groupOf = (object: OwnedObject): OwnedGroup => strip(byUid.get(object.uid)) ?? alone(object)
     return {
       dangling: collected.flatMap(each => dangling(each, groupOf(each.object)) ?? []),
+      unserved: collected.flatMap(each => unserved(each, groupOf(each.object)) ?? []),
       misplaced: collected.flatMap(each => misplaced(each, groupOf(each.object)) ?? []),
       blocked: collected.flatMap(each => blocked(each, groupOf) ?? []),
       orphaned: this.#orphaned,
@@ -154,6 +157,13 @@ function dangling({ object, references, action, certainty }: CollectedObject, gr
   if (!first || action !== 'delete' || certainty !== 'certain' || object.deletedMs !== null) return null
   if (!references.every(({ is }) => is === 'absent' || is === 'other-uid')) return null
   return { ...group, owner: ownerOf(first), isReplaced: first.is === 'other-uid' }
+}
+
+/** One that cannot be looked up is enough: of the others nobody asks any more. */
+function unserved({ object, references, action }: CollectedObject, group: OwnedGroup): OwnerGarbage['unserved'][number] | null {
+  const found = references.find(({ is }) => is === 'unserved')
+  if (!found || action !== 'retry' || object.deletedMs !== null) return null
+  return { ...group, owner: ownerOf(found), apiVersion: found.reference.apiVersion }
 }
 
 function misplaced({ references }: CollectedObject, group: OwnedGroup): OwnerGarbage['misplaced'][number] | null {

@@ -4,7 +4,7 @@ import { s3ReadPermissions } from '#clients/s3.ts'
 import { type Account, type IamPolicy, type IamStatement, iamStatements, outputGrants } from '#facts/aws/iam.ts'
 import type { InspectOutput } from '#facts/aws/inspect-output.ts'
 import { logPermissions, networkPermissions, schedulePermissions, tracePermissions } from '#facts/aws/service-permissions.ts'
-import { clusterRole } from '#facts/kubernetes/rbac.ts'
+import { clusterRole, type ServiceAccount } from '#facts/kubernetes/rbac.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import {
   agentStatements,
@@ -18,6 +18,8 @@ import {
   readerStatements,
   remediatorStatements,
 } from './permissions.ts'
+
+export type { ServiceAccount }
 
 /** Who is let into a cluster, and whose clusters they are. */
 export interface Applied extends Account {
@@ -39,22 +41,25 @@ const exampleOutput: InspectOutput = { bucket: 'highwater-answers', prefix: 'nod
 
 const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
 
-/** ClusterRoles and bindings, for `kubectl apply -f -`. */
-export const manifests = (mode: ReadMode): string =>
+/** ClusterRoles and bindings, for `kubectl apply -f -`. @param account  of the cluster itself, whose pods read it; null: the groups of access entries */
+export const manifests = (mode: ReadMode, account: ServiceAccount | null = null): string =>
   identitiesOf(mode)
     .flatMap(identity =>
       roleManifests(
         identity,
         kubernetesRights(mode, identity).map(({ right }) => right),
+        identity === 'reader' ? account : null,
       ),
     )
     .join('---\n')
 
 /** Of one identity, with just these rights. */
-export const roleManifests = (identity: IdentityName, rights: readonly string[]): string[] => rolesOf(identityNames[identity], rights)
+export const roleManifests = (identity: IdentityName, rights: readonly string[], account: ServiceAccount | null = null): string[] =>
+  rolesOf(identityNames[identity], rights, account)
 
-/** Of a group of that name. */
-export const rolesOf = (name: string, rights: readonly string[]): string[] => clusterRole(name, rights).map(yamlOf)
+/** Of a group of that name, or of a service account. */
+export const rolesOf = (name: string, rights: readonly string[], account: ServiceAccount | null = null): string[] =>
+  clusterRole(name, rights, account).map(yamlOf)
 
 /** Lists of plain words on one line. */
 function yamlOf(object: object): string {

@@ -88,7 +88,7 @@ export function parseText(value: string): string {
 }
 
 /** A cluster does not know its own name. */
-function parseClusterName(text: string): string {
+export function parseClusterName(text: string): string {
   if (!/^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$/.test(text))
     throw new InvalidArgumentError('Letters, digits, dots, dashes and underscores, up to 100, the first a letter or a digit.')
   return text

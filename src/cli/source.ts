@@ -60,13 +60,19 @@ async function namedEndpoints(options: PlaceOptions & { cluster?: string[] }, po
     throw new OperatorError(
       `--region chooses EKS clusters, ${given} ${others}: give one or the other; beside ${isByFile ? 'a kubeconfig' : 'it'} it names the one region in which the modes ssm and both ask SSM`,
     )
-  // Loaded only here: client-node is large, and most runs need none of it.
-  const { inClusterEndpoint, kubeconfigEndpoint } = await import('#clients/kubeconfig.ts')
-  if (options.inCluster !== undefined) return [await inClusterEndpoint(options.inCluster)]
+  // Loaded only where it is needed: client-node is large, and most runs need none of it.
+  if (options.inCluster !== undefined) return [await endpointAround(options.inCluster)]
+  const { kubeconfigEndpoint } = await import('#clients/kubeconfig.ts')
   const contexts = options.context.length === 0 ? [null] : [...new Set(options.context)]
   const endpoints = []
   for (const context of contexts) endpoints.push(await kubeconfigEndpoint(options.kubeconfig ?? null, context))
   return endpoints
+}
+
+/** The cluster in whose pod this runs. @throws OperatorError */
+export async function endpointAround(name: string): Promise<NamedEndpoint> {
+  const { inClusterEndpoint } = await import('#clients/kubeconfig.ts')
+  return inClusterEndpoint(name)
 }
 
 /** Records of a saved snapshot. @throws OperatorError when options that only a live fleet has are given too. */

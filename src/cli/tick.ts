@@ -4,18 +4,21 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { everything } from '#model/selection.ts'
+import { kubeconfigFleet } from '#pipeline/fleet.ts'
 import { openRunWatch } from '#pipeline/run-watch.ts'
 import { runService } from '#pipeline/service.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { minuteOf, tickOf } from '#pipeline/tick.ts'
 import { parsePolicy } from '#policy.ts'
 import { parseSettings } from '#settings.ts'
-import { parseDeadline } from './options.ts'
+import { parseClusterName, parseDeadline } from './options.ts'
+import { endpointAround } from './source.ts'
 import { clean } from './terminal.ts'
 import { version } from './version.ts'
 
 interface TickOptions {
   at?: Date
+  inCluster?: string
   deadline: number
 }
 
@@ -33,6 +36,11 @@ export function tickCommand(): Command {
       new Option('--deadline <duration>', 'when the run has to be over; it stops reading at 80 % of it, e.g. 90s, 10m')
         .argParser(parseDeadline)
         .default(15 * 60_000, '15m'),
+    )
+    .option(
+      '--in-cluster <name>',
+      'of the cluster in whose pod this runs, by its service account, instead of the EKS clusters of the policy',
+      parseClusterName,
     )
     .addHelpText(
       'after',
@@ -56,7 +64,7 @@ function parseTick(text: string): Date {
   return tick
 }
 
-async function runTick({ at = minuteOf(new Date()), deadline }: TickOptions): Promise<void> {
+async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickOptions): Promise<void> {
   const say = (line: string) => process.stderr.write(`${clean(line, 500)}\n`)
   const watch = openRunWatch({
     began: runId => say(`run ${runId}`),
@@ -71,11 +79,13 @@ async function runTick({ at = minuteOf(new Date()), deadline }: TickOptions): Pr
   try {
     const requestId = randomUUID()
     const request = { scheduledTime: at.toISOString(), selection: everything, isDryRun: false, isMailed: true }
+    const around = inCluster === undefined ? null : await endpointAround(inCluster)
     const answer = await runService(request, parseSettings(process.env), {
       ...{ version, requestId, remainingMs: deadline, folder: join(tmpdir(), `highwater-${requestId}`) },
       now: () => new Date(),
       parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
       watch,
+      ...(around !== null && { fleet: options => kubeconfigFleet([around], options) }),
       logMetrics: lines => process.stdout.write(lines),
     })
     isFailed = false

@@ -16,7 +16,7 @@ const mayImport: Record<string, string[]> = {
   publish: ['model', 'facts', 'clients'],
   remediate: ['model', 'facts', 'clients'],
   pipeline: [...stages, 'model', 'facts', 'clients'],
-  cli: ['pipeline', 'snapshot', 'clients', 'model', 'policy'],
+  cli: ['pipeline', 'snapshot', 'clients', 'model', 'policy', 'settings'],
   handlers: ['pipeline', 'model', 'settings', 'policy'],
   lab: ['model', 'facts'],
   policy: ['model'],

@@ -78,7 +78,7 @@ describe('the rights of a mode', () => {
       ...defaultPolicy,
       clusterGarbage: { ...defaultPolicy.clusterGarbage, sweep: ['*', '*.karpenter.sh', 'ingresses.networking.k8s.io'] },
     }
-    const [role] = manifests('ssm', policy).split('---')
+    const [role] = manifests('ssm', { policy }).split('---')
     const rules = parse(role ?? '').rules
     expect(rules).toContainEqual({ apiGroups: ['*'], resources: ['*'], verbs: ['list'] })
     expect(rules).toContainEqual({ apiGroups: ['karpenter.sh'], resources: ['nodepools', '*'], verbs: ['list'] })

@@ -17,6 +17,7 @@ import { planCommand } from './plan.ts'
 import { predictCommand } from './predict.ts'
 import { rollbackCommand } from './rollback.ts'
 import { scriptCommand } from './script.ts'
+import { tickCommand } from './tick.ts'
 import { verifyCommand } from './verify.ts'
 import { version } from './version.ts'
 
@@ -40,6 +41,7 @@ export async function main(args: string[]): Promise<number> {
     .addCommand(doctorCommand())
     .addCommand(permissionsCommand())
     .addCommand(costCommand())
+    .addCommand(tickCommand())
     .addCommand(labCommand())
     .addCommand(demoCommand(), { hidden: true })
     .showSuggestionAfterError()

@@ -21,6 +21,7 @@ export interface PlaceOptions {
   tag: Record<string, string>
   kubeconfig?: string
   context: string[]
+  inCluster?: string
   mode?: ReadMode
   policy?: string
 }
@@ -66,6 +67,11 @@ export function addPlaceOptions(command: Command): Command {
     .addOption(
       new Option('--context <name>', 'a context of the kubeconfig; repeatable').argParser(collectText).default([], 'its current one'),
     )
+    .option(
+      '--in-cluster <name>',
+      'the cluster in whose pod this runs, by its service account; reports call it by that name',
+      parseClusterName,
+    )
     .addOption(
       new Option(
         '--mode <mode>',
@@ -79,6 +85,13 @@ export function addPlaceOptions(command: Command): Command {
 export function parseText(value: string): string {
   if (value.trim() === '') throw new InvalidArgumentError('It is empty.')
   return value
+}
+
+/** A cluster does not know its own name. */
+export function parseClusterName(text: string): string {
+  if (!/^[0-9A-Za-z][0-9A-Za-z_.-]{0,99}$/.test(text))
+    throw new InvalidArgumentError('Letters, digits, dots, dashes and underscores, up to 100, the first a letter or a digit.')
+  return text
 }
 
 const collectText = (value: string, all: string[]) => [...all, parseText(value)]

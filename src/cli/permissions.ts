@@ -3,7 +3,14 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
 import { deletionRole } from '#pipeline/deletion-permissions.ts'
-import { exampleApplied, iamPolicy, manifests, modeSection, remediationSection } from '#pipeline/permissions-document.ts'
+import {
+  exampleApplied,
+  iamPolicy,
+  manifests,
+  modeSection,
+  remediationSection,
+  type ServiceAccount,
+} from '#pipeline/permissions-document.ts'
 import { addPolicyOption, policyFile } from './options.ts'
 
 interface PermissionsOptions {
@@ -15,6 +22,7 @@ interface PermissionsOptions {
   policy?: string
   inspectOutput: Policy['inspectOutput']
   remediate?: boolean
+  serviceAccount: ServiceAccount | null
 }
 
 export function permissionsCommand(): Command {
@@ -38,6 +46,11 @@ export function permissionsCommand(): Command {
         .argParser(parseOutput)
         .default(null, 'nowhere'),
     )
+    .addOption(
+      new Option('--service-account <namespace/name>', 'bind the role to this account of the cluster, for pods that read it')
+        .argParser(parseServiceAccount)
+        .default(null, 'the group highwater, of EKS access entries'),
+    )
     .option('--remediate', 'also what applying plans needs: the documents that change a node')
   return addPolicyOption(command).action((options: PermissionsOptions) => {
     process.stdout.write(`${printed(options).trimEnd()}\n`)
@@ -45,7 +58,7 @@ export function permissionsCommand(): Command {
 }
 
 function printed(options: PermissionsOptions): string {
-  const { mode, format, account, partition, cluster, inspectOutput, policy, remediate = false } = options
+  const { mode, format, account, partition, cluster, inspectOutput, policy, serviceAccount, remediate = false } = options
   const asked = policyFile(policy)
   const deletions = deletionRole(asked)?.text ?? null
   const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`
@@ -54,7 +67,7 @@ function printed(options: PermissionsOptions): string {
     roles: { reader: role('highwater'), kubelet: role('highwater-kubelet') },
     output: inspectOutput,
   }
-  if (format === 'yaml') return [manifests(mode, asked), deletions ?? []].flat().join('---\n')
+  if (format === 'yaml') return [manifests(mode, { policy: asked, account: serviceAccount }), deletions ?? []].flat().join('---\n')
   if (format === 'json') return JSON.stringify(iamPolicy(mode, applied, remediate), null, 2)
   const section = ['## Deleting what the policy lets go', '', '```yaml', deletions?.trimEnd() ?? '', '```', '']
   const more = [...(remediate ? remediationSection(mode, applied) : []), ...(deletions === null ? [] : section)]
@@ -64,6 +77,13 @@ function printed(options: PermissionsOptions): string {
 function parseAccount(text: string): string {
   if (!/^\d{12}$/.test(text)) throw new InvalidArgumentError('An AWS account has twelve digits.')
   return text
+}
+
+/** Source: Kubernetes, object names and IDs: a namespace is a DNS label, a service account a DNS subdomain. */
+function parseServiceAccount(text: string): ServiceAccount {
+  const [, namespace, name] = /^([a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)\/([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)$/.exec(text) ?? []
+  if (namespace === undefined || name === undefined) throw new InvalidArgumentError('It is written NAMESPACE/NAME.')
+  return { namespace, name }
 }
 
 /** Source: Amazon S3 user guide, general purpose bucket naming rules. */

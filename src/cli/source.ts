@@ -1,4 +1,4 @@
-/** From the options to the records: EKS, a kubeconfig, or a saved snapshot. */
+/** From the options to the records: EKS, a kubeconfig, the cluster around, or a saved snapshot. */
 
 import type { ClusterCheckup } from '#model/checkup.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -44,20 +44,24 @@ export async function* liveTargets(options: PlaceOptions, clusters: readonly str
   yield* endpoints === null ? eksTargets({ policy, selection, signal }) : await kubeconfigTargets(endpoints, policy)
 }
 
-/** What a kubeconfig names; null: EKS is asked. */
+/** What a kubeconfig names, or the cluster around; null: EKS is asked. */
 async function namedEndpoints(options: PlaceOptions & { cluster?: string[] }, policy: Policy): Promise<NamedEndpoint[] | null> {
-  if (options.kubeconfig === undefined && options.context.length === 0) return null
-  if (Object.keys(options.tag).length > 0)
-    throw new OperatorError('--tag chooses EKS clusters, --kubeconfig and --context others: give one or the other')
+  const isByFile = options.kubeconfig !== undefined || options.context.length > 0
+  if (!isByFile && options.inCluster === undefined) return null
+  if (isByFile && options.inCluster !== undefined)
+    throw new OperatorError('--in-cluster reads the cluster around, --kubeconfig and --context others: give one or the other')
+  const [given, others] = isByFile ? ['--kubeconfig and --context', 'others'] : ['--in-cluster', 'the one around']
+  if (Object.keys(options.tag).length > 0) throw new OperatorError(`--tag chooses EKS clusters, ${given} ${others}: give one or the other`)
   if ((options.cluster ?? []).length > 0)
-    throw new OperatorError('--cluster chooses EKS clusters, --kubeconfig and --context others: give one or the other')
-  // Where the instances are, a kubeconfig does not say.
+    throw new OperatorError(`--cluster chooses EKS clusters, ${given} ${others}: give one or the other`)
+  // Where the instances are, neither says.
   const isPlace = options.region.length === 1 && policy.modes.some(({ mode }) => promisedSources[mode].includes('host'))
   if (options.region.length > 0 && !isPlace)
     throw new OperatorError(
-      '--region chooses EKS clusters, --kubeconfig and --context others: give one or the other; beside a kubeconfig it names the one region in which the modes ssm and both ask SSM',
+      `--region chooses EKS clusters, ${given} ${others}: give one or the other; beside ${isByFile ? 'a kubeconfig' : 'it'} it names the one region in which the modes ssm and both ask SSM`,
     )
-  // Loaded only here: client-node is large, and most runs need none of it.
+  // Loaded only where it is needed: client-node is large, and most runs need none of it.
+  if (options.inCluster !== undefined) return [await endpointAround(options.inCluster)]
   const { kubeconfigEndpoint } = await import('#clients/kubeconfig.ts')
   const contexts = options.context.length === 0 ? [null] : [...new Set(options.context)]
   const endpoints = []
@@ -65,11 +69,19 @@ async function namedEndpoints(options: PlaceOptions & { cluster?: string[] }, po
   return endpoints
 }
 
+/** The cluster in whose pod this runs. @throws OperatorError */
+export async function endpointAround(name: string): Promise<NamedEndpoint> {
+  const { inClusterEndpoint } = await import('#clients/kubeconfig.ts')
+  return inClusterEndpoint(name)
+}
+
 /** Records of a saved snapshot. @throws OperatorError when options that only a live fleet has are given too. */
 export function savedRecords(file: string, options: FleetOptions): AsyncIterable<SnapshotRecord | MalformedLine> {
+  const { kubeconfig, context, inCluster, region, tag } = options
   const isLive =
-    options.kubeconfig !== undefined || options.context.length > 0 || options.region.length > 0 || Object.keys(options.tag).length > 0
-  if (isLive) throw new OperatorError('--snapshot audits a saved fleet: --kubeconfig, --context, --region and --tag choose a live one')
+    kubeconfig !== undefined || inCluster !== undefined || context.length > 0 || region.length > 0 || Object.keys(tag).length > 0
+  if (isLive)
+    throw new OperatorError('--snapshot audits a saved fleet: --kubeconfig, --context, --in-cluster, --region and --tag choose a live one')
   if (options.mode !== undefined) throw new OperatorError('--snapshot audits what was read: --mode says how to read a live fleet')
   return savedFleet(file, selectionOf(options))
 }

@@ -1,11 +1,16 @@
-/** Clusters outside EKS, or as kubectl reaches them: contexts of a kubeconfig file. Not for the Lambda: client-node is large. */
+/** Clusters outside EKS, or as kubectl reaches them: contexts of a kubeconfig file, or the cluster in whose pod this runs. Not for the Lambda: client-node is large. */
 import { existsSync } from 'node:fs'
 import type { RequestOptions } from 'node:https'
-import { KubeConfig } from '@kubernetes/client-node'
+import { type Cluster, KubeConfig } from '@kubernetes/client-node'
 import { OperatorError } from '#model/operator-error.ts'
 import type { KubernetesEndpoint } from './kubernetes.ts'
 
 const credentialRenewMs = 60_000
+
+export interface NamedEndpoint {
+  context: string
+  endpoint: KubernetesEndpoint
+}
 
 /**
  * The API server of one context, with whatever the file says of credentials: tokens, client certificates, exec plugins (run again when theirs expire).
@@ -13,10 +18,7 @@ const credentialRenewMs = 60_000
  * @param contextName  null: the file's current context
  * @throws OperatorError
  */
-export async function kubeconfigEndpoint(
-  file: string | null,
-  contextName: string | null,
-): Promise<{ context: string; endpoint: KubernetesEndpoint }> {
+export async function kubeconfigEndpoint(file: string | null, contextName: string | null): Promise<NamedEndpoint> {
   const config = new KubeConfig()
   const from = file ?? 'the default kubeconfig'
   try {
@@ -36,39 +38,59 @@ export async function kubeconfigEndpoint(
   const cluster = config.getCurrentCluster()
   if (cluster === null || !cluster.server)
     throw new OperatorError(`${from}: context "${name}" names a cluster that the file does not describe`)
+  const failed = (why: string) =>
+    `${from}: the credentials of context "${name}" cannot be had: ${why}. Does kubectl --context ${name} work?`
+  return { context: name, endpoint: await endpointOf(config, cluster, failed) }
+}
 
-  let options = await currentOptions(config, name, from)
+/**
+ * The API server of the cluster in whose pod this runs, with the pod's service account. Its token is read anew as the kubelet renews it.
+ * @param name  what the cluster is called in the report: it does not know its own name
+ * @param root  where the pod's files lie
+ * @throws OperatorError
+ */
+export async function inClusterEndpoint(name: string, root = ''): Promise<NamedEndpoint> {
+  // Source: Kubernetes, accessing the API from a pod.
+  if (!process.env.KUBERNETES_SERVICE_HOST || !process.env.KUBERNETES_SERVICE_PORT)
+    throw new OperatorError(
+      '--in-cluster reads the cluster in whose pod it runs, and this is no pod: KUBERNETES_SERVICE_HOST is not set. From outside, use --kubeconfig and --context',
+    )
+  const config = new KubeConfig()
+  config.loadFromCluster(root)
+  const cluster = config.getCurrentCluster()
+  if (cluster === null) throw new Error('client-node made no cluster of the pod that it runs in')
+  const failed = (why: string) =>
+    `The pod's service account cannot be used: ${why}. Does the pod have a serviceAccountName, and automountServiceAccountToken not off?`
+  return { context: name, endpoint: await endpointOf(config, cluster, failed) }
+}
+
+async function endpointOf(config: KubeConfig, cluster: Cluster, failed: (why: string) => string): Promise<KubernetesEndpoint> {
+  let options = await currentOptions(config, failed)
   let readAtMs = performance.now()
   return {
-    context: name,
-    endpoint: {
-      server: cluster.server,
-      ...(options.ca ? { ca: options.ca as string | Buffer } : {}),
-      ...(options.cert && options.key
-        ? { clientCertificate: { cert: options.cert as string | Buffer, key: options.key as string | Buffer } }
-        : {}),
-      ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
-      skipTlsVerification: cluster.skipTLSVerify === true,
-      authorization: async renew => {
-        if (renew || performance.now() - readAtMs > credentialRenewMs) {
-          options = await currentOptions(config, name, from)
-          readAtMs = performance.now()
-        }
-        return authorizationHeader(options)
-      },
+    server: cluster.server,
+    ...(options.ca ? { ca: options.ca as string | Buffer } : {}),
+    ...(options.cert && options.key
+      ? { clientCertificate: { cert: options.cert as string | Buffer, key: options.key as string | Buffer } }
+      : {}),
+    ...(cluster.tlsServerName ? { serverName: cluster.tlsServerName } : {}),
+    skipTlsVerification: cluster.skipTLSVerify === true,
+    authorization: async renew => {
+      if (renew || performance.now() - readAtMs > credentialRenewMs) {
+        options = await currentOptions(config, failed)
+        readAtMs = performance.now()
+      }
+      return authorizationHeader(options)
     },
   }
 }
 
-async function currentOptions(config: KubeConfig, context: string, from: string): Promise<RequestOptions> {
+async function currentOptions(config: KubeConfig, failed: (why: string) => string): Promise<RequestOptions> {
   const options: RequestOptions = {}
   try {
     await config.applyToHTTPSOptions(options)
   } catch (cause) {
-    throw new OperatorError(
-      `${from}: the credentials of context "${context}" cannot be had: ${cause instanceof Error ? cause.message : cause}. Does kubectl --context ${context} work?`,
-      { cause },
-    )
+    throw new OperatorError(failed(cause instanceof Error ? cause.message : String(cause)), { cause })
   }
   return options
 }

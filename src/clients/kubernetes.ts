@@ -344,12 +344,15 @@ interface ParsedPage {
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 function parsePage(body: unknown, path: string): ParsedPage {
-  if (!isObject(body) || !Array.isArray(body.items)) throw new RequestFailure('body', `the answer to GET ${withoutQuery(path)} is no list`)
+  // A list of metadata that has nothing in it says null: apiserver pkg/endpoints/handlers/response.go asPartialObjectMetadataList.
+  const isEmpty = isObject(body) && body.items === null && String(body.kind).endsWith('List')
+  const items = isEmpty ? [] : isObject(body) && body.items
+  if (!isObject(body) || !Array.isArray(items)) throw new RequestFailure('body', `the answer to GET ${withoutQuery(path)} is no list`)
   const metadata = isObject(body.metadata) ? body.metadata : {}
   const token = metadata.continue
   const remaining = metadata.remainingItemCount
   return {
-    items: body.items.filter(isObject),
+    items: items.filter(isObject),
     continueToken: typeof token === 'string' && token !== '' ? token : null,
     remaining: typeof remaining === 'number' ? remaining : typeof token === 'string' && token !== '' ? null : 0,
   }

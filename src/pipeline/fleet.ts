@@ -1,7 +1,7 @@
 /** Where records come from: a live fleet, clusters of a kubeconfig, or a saved snapshot. Right of here nobody can tell which. */
 import { credentialSource } from '#clients/credentials.ts'
 import { sdkRegion } from '#clients/eks.ts'
-import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
+import type { NamedEndpoint } from '#clients/kubeconfig.ts'
 import { callerAccount } from '#clients/sts.ts'
 import { type CollectOptions, collect } from '#collect/collect.ts'
 import type { ClusterInAws } from '#collect/collector.ts'
@@ -44,13 +44,7 @@ export interface LiveOptions {
   depth?: ReadDepth
 }
 
-export type { ClusterTarget, ReadDepth }
-
-/** One context of a kubeconfig. */
-export interface NamedEndpoint {
-  context: string
-  endpoint: KubernetesEndpoint
-}
+export type { ClusterTarget, NamedEndpoint, ReadDepth }
 
 /** Every selected EKS cluster. @throws OperatorError when there is nothing to audit. */
 export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotRecord> {

@@ -4,7 +4,7 @@ import { s3ReadPermissions } from '#clients/s3.ts'
 import { type Account, type IamPolicy, type IamStatement, iamStatements, outputGrants } from '#facts/aws/iam.ts'
 import type { InspectOutput } from '#facts/aws/inspect-output.ts'
 import { logPermissions, networkPermissions, schedulePermissions, tracePermissions } from '#facts/aws/service-permissions.ts'
-import { clusterRole } from '#facts/kubernetes/rbac.ts'
+import { clusterRole, type ServiceAccount } from '#facts/kubernetes/rbac.ts'
 import type { Policy } from '#model/policy.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import {
@@ -19,6 +19,8 @@ import {
   readerStatements,
   remediatorStatements,
 } from './permissions.ts'
+
+export type { ServiceAccount }
 
 /** Who is let into a cluster, and whose clusters they are. */
 export interface Applied extends Account {
@@ -40,26 +42,36 @@ const exampleOutput: InspectOutput = { bucket: 'highwater-answers', prefix: 'nod
 
 const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
 
+interface Granted {
+  /** What it asks for beyond the default. */
+  policy?: Policy
+  /** Of the cluster itself, whose pods read it; null: the groups of access entries. */
+  account?: ServiceAccount | null
+}
+
 /** ClusterRoles and bindings, for `kubectl apply -f -`. */
-export const manifests = (mode: ReadMode, policy?: Policy): string =>
+export const manifests = (mode: ReadMode, { policy, account = null }: Granted = {}): string =>
   identitiesOf(mode)
     .flatMap(identity =>
       roleManifests(
         identity,
         kubernetesRights(mode, identity, policy).map(({ right }) => right),
+        identity === 'reader' ? account : null,
       ),
     )
     .join('---\n')
 
 /** Of one identity, with just these rights. */
-export const roleManifests = (identity: IdentityName, rights: readonly string[]): string[] => rolesOf(identityNames[identity], rights)
+export const roleManifests = (identity: IdentityName, rights: readonly string[], account: ServiceAccount | null = null): string[] =>
+  rolesOf(identityNames[identity], rights, account)
 
-/** Of a group of that name. */
-export const rolesOf = (name: string, rights: readonly string[]): string[] => clusterRole(name, rights).map(yamlOf)
+/** Of a group of that name, or of a service account. */
+export const rolesOf = (name: string, rights: readonly string[], account: ServiceAccount | null = null): string[] =>
+  clusterRole(name, rights, account).map(object => yamlOf(object))
 
-/** Lists of plain words on one line. */
-function yamlOf(object: object): string {
-  const document = new Document(object)
+/** Lists of plain words on one line. @param version  of YAML: a reader of 1.1, like CloudFormation's, takes `2012-10-17` for a day, unless it is quoted */
+export function yamlOf(object: object, version: '1.1' | '1.2' = '1.2'): string {
+  const document = new Document(object, { version })
   visit(document, {
     Seq: (_, list) => {
       list.flow = list.items.every(item => isScalar(item))
@@ -127,7 +139,7 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
     '',
     'Kubernetes (`kubectl apply -f -`):',
     '',
-    ...fenced('yaml', manifests(mode, policy)),
+    ...fenced('yaml', manifests(mode, { policy })),
     'AWS, the policy of the role:',
     '',
     ...fenced('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),

@@ -6,6 +6,7 @@ import type { Store } from '#clients/store.ts'
 import type { Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
+import type { SnapshotRecord } from '#model/record.ts'
 import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
 import { isWhole } from '#model/selection.ts'
 import { s3 } from '#publish/channels/s3.ts'
@@ -13,7 +14,7 @@ import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan-store.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { type AuditResult, audit } from './audit.ts'
-import { liveFleet } from './fleet.ts'
+import { type LiveOptions, liveFleet } from './fleet.ts'
 import { openHistory } from './history/history.ts'
 import { type PlanBesideOptions, planBeside } from './plan-beside.ts'
 import { audiencesOf } from './publication.ts'
@@ -25,6 +26,8 @@ import { waysOf } from './ways.ts'
 export interface AuditRuntime extends ServiceRuntime {
   /** Where metrics go that the policy asks for (`report.formats`: emf). */
   logMetrics: (lines: string) => void
+  /** Default: every EKS cluster that the policy names. */
+  fleet?: (options: LiveOptions) => AsyncIterable<SnapshotRecord>
 }
 
 /** Kept free at the end for judging, rendering and publishing. */
@@ -82,7 +85,7 @@ async function runUntil(
       'The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS, or HIGHWATER_TOPIC_ARN',
     )
   await mkdir(runtime.folder, { recursive: true })
-  const result = await audit(liveFleet({ policy, selection, signal: readUntil }), {
+  const result = await audit((runtime.fleet ?? liveFleet)({ policy, selection, signal: readUntil }), {
     source: 'live',
     inputErrors: [...mistakes, ...ways.mistakes],
     version: runtime.version,

@@ -255,6 +255,16 @@ describe('list', () => {
     expect(most).toBe(1)
   })
 
+  it('takes a list of metadata without items, which says null', async () => {
+    const { client } = await serve((_, response) => json(response, 200, { kind: 'PartialObjectMetadataList', metadata: {}, items: null }))
+    expect(await uids(client)).toEqual([])
+  })
+
+  it('refuses null where it is no list', async () => {
+    const { client } = await serve((_, response) => json(response, 200, { kind: 'Status', items: null }))
+    await expect(uids(client)).rejects.toThrow('is no list')
+  })
+
   it('refuses an answer that is no list', async () => {
     const { client } = await serve((_, response) => json(response, 200, { kind: 'Status' }))
     await expect(uids(client)).rejects.toThrow('is no list')

@@ -36,8 +36,14 @@ export function policyRules(rights: readonly string[]): PolicyRule[] {
 const apiVersion = 'rbac.authorization.k8s.io/v1'
 const apiGroup = 'rbac.authorization.k8s.io'
 
-/** A ClusterRole and, to the group of the same name, its binding. */
-export function clusterRole(name: string, rights: readonly string[]): object[] {
+/** Of a cluster's own; everybody else comes as a member of a group. */
+export interface ServiceAccount {
+  namespace: string
+  name: string
+}
+
+/** A ClusterRole and its binding: to the group of the same name, or to a service account. */
+export function clusterRole(name: string, rights: readonly string[], account: ServiceAccount | null = null): object[] {
   return [
     { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: policyRules(rights) },
     {
@@ -45,7 +51,7 @@ export function clusterRole(name: string, rights: readonly string[]): object[] {
       kind: 'ClusterRoleBinding',
       metadata: { name },
       roleRef: { apiGroup, kind: 'ClusterRole', name },
-      subjects: [{ apiGroup, kind: 'Group', name }],
+      subjects: [account === null ? { apiGroup, kind: 'Group', name } : { kind: 'ServiceAccount', ...account }],
     },
   ]
 }

@@ -43,7 +43,8 @@ export function listReply(request: LabRequest, cluster: WorldCluster, listing: L
       ...(left > 0 && { continue: encode({ revision: position.revision, start: end, pages: position.pages + 1 }) }),
       ...(left > 0 && !listing.selected && { remainingItemCount: left }),
     },
-    items,
+    // A real one has null there, where it has cut the objects down and there are none.
+    items: isMetadataOnly && items.length === 0 ? null : items,
   })
 }
 

@@ -1,0 +1,97 @@
+/** `highwater tick`: what the schedule does, without Lambda: one run of the service, for a CronJob or any other clock. */
+import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { everything } from '#model/selection.ts'
+import { kubeconfigFleet } from '#pipeline/fleet.ts'
+import { openRunWatch } from '#pipeline/run-watch.ts'
+import { runService } from '#pipeline/service.ts'
+import { policyTerms } from '#pipeline/shelves.ts'
+import { minuteOf, tickOf } from '#pipeline/tick.ts'
+import { parsePolicy } from '#policy.ts'
+import { parseSettings } from '#settings.ts'
+import { parseClusterName, parseDeadline } from './options.ts'
+import { endpointAround } from './source.ts'
+import { clean } from './terminal.ts'
+import { version } from './version.ts'
+
+interface TickOptions {
+  at?: Date
+  inCluster?: string
+  deadline: number
+}
+
+export function tickCommand(): Command {
+  return new Command('tick')
+    .description(
+      'one run of the service as its schedule makes it, where there is no Lambda: audit, keep in the bucket, mail, once for each tick',
+    )
+    .addOption(
+      new Option('--at <tick>', "the tick's time, or the name of the Job that a CronJob made for it")
+        .argParser(parseTick)
+        .default(undefined, 'this minute'),
+    )
+    .addOption(
+      new Option('--deadline <duration>', 'when the run has to be over; it stops reading at 80 % of it, e.g. 90s, 10m')
+        .argParser(parseDeadline)
+        .default(15 * 60_000, '15m'),
+    )
+    .option(
+      '--in-cluster <name>',
+      'of the cluster in whose pod this runs, by its service account, instead of the EKS clusters of the policy',
+      parseClusterName,
+    )
+    .addHelpText(
+      'after',
+      `
+Its settings are those of the function, from the environment: HIGHWATER_BUCKET,
+HIGHWATER_PREFIX, HIGHWATER_KMS_KEY_ID, HIGHWATER_SENDER, HIGHWATER_RECIPIENTS,
+HIGHWATER_REPORT_BASE_URL, HIGHWATER_TOPIC_ARN, HIGHWATER_WEBHOOK_URL, and AWS_REGION. The
+policy lies in the bucket as highwater.yaml. The answer is printed as JSON; run again
+for the same tick it does nothing more.
+
+Exit codes: 0 published, now or before; 2 bad settings; 4 something could not be delivered,
+or nothing was audited.`,
+    )
+    .action(runTick)
+}
+
+function parseTick(text: string): Date {
+  const tick = tickOf(text)
+  if (tick === null)
+    throw new InvalidArgumentError('A time like 2026-11-21T05:00:00Z, or the name of a CronJob’s Job, like highwater-29393580.')
+  return tick
+}
+
+async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickOptions): Promise<void> {
+  const say = (line: string) => process.stderr.write(`${clean(line, 500)}\n`)
+  const watch = openRunWatch({
+    began: runId => say(`run ${runId}`),
+    stageEnded: (stage, durationMs) => say(`${stage}: ${(durationMs / 1000).toFixed(1)} s`),
+    audited: ({ clusters, notAudited }) => {
+      for (const { name, grade, coverage } of clusters)
+        say(`cluster ${name}: ${grade === null ? 'no grade' : `grade ${grade}`}, ${coverage.read} of ${coverage.nodes} nodes read`)
+      if (notAudited > 0) say(`not audited: ${notAudited}`)
+    },
+  })
+  let isFailed = true
+  try {
+    const requestId = randomUUID()
+    const request = { scheduledTime: at.toISOString(), selection: everything, isDryRun: false, isMailed: true }
+    const around = inCluster === undefined ? null : await endpointAround(inCluster)
+    const answer = await runService(request, parseSettings(process.env), {
+      ...{ version, requestId, remainingMs: deadline, folder: join(tmpdir(), `highwater-${requestId}`) },
+      now: () => new Date(),
+      parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
+      watch,
+      ...(around !== null && { fleet: options => kubeconfigFleet([around], options) }),
+      logMetrics: lines => process.stdout.write(lines),
+    })
+    isFailed = false
+    process.stdout.write(`${JSON.stringify(answer)}\n`)
+  } finally {
+    const slowDowns = Object.entries(await watch.close(isFailed))
+    for (const [service, times] of slowDowns) say(`${service} asked to slow down ${times} times`)
+  }
+}

@@ -1,0 +1,10 @@
+/** What a Job of a CronJob tells of its tick. */
+
+/**
+ * The time for which a CronJob made the Job of that name: the minutes since 1970 stand at its end. Null: it is no such name.
+ * Source: pkg/controller/cronjob/utils.go getJobName, getTimeHashInMinutes.
+ */
+export function scheduledTimeOf(jobName: string): Date | null {
+  const minutes = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?-(\d{8,9})$/.exec(jobName)?.[2]
+  return minutes === undefined ? null : new Date(Number(minutes) * 60_000)
+}

@@ -1,0 +1,205 @@
+/** The other ways to run it: what is in docs/run is what the code says, and what Kubernetes, Docker and GitHub take. */
+import { execFile } from 'node:child_process'
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it, vi } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { inClusterEndpoint } from '#clients/kubeconfig.ts'
+import { policyRules } from '#facts/kubernetes/rbac.ts'
+import { defaultPolicy } from '#model/policy.ts'
+import { moreFormats } from '#model/report.ts'
+import { everything } from '#model/selection.ts'
+import { kubeconfigFleet } from '#pipeline/fleet.ts'
+import { kubernetesRights } from '#pipeline/permissions.ts'
+import { inClusterRole, podIdentityTemplate } from '#pipeline/run-elsewhere.ts'
+import { policyTerms } from '#pipeline/shelves.ts'
+import { parsePolicy } from '#policy.ts'
+import { parseSettings } from '#settings.ts'
+import { assetOf, hasApiServer, startApiServer } from '#test/api-server.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { auditRecords } from '#test/lab-audit.ts'
+
+const run = promisify(execFile)
+const folder = 'docs/run/kubernetes'
+const overlays = ['in-cluster', 'eks']
+
+interface Container {
+  args: string[]
+  env?: { name: string; value?: string }[]
+  securityContext: object
+  resources: { requests: Record<string, string>; limits: Record<string, string> }
+}
+interface Manifest {
+  kind: string
+  metadata: { name: string; namespace?: string }
+  data?: Record<string, string>
+  spec?: { jobTemplate: { spec: { template: { spec: { containers: Container[]; securityContext: object; serviceAccountName: string } } } } }
+}
+
+const built = async (overlay: string): Promise<Manifest[]> => {
+  const { stdout } = await run(assetOf('kubectl') ?? '', ['kustomize', join(folder, overlay)])
+  return parseAllDocuments(stdout).map(document => document.toJS())
+}
+const containerOf = (manifests: Manifest[]): Container => {
+  const [container] = manifests.find(({ kind }) => kind === 'CronJob')?.spec?.jobTemplate.spec.template.spec.containers ?? []
+  if (!container) throw new Error('the overlay has no CronJob with a container')
+  return container
+}
+
+describe('generated', () => {
+  it('cluster-role.yaml is what highwater permissions prints for a service account', async () => {
+    await expect(inClusterRole()).toMatchFileSnapshot(`../${folder}/in-cluster/cluster-role.yaml`)
+    const { stdout } = await inProcess(['permissions', '--format', 'yaml', '--service-account', 'highwater/highwater'])
+    expect(inClusterRole().replace(/^#.*\n/, '')).toBe(stdout)
+    const [role, binding] = parseAllDocuments(stdout).map(document => document.toJS())
+    expect(role.rules).toEqual(policyRules(kubernetesRights('proxy', 'reader').map(({ right }) => right)))
+    expect(binding.subjects).toEqual([{ kind: 'ServiceAccount', namespace: 'highwater', name: 'highwater' }])
+  })
+
+  it('a service account is written with its namespace', async () => {
+    const { code, stderr } = await inProcess(['permissions', '--service-account', 'highwater'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('NAMESPACE/NAME') })
+  })
+
+  it('pod-identity.yaml has * only where AWS knows nothing narrower, and writes only what the service writes', async () => {
+    await expect(podIdentityTemplate()).toMatchFileSnapshot(`../${folder}/eks/pod-identity.yaml`)
+    const statements: { Action: string[]; Resource: unknown[] }[] = parse(podIdentityTemplate()).Resources.Role.Properties.Policies[0]
+      .PolicyDocument.Statement
+    expect(statements.filter(({ Resource }) => Resource.includes('*')).flatMap(({ Action }) => Action)).toEqual([
+      ...['eks:ListClusters', 'ec2:DescribeLaunchTemplateVersions', 'ec2:DescribeVolumes', 'ec2:DescribeInstances'],
+    ])
+    const puts = statements.filter(({ Action }) => Action.includes('s3:PutObject')).flatMap(({ Resource }) => Resource)
+    expect(JSON.stringify(puts)).not.toContain('approvals')
+    expect(puts).toHaveLength(3)
+  })
+})
+
+describe('the manifests', () => {
+  it('name only files that are there, and each of them is used', () => {
+    for (const file of globSync(`${folder}/*/kustomization.yaml`)) {
+      const { resources, patches = [], configMapGenerator = [] } = parse(readFileSync(file, 'utf8'))
+      const named: string[] = [
+        ...resources,
+        ...patches.map(({ path }: { path: string }) => path),
+        ...configMapGenerator.flatMap(({ files = [] }: { files?: string[] }) => files),
+      ]
+      for (const name of named) expect({ name, isThere: existsSync(join(dirname(file), name)) }).toEqual({ name, isThere: true })
+      const beside = globSync('*.yaml', { cwd: dirname(file) }).filter(name => !['kustomization.yaml', 'pod-identity.yaml'].includes(name))
+      expect(beside.filter(name => !named.includes(name))).toEqual([])
+    }
+  })
+
+  it('carry a policy and settings that are taken', () => {
+    const policy = `${folder}/in-cluster/highwater.yaml`
+    expect(parsePolicy(readFileSync(policy, 'utf8'), policy, policyTerms).report.formats).toEqual(['prometheus', 'prometheus-rules'])
+    const { configMapGenerator } = parse(readFileSync(`${folder}/eks/kustomization.yaml`, 'utf8'))
+    const settings = Object.fromEntries(configMapGenerator[0].literals.map((literal: string) => literal.split('=')))
+    expect(parseSettings(settings)).toMatchObject({ bucket: 'highwater-reports-111122223333', sender: 'highwater@example.com' })
+  })
+
+  it.skipIf(assetOf('kubectl') === null).each(overlays)('%s: pods may do nothing, and the command takes its options', async overlay => {
+    const manifests = await built(overlay)
+    const container = containerOf(manifests)
+    expect(container.securityContext).toEqual({
+      ...{ allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+    })
+    // Our own rules ask that of everybody.
+    expect(container.resources.requests['ephemeral-storage']).toBeDefined()
+    expect(container.resources.limits['ephemeral-storage']).toBeDefined()
+    const [command = '', ...options] = container.args
+    const { stdout: help } = await inProcess([command, '--help'])
+    for (const option of options) expect(help).toContain(`${option.split('=')[0]} <`)
+    for (const { kind, metadata } of manifests)
+      if (!['Namespace', 'ClusterRole', 'ClusterRoleBinding'].includes(kind)) expect(metadata.namespace).toBe('highwater')
+  })
+
+  it.skipIf(!hasApiServer)(
+    'are taken by a real API server, and their service account may read all that an audit reads',
+    { timeout: 300_000 },
+    async () => {
+      const server = await startApiServer()
+      for (const overlay of overlays) {
+        const made = await server.kubectl(['apply', '-k', join(folder, overlay)])
+        expect(made).toContain('cronjob.batch/highwater')
+        // Admission looks at pods when somebody makes them: here, as the CronJob would.
+        const { template } = JSON.parse(await server.kubectl(['-n', 'highwater', 'get', 'cronjob', 'highwater', '-o', 'json'])).spec
+          .jobTemplate.spec
+        const pod = join(temporaryFolder(), 'pod.json')
+        writeFileSync(
+          pod,
+          JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', namespace: 'highwater' }, spec: template.spec }),
+        )
+        expect(await server.kubectl(['create', '--dry-run=server', '-f', pod])).toContain('pod/p created')
+      }
+      await server.kubectl(['apply', '-k', join(folder, 'in-cluster')])
+      const root = temporaryFolder()
+      const secrets = join(root, 'var/run/secrets/kubernetes.io/serviceaccount')
+      mkdirSync(secrets, { recursive: true })
+      writeFileSync(join(secrets, 'token'), (await server.kubectl(['-n', 'highwater', 'create', 'token', 'highwater'])).trim())
+      writeFileSync(join(secrets, 'ca.crt'), server.ca)
+      vi.stubEnv('KUBERNETES_SERVICE_HOST', server.host)
+      vi.stubEnv('KUBERNETES_SERVICE_PORT', String(server.port))
+      const live = { policy: defaultPolicy, selection: everything, signal: new AbortController().signal }
+      const endpoint = await inClusterEndpoint('around', root)
+      vi.unstubAllEnvs()
+      const { document } = await auditRecords(kubeconfigFleet([endpoint], live))
+      // Karpenter's and Auto Mode's kinds are not installed here.
+      expect(document.notAudited).toEqual([])
+      expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({
+        lists: expect.any(Number),
+        read: document.clusters[0]?.coverage.clusterGc?.lists,
+      })
+      await expect(server.kubectl(['auth', 'can-i', 'list', 'secrets', '--as=system:serviceaccount:highwater:highwater'])).rejects.toThrow()
+      await expect(server.kubectl(['auth', 'can-i', 'delete', 'pods', '--as=system:serviceaccount:highwater:highwater'])).rejects.toThrow()
+    },
+  )
+})
+
+describe('the image', () => {
+  const dockerfile = readFileSync('docs/run/container/Dockerfile', 'utf8')
+  const ignored = readFileSync('docs/run/container/Dockerfile.dockerignore', 'utf8').split('\n')
+
+  it('is made of what is there, runs as nobody, and starts the command', () => {
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = '']) => names.split(' '))
+    expect(copied).toContain('src/')
+    for (const name of copied) {
+      expect({ name, isThere: existsSync(name) }).toEqual({ name, isThere: true })
+      expect(ignored).toContain(`!${name}`)
+    }
+    expect(dockerfile).toMatch(/^USER 65532:65532$/m)
+    expect(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1]).toBe('["node", "/app/src/cli/highwater.mjs"]')
+    expect(existsSync('src/cli/highwater.mjs')).toBe(true)
+    expect(/^ARG NODE=node:(\d+)/m.exec(dockerfile)?.[1]).toBe('24')
+  })
+
+  it('needs nothing at run time that its install leaves out', () => {
+    const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+    const imported = globSync('{src,templates}/**/*.{ts,mjs}').flatMap(file =>
+      [...readFileSync(file, 'utf8').matchAll(/(?:from |import\()\s*'((?:@[\w-]+\/)?[a-z][\w-]*)/g)].map(([, name = '']) => name),
+    )
+    const foreign = [...new Set(imported)].filter(name => name !== 'node' && !name.startsWith('node:'))
+    expect(foreign.length).toBeGreaterThan(8)
+    expect(foreign.filter(name => !(name in dependencies))).toEqual([])
+    expect(Object.keys(optionalDependencies).every(name => name.startsWith('node-'))).toBe(true)
+  })
+})
+
+describe('the workflow', () => {
+  const text = readFileSync('docs/run/github/highwater.yml', 'utf8')
+  const workflow = parse(text)
+
+  it('has no rights but those that it names, and keeps no secret', () => {
+    expect(workflow.permissions).toEqual({})
+    expect(workflow.jobs.audit.permissions).toEqual({ contents: 'read', 'id-token': 'write', 'security-events': 'write' })
+    expect(text).not.toMatch(/secrets\.|AWS_SECRET|access-key/)
+  })
+
+  it('asks for outputs that there are, by options that the command takes', async () => {
+    const [, outputs = ''] = /--outputs (\S+)/.exec(text) ?? []
+    for (const format of outputs.split(',')) expect(moreFormats).toContain(format)
+    const { stdout } = await inProcess(['audit', '--help'])
+    for (const [option] of text.matchAll(/--(outputs|store)\b/g)) expect(stdout).toContain(`${option} <`)
+  })
+})

@@ -428,7 +428,11 @@ const policySchema = ({ ruleIds, plannableFields, valueMistakes }: PolicyTerms) 
                 .min(1)
                 .describe('KubeletConfiguration fields; a plan that changes another one waits for a person'),
               clusters: z.array(z.string().min(1)).min(1).describe('names, * stands for any run of characters'),
-              nodesPerDay: z.int().min(1).max(100_000).describe('how many nodes may be approved on one day (UTC)'),
+              nodesPerDay: z
+                .int()
+                .min(1)
+                .max(100_000)
+                .describe('how many nodes may be begun on one day (UTC) by the policy’s word; a plan of more goes on the next day'),
               windows: z.array(changeWindow).max(50).default([]).describe('when plans are approved so; by default at any time'),
             })
             .nullable()

@@ -109,7 +109,7 @@ describe('the doors to the outside', () => {
       'src/pipeline/doctor/apply.ts',
       'src/remediate/apply.ts',
     ])
-    expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual(['src/pipeline/remediate.ts'])
+    expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual(['src/pipeline/live-nodes.ts'])
     expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteObjects\b/.test(text))).toEqual(['src/remediate/apply.ts'])
     expect(offenders(sources, ({ room, text }) => room !== 'clients' && /\.deleteObject\(/.test(text))).toEqual([
       'src/remediate/delete-objects.ts',

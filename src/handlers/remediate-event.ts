@@ -33,7 +33,7 @@ const forms = z.discriminatedUnion(
       skipChanged: z._default(z.boolean(), false),
     }),
     z.strictObject({ action: z.literal('resume'), run: z._default(z.nullable(run), null) }),
-    z.strictObject({ action: z.literal('rollback'), run }),
+    z.strictObject({ action: z.literal('rollback'), run, despiteErrors: z._default(z.boolean(), false) }),
   ],
   { error: 'action is one of plan, apply, resume, rollback' },
 )

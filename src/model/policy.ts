@@ -149,9 +149,9 @@ export interface AutoApproval {
   fields: string[]
   /** Names; `*` stands for any run of characters. */
   clusters: string[]
-  /** A day is one of UTC. */
+  /** Nodes that are begun; a day is one of UTC, and a plan of more goes on the next. */
   nodesPerDay: number
-  /** When it approves; empty: at any time. */
+  /** When it approves, and when what it has approved is sent; empty: at any time. */
   windows: ChangeWindow[]
 }
 

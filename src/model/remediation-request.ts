@@ -39,6 +39,8 @@ export interface ResumeAsked {
 export interface RollbackAsked {
   action: 'rollback'
   run: string
+  /** More nodes than may have got worse by it, and it goes on all the same. */
+  despiteErrors: boolean
 }
 
 export type RemediationRequest = PlanAsked | ApplyAsked | ResumeAsked | RollbackAsked

@@ -115,6 +115,8 @@ export interface RemediationRun {
   state: RunState
   /** Why it is not running; null where the state says it all. */
   why: string | null
+  /** `cluster/node` of nodes that are not well since they were put back. Absent: none. */
+  notBack?: string[]
   steps: StepEntry[]
   /** Of a plan of deletions, which has no steps; absent: it is none. */
   deletions?: DeletionEntry[]

@@ -4,7 +4,6 @@ import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Plan } from '#model/plan.ts'
 import type { Policy } from '#model/policy.ts'
-import { type ClusterRecord, isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { FleetPods } from '#remediate/blast.ts'
 import { PlanBuilder, type PlanHead } from '#remediate/plan.ts'
@@ -17,6 +16,7 @@ import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './p
 import type { PlanRules } from './plan-node.ts'
 import type { PruneWish } from './plan-prune.ts'
 import { checkRequest, idsOf, laterText, wishesOf } from './plan-wishes.ts'
+import { releasesOf, runningOf } from './planned-node.ts'
 import { savedAudit } from './saved-audit.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 import { rules } from './shelves.ts'
@@ -145,10 +145,3 @@ async function readFleet(file: string, { selection: { clusters }, policy, signal
   if (head === null) throw new OperatorError(`${file} does not begin with a snapshot's first line, so it is not known when it was taken`)
   return { head, pods, logFiles, inputErrors, releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null }
 }
-
-const releasesOf = ({ nodegroups }: ClusterRecord): [name: string, version: string][] =>
-  (Array.isArray(nodegroups) ? nodegroups : []).flatMap(({ nodegroupName, releaseVersion }) =>
-    typeof nodegroupName === 'string' && typeof releaseVersion === 'string' ? [[nodegroupName, releaseVersion]] : [],
-  )
-
-const runningOf = ({ configz }: NodeRecord): RawObject | null => (isRawObject(configz?.kubeletconfig) ? configz.kubeletconfig : null)

@@ -15,7 +15,7 @@ export interface ApprovalRequest {
 }
 
 /** An approval may not outlive what the snapshot told: nodes come and go. */
-const longestMs = 7 * 24 * 3_600_000
+export const longestMs = 7 * 24 * 3_600_000
 /** How far the clock of whoever approves may be ahead. */
 const skewMs = 5 * 60_000
 
@@ -54,7 +54,7 @@ export function checkApproval(plan: Plan, approval: Approval, now: string, auto:
     throw new OperatorError(
       `Plan ${plan.id} makes ${acting.length} kubelets evict at once, ${acting[0]?.cluster}/${acting[0]?.node} among them: its approval has to say so (--allow-act-at-once)`,
     )
-  const answer = by === byPolicy ? autoApprove(plan, auto, 0, new Date(now)) : null
+  const answer = by === byPolicy ? autoApprove(plan, auto, new Date(now)) : null
   if (answer !== null && 'why' in answer)
     throw new OperatorError(`The policy has approved plan ${plan.id}, and does not approve it now: ${answer.why}. A person may approve it`)
 }
@@ -72,6 +72,8 @@ export interface PresentNode {
   unread?: string | null
   /** RFC 3339; null: nobody told. */
   kubeletStartedAt: string | null
+  /** Why its step is not what would be planned for it now; null: it is, or the node has the new content already. */
+  objection: string | null
 }
 
 /** The start is reckoned from the node's clock at each reading. */
@@ -92,9 +94,11 @@ export function changedSince({ steps }: Pick<Plan, 'steps'>, present: readonly P
           ? `${path} was changed since the plan: ${imageText(path, found.sha256)}`
           : `${path} was changed since the plan: its SHA-256 is ${found.sha256}, planned was ${oldSha256}`,
       )
-    if (found.sha256 === newSha256 || !restartsKubelet(method) || kubeletStartedAt === null || found.kubeletStartedAt === null) return []
-    if (Math.abs(Date.parse(found.kubeletStartedAt) - Date.parse(kubeletStartedAt)) > startedApartMs)
-      return changed(`its kubelet was started anew since the plan, at ${found.kubeletStartedAt}`)
-    return []
+    if (found.sha256 === newSha256) return []
+    const { kubeletStartedAt: startedAt, objection } = found
+    if (!restartsKubelet(method) || kubeletStartedAt === null || startedAt === null) return objection === null ? [] : changed(objection)
+    if (Math.abs(Date.parse(startedAt) - Date.parse(kubeletStartedAt)) > startedApartMs)
+      return changed(`its kubelet was started anew since the plan, at ${startedAt}`)
+    return objection === null ? [] : changed(objection)
   })
 }

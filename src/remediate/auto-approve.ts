@@ -1,10 +1,11 @@
-/** What the policy approves by itself: named fields, in named clusters, so many nodes a day, and never what acts at once. */
+/** What the policy approves by itself: named fields, in named clusters, and never what acts at once. How many nodes a day is counted when they are begun. */
 import { isPlannable } from '#facts/kubelet/plannable-fields.ts'
 import { matchesGlob } from '#model/glob.ts'
 import { type Approval, actsAtOnce, approvalSchema, type Plan, type PlanMethod } from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
+import { whyUntrue } from './step-truth.ts'
 import { isOpen, windowText } from './window.ts'
-import { unwritten, writtenBy } from './written-fields.ts'
+import { writtenBy } from './written-fields.ts'
 
 /** Who approves where the policy does; no person may call themselves so. */
 export const byPolicy = 'policy'
@@ -18,10 +19,9 @@ const kubeletMethods: readonly PlanMethod[] = ['kubelet-file', 'nodeadm', 'drop-
 /**
  * All of the plan or nothing of it. Of a `kubelet-file` the whole file is there, so a plan has to be one that this process has made itself.
  * @param auto null: it approves nothing
- * @param nodesToday how many nodes of other plans it has approved on this day already
  */
-export function autoApprove(plan: Plan, auto: AutoApproval | null, nodesToday: number, now: Date): AutoApproved {
-  const why = auto === null ? 'the policy approves nothing by itself (remediation.auto)' : whyNot(plan, auto, nodesToday, now)
+export function autoApprove(plan: Plan, auto: AutoApproval | null, now: Date): AutoApproved {
+  const why = auto === null ? 'the policy approves nothing by itself (remediation.auto)' : whyNot(plan, auto, now)
   if (why !== null) return { why }
   return {
     approval: {
@@ -35,12 +35,7 @@ export function autoApprove(plan: Plan, auto: AutoApproval | null, nodesToday: n
   }
 }
 
-function whyNot(
-  { steps, cohorts }: Plan,
-  { fields, clusters, nodesPerDay, windows }: AutoApproval,
-  nodesToday: number,
-  now: Date,
-): string | null {
+function whyNot({ steps, cohorts }: Plan, { fields, clusters, windows }: AutoApproval, now: Date): string | null {
   if (steps.length === 0) return 'it changes no node'
   if (!isOpen(windows, now)) return `the policy approves only ${windows.slice(0, 3).map(windowText).join('; or ')}`
   const foreign = steps.find(({ cluster }) => !clusters.some(pattern => matchesGlob(pattern, cluster)))
@@ -50,26 +45,22 @@ function whyNot(
     return `${strange.cluster}/${strange.node} is changed by ${strange.method}, and the policy names fields of the kubelet only`
   const other = [...fieldsOf({ steps, cohorts })].find(field => !fields.includes(field) || !isPlannable(field))
   if (other !== undefined) return `it changes ${other}, which is none of the fields that the policy names`
-  const untrue = untrueOf({ steps, cohorts })
-  if (untrue !== null) return untrue
   const passing = steps.find(({ until }) => until !== undefined)
   if (passing !== undefined) return `${passing.cluster}/${passing.node} is changed for a while only, and that takes a person`
+  const untrue = untrueOf({ steps, cohorts })
+  if (untrue !== null) return untrue
   const acting = steps.find(step => actsAtOnce(step) || step.after.evictsNow === null)
   if (acting !== undefined)
     return `${acting.cluster}/${acting.node} ${acting.after.evictsNow === null ? 'may evict at once, as far as is known' : 'would evict at once'}`
-  if (nodesToday + steps.length > nodesPerDay)
-    return `it changes ${steps.length} nodes, ${nodesToday} were approved today, and the policy allows ${nodesPerDay} a day`
   return null
 }
 
-/** Where a step's content is not what its cohort says; null: nowhere. */
+/** Where a step is not what its cohort says; null: nowhere. */
 function untrueOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): string | null {
-  const fieldsOf = new Map(cohorts.map(({ id, fields }) => [id, fields]))
+  const byId = new Map(cohorts.map(cohort => [cohort.id, cohort]))
   for (const step of steps) {
-    const written = writtenBy(step)
-    if (written === null) return `what it would write on ${step.cluster}/${step.node} cannot be read`
-    const missing = unwritten(fieldsOf.get(step.cohort) ?? {}, written)
-    if (missing !== null) return `what it would write on ${step.cluster}/${step.node} does not say ${missing} as its cohort does`
+    const why = whyUntrue(step, byId.get(step.cohort))
+    if (why !== null) return `${step.cluster}/${step.node}: ${why}`
   }
   return null
 }

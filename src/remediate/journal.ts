@@ -10,7 +10,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, Plan, PlannedDeletion, PlanStep } from '#model/plan.ts'
 import { type DeletionEntry, deletionStates, type RemediationRun, type StepEntry, stepStates } from '#model/remediation.ts'
 import { answerForm } from './answer.ts'
-import { approvalText, parsePlan, planText } from './plan-file.ts'
+import { approvalText, parseBegunPlan, planText } from './plan-file.ts'
 
 /** A run without its nodes. */
 export type RunHead = Omit<RemediationRun, 'schema' | 'steps' | 'deletions' | 'leftAlone'>
@@ -47,6 +47,7 @@ const headForm = z.strictObject({
     endedAt: time.nullable(),
     state: z.enum(['running', 'paused', 'stopped', 'done', 'rolled-back']),
     why: text.nullable(),
+    notBack: z.array(text).optional(),
   }),
 })
 const entryForm = z.strictObject({
@@ -114,7 +115,7 @@ export class Journal {
     const key = this.#key('plan.json')
     const written = await this.#read(key)
     if (written === null) throw this.#unreadable(key, 'it is not there')
-    return parsePlan(written, `${this.#store.location}/${key}`)
+    return parseBegunPlan(written, `${this.#store.location}/${key}`)
   }
 
   /** The first thing that is written of a run; the head comes last, so that a run that has one has all of it. */

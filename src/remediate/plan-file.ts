@@ -14,6 +14,7 @@ import { deletables, mostDeletions } from './deletions.ts'
 import { digestOf } from './plan.ts'
 import { longestPruneMs } from './prune.ts'
 import { isImageChange, sourceIn } from './remedies/pull-image.ts'
+import { whyUntrue } from './step-truth.ts'
 
 export const planText = (plan: Plan): string => `${canonicalJson(plan, 1)}\n`
 export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
@@ -172,8 +173,29 @@ const approvalForm = z.strictObject({
   options: z.strictObject({ allowActAtOnce: z.boolean() }),
 })
 
-/** @param from its name, for the messages @throws OperatorError when it is no plan, or not as it was made */
+/**
+ * Its digest says that nobody has changed it by accident, and nothing more: who writes another one counts it anew. So each step has to be what its
+ * cohort says.
+ * @param from its name, for the messages
+ * @throws OperatorError when it is no plan, or not as it was made
+ */
 export function parsePlan(written: string, from: string): Plan {
+  const plan = parseBegunPlan(written, from)
+  const cohorts = new Map(plan.cohorts.map(cohort => [cohort.id, cohort]))
+  if (cohorts.size !== plan.cohorts.length) throw new OperatorError(`${from} has two cohorts of one id. Make the plan anew`)
+  const untrue = plan.steps.flatMap(step => {
+    const why = whyUntrue(step, cohorts.get(step.cohort))
+    return why === null ? [] : [`${step.cluster}/${step.node}: ${why}`]
+  })
+  if (untrue.length > 0)
+    throw new OperatorError(
+      `${from} would do something else than it says, on ${untrue.length} of its ${plan.steps.length} nodes: ${untrue[0]}. Nobody should approve it: make the plan anew`,
+    )
+  return plan
+}
+
+/** Of a run that was begun: whatever it has written, it has to be possible to take it back. @throws OperatorError likewise */
+export function parseBegunPlan(written: string, from: string): Plan {
   const plan = parsed(planForm, written, from, planSchema)
   const digest = digestOf(plan)
   if (plan.digest !== digest || plan.id !== digest.slice(0, 16))

@@ -9,6 +9,7 @@ import { Overtaken, type RunHead, stepKey } from './journal.ts'
 import { type Before, type ImageUse, isOpen, NodeWork } from './node-work.ts'
 import { isOfTheWorld, messageOf, orPause, Paused, sleepOrPause } from './pausing.ts'
 import { seeBack } from './see-back.ts'
+import { whyNothingNew } from './standing.ts'
 import { all, chunksOf, type TakeBackOptions, takeBackWave, wavesOf } from './take-back.ts'
 
 export interface RunOptions extends TakeBackOptions {
@@ -16,6 +17,12 @@ export interface RunOptions extends TakeBackOptions {
   policy: RemediationPolicy
   /** Nothing more is sent; what is under way is waited for. */
   stop: AbortSignal
+  /** Why nothing new may be sent though the run goes on; null: it may. */
+  refusal: string | null
+  /** A pause between waves that is longer is not waited for: the run pauses, and goes on when it is asked for after it. */
+  patienceMs: number
+  /** Of these, `cluster/node`, which may be begun today. */
+  ofToday(nodes: readonly string[]): Promise<ReadonlySet<string>>
 }
 
 /** More nodes failed than may. */
@@ -57,6 +64,8 @@ class Run {
       // One that died while it took a wave back.
       if (this.#head.state === 'stopped') return await this.#stop(this.#head.why)
       await this.#note('running', null)
+      // What a process that died has left half-way comes first, whatever stands in the way of new ones.
+      for (const steps of this.#waves) await this.#endBegun(steps)
       for (const index of this.#waves.keys()) await this.#wave(index)
       return await this.#note('done', null, true)
     } catch (error) {
@@ -67,14 +76,16 @@ class Run {
     }
   }
 
-  async #wave(index: number): Promise<void> {
-    const steps = this.#waves[index] ?? []
-    // What a process that died has left half-way comes first, whatever stands in the way of new ones.
+  async #endBegun(steps: readonly PlanStep[]): Promise<void> {
     const left = steps.filter(
       step => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)) || isPassing(this.#work, step) || this.#isUnseen(step),
     )
     for (const some of chunksOf(left, this.#options.policy.maxConcurrency)) await this.#change(some, null)
     this.#requireFewErrors()
+  }
+
+  async #wave(index: number): Promise<void> {
+    const steps = this.#waves[index] ?? []
     let open = steps.filter(step => isOpen(this.#work.entry(step)))
     if (open.length > 0) await this.#pauseAfter(this.#waves[index - 1] ?? [])
     while (open.length > 0) {
@@ -90,10 +101,16 @@ class Run {
       const free = await this.#unchanged(unblocked)
       const use = await this.#imageUse(free)
       this.#mayGoOn()
-      await this.#change(free, step => ({
+      const today = await this.#options.ofToday(free.map(stepKey))
+      const begun = free.filter(step => today.has(stepKey(step)))
+      await this.#change(begun, step => ({
         readyPods: before.readyPods.get(stepKey(step)) ?? null,
         ...(step.until !== undefined && { usedBytesBefore: use.get(stepKey(step))?.usedBytes ?? null }),
       }))
+      if (begun.length < free.length)
+        throw new Paused(
+          'as many nodes as the policy lets be begun on one day (remediation.auto.nodesPerDay) were: it goes on after 00:00 UTC',
+        )
     }
   }
 
@@ -195,20 +212,24 @@ class Run {
 
   /** Counted from the last that was done in the wave before. */
   async #pauseAfter(wave: readonly PlanStep[]): Promise<void> {
-    const { effects, policy, stop } = this.#options
+    const { effects, policy, stop, patienceMs } = this.#options
     const begun = wave.map(step => this.#work.entry(step)).filter(entry => !isOpen(entry))
     if (begun.length === 0) return
     const last = Math.max(...begun.flatMap(({ at }) => Object.values(at)).map(Date.parse))
     const leftMs = last + policy.pauseMs - effects.clock.now().getTime()
     // A clock that was set back must not make it longer than it is.
-    if (leftMs > 0) await sleepOrPause(effects.clock, Math.min(leftMs, policy.pauseMs), stop)
+    const waitMs = Math.min(leftMs, policy.pauseMs)
+    if (waitMs > patienceMs)
+      throw new Paused(`the pause after the wave before lasts until ${new Date(effects.clock.now().getTime() + waitMs).toISOString()}`)
+    if (waitMs > 0) await sleepOrPause(effects.clock, waitMs, stop)
   }
 
   #mayGoOn(): void {
-    const { stop, end, approval, effects } = this.#options
+    const { stop, end, approval, policy, effects, refusal } = this.#options
     orPause(stop)
     orPause(end)
-    if (effects.clock.now().getTime() >= Date.parse(approval.until)) throw new Paused(`the approval ended at ${approval.until}`)
+    const why = whyNothingNew(approval, policy.auto, effects.clock.now()) ?? refusal
+    if (why !== null) throw new Paused(why)
   }
 
   #loweredText(): string {

@@ -6,6 +6,8 @@ import type { Approval, LeftAlone, Plan } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
 import { type DeletionEntry, type RemediationRun, remediationSchema, type StepEntry } from '#model/remediation.ts'
 import { changedSince, checkApproval } from './approve.ts'
+import { byPolicy } from './auto-approve.ts'
+import { beginToday } from './begun-today.ts'
 import { type DeletionRunOptions, deletionKey, pendingDeletion, runDeletions } from './delete-run.ts'
 import { goneOnBy, Journal, type RunHead, stepKey } from './journal.ts'
 import { type Lease, sightLease, takeLease } from './lease.ts'
@@ -26,6 +28,8 @@ export interface SessionOptions {
   stop: AbortSignal
   /** Nothing is waited for any more. */
   end: AbortSignal
+  /** A pause between waves that is longer ends the call, and not the run; absent: each is waited for. */
+  patienceMs?: number
   /** Told in words that another one is waited for. */
   onWait?: (text: string) => void
 }
@@ -48,8 +52,9 @@ export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOp
     throw new OperatorError(`Plan ${plan.id} changes no node and deletes nothing: there is nothing to apply`)
   const journal = new Journal(store, plan.id, holder)
   const known = await journal.head()
-  // Nobody has to allow that what was changed is put back.
-  if (!isGoingBack(known)) checkApproval(plan, approval, effects.clock.now().toISOString(), policy.auto)
+  const refusal = refusalOf(plan, approval, known, effects.clock.now().toISOString(), policy)
+  // What was begun may always be ended; what is new needs the approval.
+  if (refusal !== null && (known === null || approval.plan !== plan.digest || plan.deletions !== undefined)) throw refusal
   if (known !== null && known.plan !== plan.digest)
     throw new OperatorError(`${store.location} has a run ${plan.id} of another plan: its digest is ${known.plan}. Use another store`)
   if (known !== null && known.endedAt !== null)
@@ -75,14 +80,39 @@ export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOp
       const ended = await runDeletions({ ...options, plan, approval, journal, head, entries: deletions, leases, clock, deleteObject, end })
       return reported(documentOf(plan, ended, entries, deletions), journal)
     }
-    const ended = await runWaves({ ...options, plan, approval, journal, head, entries, leases, end })
+    const { auto } = policy
+    const isCounted = approval.by === byPolicy && auto !== null
+    const ended = await runWaves({
+      ...{ ...options, plan, approval, journal, head, entries, leases, end },
+      refusal: refusal?.message ?? null,
+      patienceMs: options.patienceMs ?? Number.POSITIVE_INFINITY,
+      ofToday: async nodes => (isCounted ? beginToday(store, plan.id, nodes, auto.nodesPerDay, effects.clock.now()) : new Set(nodes)),
+    })
     return reported(documentOf(plan, ended, entries, deletions), journal)
   })
 }
 
+/** Nobody has to allow that what was changed is put back, or that what is at its end is told. */
+function refusalOf(
+  plan: Plan,
+  approval: Approval,
+  known: RunHead | null,
+  now: string,
+  { auto }: Pick<RemediationPolicy, 'auto'>,
+): OperatorError | null {
+  if (isGoingBack(known) || (known !== null && known.endedAt !== null && approval.plan === plan.digest)) return null
+  try {
+    checkApproval(plan, approval, now, auto)
+    return null
+  } catch (error) {
+    if (error instanceof OperatorError) return error
+    throw error
+  }
+}
+
 /** Works from the journal alone. @throws OperatorError */
-export async function rollBack(run: string, options: SessionOptions): Promise<RemediationRun> {
-  const { store, holder } = options
+export async function rollBack(run: string, options: SessionOptions & { despiteErrors?: boolean }): Promise<RemediationRun> {
+  const { store, holder, despiteErrors = false } = options
   if (!/^[a-f0-9]{16}$/.test(run))
     throw new OperatorError(`${JSON.stringify(run.slice(0, 80))} is no run: a run is called by 16 hexadecimal characters`)
   const journal = new Journal(store, run, holder)
@@ -100,7 +130,7 @@ export async function rollBack(run: string, options: SessionOptions): Promise<Re
         isBadInput: false,
       })
     const entries = await entriesOf(plan, journal)
-    const ended = await rollBackRun({ ...options, plan, journal, head, entries, leases, end })
+    const ended = await rollBackRun({ ...options, plan, journal, head, entries, leases, end, despiteErrors })
     return reported(documentOf(plan, ended, entries, new Map()), journal)
   })
 }

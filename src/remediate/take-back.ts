@@ -1,6 +1,7 @@
 /** Nodes put back to what they were: a wave of which too many failed, or all of a run because somebody asks for it. Needs the journal alone. */
 import type { Plan, PlanStep } from '#model/plan.ts'
 import type { RemediationPolicy } from '#model/policy.ts'
+import type { StepEntry } from '#model/remediation.ts'
 import { type RunHead, stepKey } from './journal.ts'
 import { isOpen, isTouched, NodeWork, type NodeWorkOptions } from './node-work.ts'
 import { orPause, Paused } from './pausing.ts'
@@ -25,15 +26,39 @@ export async function takeBackWave(options: TakeBackOptions): Promise<void> {
   })
 }
 
-/** Every node that the run may have changed, the last wave first; what ended otherwise stays. @returns the head, as noted @throws Overtaken, or what the store throws */
-export async function rollBackRun(options: TakeBackOptions): Promise<RunHead> {
-  const { plan, journal, effects } = options
+export interface RollBackOptions extends TakeBackOptions {
+  policy: TakeBackOptions['policy'] & Pick<RemediationPolicy, 'maxErrors'>
+  /** More nodes than may have got worse by it, and it goes on all the same. */
+  despiteErrors: boolean
+}
+
+/**
+ * Every node that the run may have changed; what ended otherwise stays. One goes first, then more and more of them, and it stops where more than may are
+ * not well with what they had before. @returns the head, as noted @throws Overtaken, or what the store throws
+ */
+export async function rollBackRun(options: RollBackOptions): Promise<RunHead> {
+  const { journal, effects, policy, despiteErrors } = options
   const work = new NodeWork(options)
   const why = 'as asked for'
   let head: RunHead = { ...options.head, state: 'rolled-back', why, endedAt: null }
   await journal.noteRun(head)
+  const worse = new Set(head.notBack ?? [])
   try {
-    for (const steps of wavesOf(plan).reverse()) await takeBack(steps, work, options, () => why)
+    for (const some of backOrder(options, work, worse)) {
+      const wereBroken = new Set(some.filter(step => work.entry(step).state === 'broken').map(stepKey))
+      await takeBack(some, work, options, () => why)
+      for (const step of some) {
+        const key = stepKey(step)
+        const { state, seenBack } = work.entry(step)
+        const isWorse = state === 'broken' ? !wereBroken.has(key) || worse.has(key) : state === 'rolled-back' && seenBack === false
+        if (isWorse) worse.add(key)
+        else worse.delete(key)
+      }
+      const { notBack: _before, ...rest } = head
+      head = { ...rest, ...(worse.size > 0 && { notBack: [...worse] }) }
+      await journal.noteRun(head)
+      if (worse.size > policy.maxErrors && !despiteErrors) throw new Paused(worseText(options, work, worse))
+    }
     head = { ...head, endedAt: effects.clock.now().toISOString() }
   } catch (error) {
     if (!(error instanceof Paused)) throw error
@@ -42,6 +67,31 @@ export async function rollBackRun(options: TakeBackOptions): Promise<RunHead> {
   await journal.noteRun(head)
   return head
 }
+
+/** Those that got worse before are asked again, then the last wave comes first, and what was broken before anybody went back comes last. */
+function backOrder({ plan, policy }: RollBackOptions, work: NodeWork, worse: ReadonlySet<string>): PlanStep[][] {
+  const open = wavesOf(plan)
+    .reverse()
+    .flat()
+    .filter(step => isTouched(work.entry(step)) || isUnseen(work.entry(step)))
+  const again = open.filter(step => worse.has(stepKey(step)))
+  const isBroken = (step: PlanStep) => work.entry(step).state === 'broken'
+  const others = open.filter(step => !worse.has(stepKey(step)))
+  const rest = [...others.filter(step => !isBroken(step)), ...others.filter(isBroken)]
+  const grown: PlanStep[][] = []
+  for (let at = 0, size = 1; at < rest.length; at += size, size = Math.min(size * 2, policy.maxConcurrency))
+    grown.push(rest.slice(at, at + size))
+  return [...chunksOf(again, policy.maxConcurrency), ...grown]
+}
+
+function worseText({ plan, policy }: RollBackOptions, work: NodeWork, worse: ReadonlySet<string>): string {
+  const [first = ''] = worse
+  const step = plan.steps.find(one => stepKey(one) === first)
+  const said = step === undefined ? '' : `: ${work.entry(step).why ?? work.entry(step).state}`
+  return `${worse.size} nodes are not well since they were put back, where ${policy.maxErrors} may be; ${first}${said}. Look at them. highwater rollback ${plan.id} asks them again, and goes on when they are well; with --despite-errors it goes on all the same`
+}
+
+const isUnseen = ({ state, seenBack }: StepEntry): boolean => state === 'rolled-back' && seenBack !== true
 
 async function takeBack(
   steps: readonly PlanStep[],

@@ -49,7 +49,7 @@ describe('highwater apply', () => {
 
   it('refuses a plan that was changed after it was approved, before it asks anybody anything', async () => {
     const { at, apply } = files()
-    writeFileSync(at('plan.json'), readFileSync(at('plan.json'), 'utf8').replaceAll('70}', '71}'))
+    writeFileSync(at('plan.json'), readFileSync(at('plan.json'), 'utf8').replaceAll('69}', '68}'))
     expect(await apply()).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(/content does not have its newSha256/) })
   })
 

@@ -98,11 +98,7 @@ describe('asked for a plan', () => {
     expect(JSON.parse(approval)).toMatchObject({ plan: answer.digest, by: 'policy', options: { allowActAtOnce: false } })
     expect(await invokeRemediate(event)).toMatchObject({ approvedBy: 'policy', next: expect.stringContaining('approved until') })
     expect(read('approvals', answer.digest)).toBe(approval)
-    expect(await invokeRemediate({ ...event, nodes: ['a'] })).toMatchObject({
-      approvedBy: null,
-      next: expect.stringContaining('2 were approved today, and the policy allows 2 a day'),
-    })
-    expect(kept('plans')).toHaveLength(2)
+    expect(kept('plans')).toHaveLength(1)
   })
 
   it('leaves to a person what the policy does not name, and what changes nothing', async () => {
@@ -195,9 +191,8 @@ describe('asked to go on', () => {
   it('says of a run that may not go on why, and costs no other', async () => {
     const { id } = await begun('2020-01-01T00:00:00Z', '2020-01-02T00:00:00Z')
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
-      runs: [{ id, state: 'refused', why: expect.stringContaining('expired at 2020-01-02') }],
+      runs: [{ id, state: 'paused', why: 'the approval ended at 2020-01-02T00:00:00Z', nodes: { pending: 2 } }],
     })
-    await expect(invokeRemediate({ action: 'resume', run: id })).rejects.toThrow(/expired at/)
     await expect(invokeRemediate({ action: 'resume', run: 'f'.repeat(16) })).rejects.toThrow(/There is no run f{16}/)
   })
 
@@ -260,8 +255,17 @@ describe('asked to go on', () => {
     await new Journal(folderStore(bucket), plan.id, 'one that died').begin(plan, approval, approval.at)
     writeFileSync(join(bucket, 'highwater.yaml'), named.replace('[prod]', '[stage]'))
     expect(await invokeRemediate({ action: 'resume' })).toMatchObject({
-      runs: [{ id: plan.id, state: 'refused', why: expect.stringContaining('does not approve it now: cluster prod is none of those') }],
+      runs: [{ id: plan.id, state: 'paused', why: expect.stringContaining('does not approve it now: cluster prod is none of those') }],
     })
+  })
+
+  it('approves anew what the policy has approved before, for a plan of more days than one', async () => {
+    const { bucket, read, plan } = await audited(0)
+    const old = { schema: approvalSchema, plan: plan.digest, by: 'policy', options: { allowActAtOnce: false } } as const
+    const approval: Approval = { ...old, at: '2026-01-01T00:00:00Z', until: '2026-01-02T00:00:00Z' }
+    await new Journal(folderStore(bucket), plan.id, 'one that died').begin(plan, approval, approval.at)
+    expect(await invokeRemediate({ action: 'resume' })).toMatchObject({ runs: [{ id: plan.id, nodes: { skipped: 1 } }] })
+    expect(Date.parse((JSON.parse(read('approvals', plan.digest)) as Approval).until)).toBeGreaterThan(Date.now())
   })
 })
 

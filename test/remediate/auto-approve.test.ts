@@ -8,8 +8,8 @@ import { type AutoApproval, defaultPolicy } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
 import { makePlan, parseChange } from '#pipeline/plan.ts'
 import { checkApproval } from '#remediate/approve.ts'
-import { approveToday } from '#remediate/approved-today.ts'
 import { autoApprove } from '#remediate/auto-approve.ts'
+import { beginToday } from '#remediate/begun-today.ts'
 import { keepApproval, keepPlan, keptApproval, keptPlan } from '#remediate/plan-store.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { type Family, type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
@@ -33,14 +33,14 @@ let plan: Plan
 beforeEach(async () => {
   plan = await planOf(named(3), ...gc)
 })
-const whyNot = (of: Plan, changed: Partial<AutoApproval> = {}, today = 0) => {
-  const answer = autoApprove(of, { ...auto, ...changed }, today, now)
+const whyNot = (of: Plan, changed: Partial<AutoApproval> = {}) => {
+  const answer = autoApprove(of, { ...auto, ...changed }, now)
   return 'why' in answer ? answer.why : 'approved'
 }
 
 describe('autoApprove', () => {
   it('approves for a day, as the policy, never that anything acts at once; and the approval holds', () => {
-    const answer = autoApprove(plan, auto, 2, now)
+    const answer = autoApprove(plan, auto, now)
     expect(answer).toEqual({
       approval: {
         schema: 'highwater.approval/1',
@@ -56,30 +56,23 @@ describe('autoApprove', () => {
 
   it('approves nothing where the policy says nothing', () => {
     expect(defaultPolicy.remediation.auto).toBeNull()
-    expect(autoApprove(plan, defaultPolicy.remediation.auto, 0, now)).toEqual({
+    expect(autoApprove(plan, defaultPolicy.remediation.auto, now)).toEqual({
       why: expect.stringContaining('approves nothing by itself'),
     })
   })
 
-  it.each<[string, Partial<AutoApproval>, number, RegExp]>([
-    ['at the limit of the day', {}, 2, /^approved$/],
-    ['one node above it', {}, 3, /changes 3 nodes, 3 were approved today, and the policy allows 5 a day/],
-    ['inside its window', { windows: [{ days: ['sun'], from: '00:00', to: '06:00', timezone: 'Europe/Berlin' }] }, 0, /^approved$/],
+  it.each<[string, Partial<AutoApproval>, RegExp]>([
+    ['more nodes than it lets be begun on one day', { nodesPerDay: 1 }, /^approved$/],
+    ['inside its window', { windows: [{ days: ['sun'], from: '00:00', to: '06:00', timezone: 'Europe/Berlin' }] }, /^approved$/],
     [
       'outside of it',
       { windows: [{ days: ['sun'], from: '00:00', to: '06:00', timezone: 'Etc/UTC' }] },
-      0,
       /the policy approves only .*00:00/,
     ],
-    ['another cluster', { clusters: ['stage', 'p'] }, 0, /cluster prod is none of those/],
-    [
-      'one field more',
-      { fields: ['imageGCHighThresholdPercent'] },
-      0,
-      /it changes imageGCLowThresholdPercent, which is none of the fields/,
-    ],
-  ])('%s', (_, changed, today, why) => {
-    expect(whyNot(plan, changed, today)).toMatch(why)
+    ['another cluster', { clusters: ['stage', 'p'] }, /cluster prod is none of those/],
+    ['one field more', { fields: ['imageGCHighThresholdPercent'] }, /it changes imageGCLowThresholdPercent, which is none of the fields/],
+  ])('%s', (_, changed, why) => {
+    expect(whyNot(plan, changed)).toMatch(why)
   })
 
   it('leaves to a person what would evict at once, and what may', async () => {
@@ -114,7 +107,7 @@ describe('autoApprove', () => {
   })
 
   it('stops to hold where the policy stops to approve', () => {
-    const answer = autoApprove(plan, auto, 0, now)
+    const answer = autoApprove(plan, auto, now)
     const check = (changed: AutoApproval | null) => () =>
       'approval' in answer && checkApproval(plan, answer.approval, '2026-11-22T01:00:00Z', changed)
     expect(check(auto)).not.toThrow()
@@ -127,7 +120,7 @@ describe('autoApprove', () => {
     ['AL2023', content => `${content}      authentication:\n        anonymous:\n          enabled: true\n`, /it changes authentication,/],
     ['AL2023', content => `${content}  containerd:\n    config: "x"\n`, /it changes containerd,/],
     ['AL2023', content => content.replace('75', '99'), /does not say imageGCHighThresholdPercent as its cohort does/],
-    ['AL2023', () => '{', /on prod\/a cannot be read/],
+    ['AL2023', () => '{', /prod\/a: what it would write to .* cannot be read/],
     ['Bottlerocket', content => content.replace('"set":{', '"set":{"allowed-unsafe-sysctls":["*"],'), /it changes allowedUnsafeSysctls,/],
     ['Bottlerocket', content => content.replace('"back":{', '"back":{"max-pods":1,'), /it changes maxPods,/],
     ['Bottlerocket', content => content.replace('{', '{"more":1,'), /it changes more,/],
@@ -158,27 +151,34 @@ describe('autoApprove', () => {
 })
 
 describe('the nodes of a day', () => {
-  it('are counted in the store, each plan once, by the day of UTC', async () => {
+  const begun = async (store: ReturnType<typeof folderStore>, run: string, nodes: string[], at = now) => [
+    ...(await beginToday(store, run, nodes, 3, at)),
+  ]
+
+  it('are counted in the store when they are begun, each once, by the day of UTC', async () => {
     const store = folderStore(temporaryFolder())
-    const others = await planOf(named(3, 'm'), ...gc)
-    const approved = async (of: Plan, at = now) => 'approval' in (await approveToday(store, of, auto, at))
-    expect([await approved(plan), await approved(plan), await approved(others)]).toEqual([true, true, false])
-    expect(await approved(others, new Date('2026-11-22T00:00:00Z'))).toBe(true)
+    expect(await begun(store, 'a', ['prod/1', 'prod/2'])).toEqual(['prod/1', 'prod/2'])
+    // Of a run that died, and is taken up again.
+    expect(await begun(store, 'a', ['prod/1', 'prod/2'])).toEqual(['prod/1', 'prod/2'])
+    expect(await begun(store, 'b', ['prod/3', 'prod/4'])).toEqual(['prod/3'])
+    expect(await begun(store, 'b', ['prod/4'])).toEqual([])
+    expect(await begun(store, 'b', ['prod/4'], new Date('2026-11-22T00:00:00Z'))).toEqual(['prod/4'])
   })
 
-  it('are not exceeded by two that ask at once', async () => {
+  it('are not exceeded by those that ask at once', async () => {
     const store = folderStore(temporaryFolder())
-    const plans = await Promise.all(['a', 'b', 'c'].map(prefix => planOf(named(3, prefix), ...gc)))
-    const answers = await Promise.all(plans.map(each => approveToday(store, each, auto, now)))
-    expect(answers.filter(answer => 'approval' in answer)).toHaveLength(1)
+    const answers = await Promise.all(['a', 'b', 'c'].map(run => begun(store, run, [`${run}/1`, `${run}/2`])))
+    expect(answers.flat()).toHaveLength(3)
   })
 
-  it('that cannot be read are said, and nothing is approved', async () => {
+  it('that cannot be read are said, and none is begun', async () => {
     const folder = temporaryFolder()
-    mkdirSync(join(folder, 'remediation', 'approved'), { recursive: true })
-    for (const text of ['x', '{}', '{"schema":"highwater.approved/1","plans":{"a":-1}}']) {
-      writeFileSync(join(folder, 'remediation', 'approved', '2026-11-21.json'), text)
-      await expect(approveToday(folderStore(folder), plan, auto, now)).rejects.toThrow(/2026-11-21\.json does not say how many nodes/)
+    mkdirSync(join(folder, 'remediation', 'begun'), { recursive: true })
+    for (const text of ['x', '{}', '{"schema":"highwater.begun/1","runs":{"a":[1]}}']) {
+      writeFileSync(join(folder, 'remediation', 'begun', '2026-11-21.json'), text)
+      await expect(begun(folderStore(folder), 'a', ['prod/1'])).rejects.toThrow(
+        /2026-11-21\.json does not say which nodes were begun today/,
+      )
     }
   })
 })
@@ -190,7 +190,7 @@ describe('plans and approvals in a store', () => {
     await keepPlan(store, plan)
     expect(await keptPlan(store, plan.digest)).toEqual(plan)
     expect(await keptApproval(store, plan.digest)).toBeNull()
-    const answer = autoApprove(plan, auto, 0, now)
+    const answer = autoApprove(plan, auto, now)
     if ('approval' in answer) await keepApproval(store, answer.approval)
     expect(await keptApproval(store, plan.digest)).toMatchObject({ plan: plan.digest, by: 'policy' })
   })

@@ -196,7 +196,7 @@ describe('an image that was changed since the plan', () => {
     const made = await plan([atRisk()])
     const [{ cluster, node, instanceId } = { cluster: '', node: '', instanceId: '' }] = made.steps
     const since = (sha256: string | null, unread: string | null = null) =>
-      changedSince(made, [{ cluster, node, instanceId, sha256, unread, kubeletStartedAt: '2026-11-21T12:00:00Z' }])
+      changedSince(made, [{ cluster, node, instanceId, sha256, unread, kubeletStartedAt: '2026-11-21T12:00:00Z', objection: null }])
     expect(since(unpinned)).toEqual([])
     expect(since(pinned)).toEqual([])
     expect(since('absent')).toEqual([{ cluster, node, why: `${agent} was changed since the plan: it is not there` }])

@@ -96,6 +96,15 @@ describe('before anything is sent', () => {
     expect([world.commands, await world.read(`remediation/runs/${world.plan.id}/run.json`)]).toEqual([[], null])
   })
 
+  it('whose step would not be planned any more refuse it likewise, and are passed over where that is asked for', async () => {
+    const world = new World(planOf([1, 2]))
+    world.node(2).objection = 'it would act at once on what is there now'
+    await expect(world.apply()).rejects.toThrow(/no longer fits 1 of its 3 nodes: prod\/ip-10-0-0-2.*it would act at once/)
+    const run = await world.apply({ ...fast, skipChanged: true })
+    expect(run.steps.map(({ state }) => state)).toEqual(['verified', 'skipped', 'verified'])
+    expect(world.commands.filter(command => command.includes('10-0-0-2'))).toEqual([])
+  })
+
   it('are read as far as there is time: the run begins, and goes on with each read just before it', async () => {
     const world = new World(planOf([1, 400]))
     world.node(300).sha256 = 'a'.repeat(64)
@@ -104,7 +113,7 @@ describe('before anything is sent', () => {
     const present: SessionOptions['effects']['present'] = async steps => {
       asked.push(steps.length)
       stop.abort(new Error('time is over'))
-      return steps.map(one => ({ ...one, sha256: world.nodes.get(stepKey(one))?.sha256 ?? null }))
+      return steps.map(one => ({ ...one, sha256: world.nodes.get(stepKey(one))?.sha256 ?? null, objection: null }))
     }
     const paused = await world.apply({ ...fast, stop: stop.signal, effects: { present } })
     expect([paused.state, paused.why, world.commands, asked]).toEqual(['paused', 'time is over', [], [200]])

@@ -1,7 +1,7 @@
 /** Nodes that answer as the scripts of the documents do, a store, and processes that may die at any call they make. */
 import { createHash, randomUUID } from 'node:crypto'
 import type { Store } from '#clients/store.ts'
-import { type Approval, approvalSchema, type Plan, type PlannedDeletion, type PlanStep, planSchema } from '#model/plan.ts'
+import { type Approval, approvalSchema, type Plan, type PlanCohort, type PlannedDeletion, type PlanStep, planSchema } from '#model/plan.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
 import type { ApplyAnswer, RemediationRun, Verification } from '#model/remediation.ts'
 import type { Told } from '#remediate/apply.ts'
@@ -9,6 +9,7 @@ import { sha256 } from '#remediate/canonical.ts'
 import { stepKey } from '#remediate/journal.ts'
 import type { ImageUse } from '#remediate/node-work.ts'
 import { digestOf, planOfDeletions } from '#remediate/plan.ts'
+import { pruningFields } from '#remediate/prune.ts'
 import { type ApplyOptions, applyPlan, rollBack, type SessionOptions } from '#remediate/session.ts'
 import { VirtualTime } from './virtual-time.ts'
 
@@ -34,6 +35,8 @@ export type Nature =
   | 'away'
   /** It can neither go there nor back. */
   | 'breaks'
+  /** It goes there, and is not well when it is put back. */
+  | 'breaks back'
 
 export interface PretendNode {
   step: PlanStep
@@ -46,11 +49,13 @@ export interface PretendNode {
   phase: '' | 'applied' | 'restored' | 'rolled-back' | 'broken'
   /** How often its kubelet was started anew with another file. */
   swaps: number
+  /** Why its step would not be planned for it any more. */
+  objection: string | null
   /** Of its image filesystem; while its thresholds are lowered, less each time that it is read. */
   usedPercent: number
 }
 
-const newText = '{"imageGCHighThresholdPercent":70}\n'
+const newText = '{"imageGCHighThresholdPercent":70,"imageGCLowThresholdPercent":69}\n'
 export const oldSha256 = sha256('{"imageGCHighThresholdPercent":85}\n')
 export const newSha256 = sha256(newText)
 const state = { evictsBeforeImageGc: false, imageGcDue: false, freedBytesAtMost: 0, evictsNow: [] }
@@ -76,11 +81,34 @@ function step(cluster: string, index: number, cohort: string): PlanStep {
   }
 }
 
-/** The same, for a while: until the image filesystem is down to 60 %, and for 20 minutes at most. */
+function cohort(cluster: string, id: string, nodes: number): PlanCohort {
+  const counts = { evictFirst: 0, imageGcDue: 0, freedBytesAtMost: 0, evictNow: 0, unknown: 0 }
+  const none = { count: 0, sample: [] }
+  return {
+    id,
+    cluster,
+    group: { kind: 'Nodegroup', namespace: null, name: 'workers' },
+    amiFamily: 'AL2',
+    kubeletVersion: '1.32',
+    fields: { imageGCHighThresholdPercent: 70 },
+    findings: [],
+    nodes,
+    planned: nodes,
+    effect: { before: counts, after: counts, pulls: [], text: '' },
+    durable: [],
+    blast: {
+      ...{ pods: 0, notReadyPods: 0, singletons: none, budgetsAtLimit: none, startupProbes: 0, imagesForgotten: 0, unreadNodes: 0 },
+      text: '',
+    },
+  }
+}
+
+/** The same, for a while: until the image filesystem is down to 69 %, and for 20 minutes at most. */
 export function pruningPlanOf(sizes: readonly number[]): Plan {
   const { id: _id, digest: _digest, ...plan } = planOf(sizes)
-  const until = { kind: 'image-gc', usedPercentAtMost: 60, atMostMs: 20 * 60_000, imagesAtMost: 9, bytesAtMost: 2 ** 35 } as const
-  const body = { ...plan, steps: plan.steps.map(one => ({ ...one, until })) }
+  const until = { kind: 'image-gc', usedPercentAtMost: 69, atMostMs: 20 * 60_000, imagesAtMost: 9, bytesAtMost: 2 ** 35 } as const
+  const cohorts = plan.cohorts.map(one => ({ ...one, fields: pruningFields(until.usedPercentAtMost) }))
+  const body = { ...plan, cohorts, steps: plan.steps.map(one => ({ ...one, until })) }
   const digest = digestOf(body)
   return { ...body, id: digest.slice(0, 16), digest }
 }
@@ -118,7 +146,7 @@ export function planOf(sizes: readonly number[], ...clusters: string[]): Plan {
     schema: planSchema,
     createdAt,
     snapshot: { takenAt: createdAt, account: null, region: null },
-    cohorts: [],
+    cohorts: (clusters.length === 0 ? ['prod'] : clusters).map(cluster => cohort(cluster, `workers of ${cluster}`, numbers.length)),
     steps,
     never: [],
     refused: [],
@@ -147,7 +175,8 @@ export interface Death {
   when: 'before' | 'after'
 }
 
-export interface ProcessOptions extends Partial<Pick<ApplyOptions, 'resume' | 'skipChanged' | 'stop' | 'end' | 'onWait'>> {
+export interface ProcessOptions extends Partial<Pick<ApplyOptions, 'resume' | 'skipChanged' | 'stop' | 'end' | 'onWait' | 'patienceMs'>> {
+  despiteErrors?: boolean
   death?: Death
   skewMs?: number
   policy?: Partial<RemediationPolicy>
@@ -182,7 +211,16 @@ export class World {
     this.nodes = new Map(
       plan.steps.map((one, index) => [
         stepKey(one),
-        { step: one, nature: natures[index + 1] ?? 'well', lose: 0, sha256: oldSha256, phase: '', swaps: 0, usedPercent: 90 },
+        {
+          step: one,
+          nature: natures[index + 1] ?? 'well',
+          lose: 0,
+          sha256: oldSha256,
+          phase: '',
+          swaps: 0,
+          objection: null,
+          usedPercent: 90,
+        },
       ]),
     )
   }
@@ -204,7 +242,10 @@ export class World {
   }
 
   rollBack(options: ProcessOptions = {}): Promise<RemediationRun> {
-    return this.#passed(options, rollBack(this.plan.id, this.#process(options).session))
+    return this.#passed(
+      options,
+      rollBack(this.plan.id, { ...this.#process(options).session, despiteErrors: options.despiteErrors ?? false }),
+    )
   }
 
   /** Where a test brings a clock of its own, it passes by itself. */
@@ -250,6 +291,7 @@ export class World {
       stop: options.stop ?? never,
       end: options.end ?? never,
       ...(options.onWait && { onWait: options.onWait }),
+      ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
       effects: {
         clock: { ...clock, sleep: (delayMs, signal) => (isDead ? Promise.reject(new Died()) : clock.sleep(delayMs, signal)) },
         send: (one, action, onSent) => call(() => this.#send(one, action, onSent)),
@@ -269,7 +311,9 @@ export class World {
             steps.flatMap(one => {
               const node = this.nodes.get(stepKey(one))
               const { cluster, instanceId } = one
-              return node === undefined ? [] : [{ cluster, node: one.node, instanceId, sha256: node.sha256, kubeletStartedAt: null }]
+              return node === undefined
+                ? []
+                : [{ cluster, node: one.node, instanceId, sha256: node.sha256, kubeletStartedAt: null, objection: node.objection }]
             }),
           ),
         deleteObject: one => call(async () => this.#delete(one)),
@@ -341,6 +385,10 @@ export class World {
     })
     const swap = (to: string, phase: PretendNode['phase']) => {
       Object.assign(node, { sha256: to, phase, swaps: node.swaps + 1 })
+    }
+    if (action === 'rollback' && node.nature === 'breaks back') {
+      Object.assign(node, { sha256: oldSha256, phase: 'broken' })
+      return answer('broken', 'with what was there before it is not well')
     }
     if (action === 'rollback') {
       if (node.nature === 'breaks' && node.phase === 'broken') return answer('broken', 'with what was there before it is not well either')

@@ -8,7 +8,7 @@ import type { PlanAnswer, PlanAsked } from '#model/remediation-request.ts'
 import { liveFleet } from '#pipeline/fleet.ts'
 import { keepFleet } from '#pipeline/keep-fleet.ts'
 import { makePlan, type PlanResult } from '#pipeline/plan.ts'
-import { approveToday } from '#remediate/approved-today.ts'
+import { autoApprove } from '#remediate/auto-approve.ts'
 import { keepApproval, keepPlan, keptApproval } from '#remediate/plan-store.ts'
 import type { RemediationService } from './service.ts'
 
@@ -41,7 +41,7 @@ async function approvalOf(plan: Plan, { store, policy, runtime }: RemediationSer
   if (plan.steps.length === 0) return { approvedBy: null, next: 'No node would be changed, so there is nothing to approve.' }
   const before = await keptApproval(store, plan.digest)
   if (before !== null) return { approvedBy: before.by, next: `It is approved until ${before.until}.` }
-  const answer = await approveToday(store, plan, policy.remediation.auto, runtime.now())
+  const answer = autoApprove(plan, policy.remediation.auto, runtime.now())
   if ('approval' in answer) {
     await keepApproval(store, answer.approval)
     return { approvedBy: answer.approval.by, next: `The policy approves it until ${answer.approval.until}.` }

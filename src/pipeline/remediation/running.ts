@@ -5,19 +5,22 @@ import { join } from 'node:path'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, Plan } from '#model/plan.ts'
 import type { RemediationRun, StepState } from '#model/remediation.ts'
-import type { ApplyAsked, RanOne, ResumedAnswer, RunAnswered } from '#model/remediation-request.ts'
+import type { ApplyAsked, RanOne, ResumedAnswer, RollbackAsked, RunAnswered } from '#model/remediation-request.ts'
 import { everything } from '#model/selection.ts'
 import { eksTargets } from '#pipeline/fleet.ts'
 import { eksNames } from '#pipeline/fresh.ts'
 import { approve, makePlan } from '#pipeline/plan.ts'
 import { type RemediateOptions, remediate, takeBack } from '#pipeline/remediate.ts'
-import { approveToday } from '#remediate/approved-today.ts'
+import { longestMs } from '#remediate/approve.ts'
+import { autoApprove, byPolicy } from '#remediate/auto-approve.ts'
 import { isOfTheWorld, messageOf } from '#remediate/pausing.ts'
 import { keepApproval, keptApproval, keptPlan, keptRun, openRuns, parsePlanAt } from '#remediate/plan-store.ts'
 import { latestOfSchedule } from './planning.ts'
 import type { RemediationService } from './service.ts'
 
 const dayMs = 24 * 3_600_000
+/** Nobody pays for a function that sleeps. */
+const patienceMs = 10_000
 
 /** By a person's word in the event, or by the approval that lies in the bucket. @throws OperatorError before anything is sent */
 export async function applyApproved(asked: ApplyAsked, service: RemediationService): Promise<RunAnswered> {
@@ -56,7 +59,19 @@ const applied = (plan: Plan, approval: Approval, service: RemediationService, sk
 /** @throws OperatorError */
 export async function resumeOne(run: string, service: RemediationService): Promise<RunAnswered> {
   const { plan, approval } = await keptRun(service.store, run)
-  return { action: 'resume', ...answerOf(await applied(plan, (await keptApproval(service.store, plan.digest)) ?? approval, service)) }
+  const last = (await keptApproval(service.store, plan.digest)) ?? approval
+  return { action: 'resume', ...answerOf(await applied(plan, await renewed(plan, last, service), service)) }
+}
+
+/** A plan of more nodes than the policy lets be begun on one day outlives the policy's approval, which it gives anew. */
+async function renewed(plan: Plan, approval: Approval, { store, policy, runtime }: RemediationService): Promise<Approval> {
+  const now = runtime.now()
+  const isOld = now.getTime() - Date.parse(plan.createdAt) > longestMs
+  if (approval.by !== byPolicy || now.getTime() < Date.parse(approval.until) || isOld) return approval
+  const answer = autoApprove(plan, policy.remediation.auto, now)
+  if (!('approval' in answer)) return approval
+  await keepApproval(store, answer.approval)
+  return answer.approval
 }
 
 /** What the schedule asks for: every run that is not at its end, and then what the policy approves by itself. One that cannot go on costs no other. */
@@ -87,7 +102,7 @@ async function policyPlan(service: RemediationService): Promise<{ plan: Plan; ap
   if (key === null || known === null || !(await isToBegin(known, service))) return null
   const plan = await madeAnew(key.replace(/plan\.json$/, 'snapshot.ndjson.gz'), service)
   if (plan === null || !(await isToBegin(plan, service))) return null
-  const answer = await approveToday(store, plan, policy.remediation.auto, runtime.now())
+  const answer = autoApprove(plan, policy.remediation.auto, runtime.now())
   if (!('approval' in answer)) return null
   await keepApproval(store, answer.approval)
   return { plan, approval: answer.approval }
@@ -108,13 +123,13 @@ async function madeAnew(key: string, { store, policy, runtime, readUntil }: Reme
 }
 
 /** @throws OperatorError */
-export async function rollBackRun(run: string, service: RemediationService): Promise<RunAnswered> {
-  return { action: 'rollback', ...answerOf(await takeBack(run, optionsOf(service))) }
+export async function rollBackRun({ run, despiteErrors }: RollbackAsked, service: RemediationService): Promise<RunAnswered> {
+  return { action: 'rollback', ...answerOf(await takeBack(run, { ...optionsOf(service), despiteErrors })) }
 }
 
 function optionsOf({ store, policy, stop, end }: RemediationService): RemediateOptions {
   return {
-    ...{ store, policy, stop, end, holder: randomUUID() },
+    ...{ store, policy, stop, end, patienceMs, holder: randomUUID() },
     targets: clusters => eksTargets({ policy, selection: { ...everything, clusters: eksNames(clusters) }, signal: end }),
   }
 }

@@ -70,7 +70,7 @@ function answered(request: RemediationRequest, service: RemediationService): Pro
     case 'resume':
       return request.run === null ? resumeAll(service) : resumeOne(request.run, service)
     case 'rollback':
-      return rollBackRun(request.run, service)
+      return rollBackRun(request, service)
   }
 }
 

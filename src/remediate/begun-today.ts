@@ -1,0 +1,67 @@
+/** Which nodes were begun on a day by the policy's word, in the store, so that two runs at once do not begin more than it allows. */
+import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { isRawObject } from '#model/record.ts'
+
+interface Ledger {
+  schema: 'highwater.begun/1'
+  /** `cluster/node`, by run. */
+  runs: Record<string, string[]>
+}
+
+const rounds = 10
+/** UTC. */
+const ledgerKey = (now: Date): string => `remediation/begun/${now.toISOString().slice(0, 10)}.json`
+
+/**
+ * Noted before they are sent to, so a node whose run died then counts, and once only.
+ * @param nodes `cluster/node`, in the order in which they are wanted
+ * @returns those of them that may be begun today
+ * @throws what the store throws, and OperatorError when what lies there is no such list
+ */
+export async function beginToday(
+  store: Store,
+  run: string,
+  nodes: readonly string[],
+  nodesPerDay: number,
+  now: Date,
+): Promise<ReadonlySet<string>> {
+  const key = ledgerKey(now)
+  for (let round = 0; round < rounds; round++) {
+    const found = await store.read(key)
+    const runs = found === null ? {} : runsOf(found.body.toString('utf8'), `${store.location}/${key}`)
+    const own = runs[run] ?? []
+    const count = Object.values(runs).reduce((sum, some) => sum + some.length, 0)
+    const more = nodes.filter(node => !own.includes(node)).slice(0, Math.max(nodesPerDay - count, 0))
+    const next: Ledger = { schema: 'highwater.begun/1', runs: { ...runs, [run]: [...own, ...more] } }
+    const may = new Set([...nodes.filter(node => own.includes(node)), ...more])
+    if (more.length === 0) return may
+    const text = `${JSON.stringify(next)}\n`
+    const isWritten =
+      found === null ? await store.create(key, text, 'application/json') : await store.replace(key, text, 'application/json', found.version)
+    if (isWritten) return may
+  }
+  throw new Error(`${store.location}/${key} was changed again and again`)
+}
+
+function runsOf(text: string, place: string): Record<string, string[]> {
+  const ledger = parsed(text)
+  const runs = isRawObject(ledger) && ledger.schema === 'highwater.begun/1' && isRawObject(ledger.runs) ? ledger.runs : null
+  const lists = Object.entries(runs ?? {}).flatMap(([run, nodes]) =>
+    Array.isArray(nodes) && nodes.every(node => typeof node === 'string') ? [[run, nodes] as const] : [],
+  )
+  if (runs === null || lists.length !== Object.keys(runs).length)
+    throw new OperatorError(
+      `${place} does not say which nodes were begun today, so by the policy's word no more are. Remove it to begin anew`,
+      { isBadInput: false },
+    )
+  return Object.fromEntries(lists)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

@@ -7,19 +7,23 @@ export interface VpcEndpoint {
   /** When it is needed: a clause. */
   when: string
   /** What needs it: everything, or one way of reading, or one parameter of the stack. */
-  of: 'always' | 'ssm' | 'mail' | 'topic' | 'alarms' | 'trace' | 'fan-out'
+  of: 'always' | 'ssm' | 'mail' | 'topic' | 'alarms'
 }
 
 export const vpcEndpoints: readonly VpcEndpoint[] = [
   { name: 'eks', type: 'interface', of: 'always', when: 'always: clusters and nodegroups' },
   { name: 'ec2', type: 'interface', of: 'always', when: 'always: launch templates, disks, instances' },
-  { name: 'sts', type: 'interface', of: 'always', when: 'always: tokens for clusters, roles in other accounts' },
+  {
+    name: 'sts',
+    type: 'interface',
+    of: 'always',
+    when: 'always: who is asking, and roles in other accounts (tokens for clusters are signed without a call)',
+  },
   { name: 's3', type: 'gateway', of: 'always', when: 'always: reports, policy, history' },
   { name: 'ssm', type: 'interface', of: 'ssm', when: 'modes ssm and both, and whoever applies plans' },
   { name: 'email', type: 'interface', of: 'mail', when: 'mail by SES: the API’s endpoint, not `email-smtp`' },
   { name: 'sns', type: 'interface', of: 'topic', when: 'with topicArn' },
   { name: 'monitoring', type: 'interface', of: 'alarms', when: 'where the policy names remediation.alarms' },
-  { name: 'states', type: 'interface', of: 'fan-out', when: 'where an audit starts the state machine' },
 ]
 
 /** And those of the nodes' own subnets, for SSM's agent. Source: Systems Manager user guide, create VPC endpoints. */

@@ -38,7 +38,8 @@ export function ses({ from, to, owner, unsubscribe, bouncesTo = null, region, cr
       ...way,
       async send({ subject, html, text }, attachments) {
         const { suppressed } = await suppression()
-        if (suppressed.length > 0 && suppressed.length === to.length) throw new OperatorError(`not sent: ${suppressedText(suppressed, region)}`)
+        if (suppressed.length > 0 && suppressed.length === to.length)
+          throw new OperatorError(`not sent: ${suppressedText(suppressed, region)}`)
         return sendMail({ from, to, bouncesTo, subject, html, text, headers, attachments }, { region, credentials, signal: once.signal })
       },
     },

@@ -1,15 +1,16 @@
 /** Amazon SES: one mail, sent at most once for each call. */
-import { SESv2Client, SendEmailCommand, type SendEmailCommandInput } from '@aws-sdk/client-sesv2'
+import { GetSuppressedDestinationCommand, SESv2Client, SendEmailCommand, type SendEmailCommandInput } from '@aws-sdk/client-sesv2'
 import { sesMessageMaxBytes, sesRecipientsMax } from '#facts/aws/limits.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
+import { awsError, awsFailure } from './aws-failure.ts'
 import type { CredentialSource } from './credentials.ts'
-import { oneLine, RequestFailure } from './failure.ts'
+import { oneLine } from './failure.ts'
 import { sleep } from './pace.ts'
+import { bareAddress, overdue, sesFailure, wasNotTaken } from './ses-failure.ts'
 import { tellingSlowDowns } from './slow-downs.ts'
 
-/** What this file calls, for the function's role: on the sender's identity; in the sandbox SES asks it for the recipients' identities, too. */
-export const sesPermissions = ['ses:SendEmail']
+/** What this file calls, for the function's role: to send on the sender's identity; in the sandbox SES asks it for the recipients' identities, too. */
+export const sesPermissions = ['ses:GetSuppressedDestination', 'ses:SendEmail']
 
 export interface MailAttachment {
   fileName: string
@@ -95,7 +96,7 @@ const encodedBytes = (part: string | Buffer) => Math.ceil((Math.ceil(Buffer.byte
 const headerBytes = 16_384
 
 /** `name@host`, or `Name <name@host>` on one line. */
-const isAddress = (text: string) => /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(bare(text)) && !/[\r\n]/.test(text)
+const isAddress = (text: string) => /^[^\s@<>,;]+@[^\s@<>,;]+$/.test(bareAddress(text)) && !/[\r\n]/.test(text)
 
 function checkMail(mail: Mail): void {
   const { from, to, bouncesTo } = mail
@@ -137,78 +138,71 @@ function request({ from, to, bouncesTo, headers = [], subject, html, text, attac
   }
 }
 
-/** SES said no, or never heard of it: then a second try cannot make a second mail. */
-function wasNotTaken(error: unknown): boolean {
-  const { text, status, code } = awsError(error)
-  if (isTooMuch(error)) return !isDailyQuota(text)
-  if (status !== null) return [500, 502, 503, 504].includes(status)
-  if (/did not establish a connection/.test(text)) return true
-  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN'
+/** An address that SES takes mail for, and sends none to. */
+export interface SuppressedAddress {
+  address: string
+  /** `BOUNCE`, `COMPLAINT`, or a word that SES has found since. */
+  reason: string
+  /** YYYY-MM-DD; null: SES does not say. */
+  since: string | null
 }
 
-/** Source: SES API reference, SendEmail: LimitExceededException for the quotas. */
-const isTooMuch = (error: unknown) => isThrottling(error) || awsError(error).name === 'LimitExceededException'
-const isDailyQuota = (text: string) => /daily/i.test(text)
+export interface Suppression {
+  suppressed: SuppressedAddress[]
+  /** Why not every address could be asked for; null: all were. */
+  unknown: string | null
+}
 
-const overdue = (region: string, timeLimitMs: number, cause: unknown) =>
-  new RequestFailure(
-    'timeout',
-    `SES SendEmail in ${region}: no answer within ${timeLimitMs / 1000} s. Whether the mail went is not known`,
-    {
-      cause,
-    },
-  )
+export interface SuppressionOptions extends Pick<SendOptions, 'region' | 'credentials' | 'signal'> {
+  /** For all addresses together; default 10 s: a mail does not wait longer for this. */
+  timeLimitMs?: number
+  /** Between two questions. Default 1 s: all of SES's API but sending takes one request a second. Source: SES developer guide, Service quotas. */
+  gapMs?: number
+}
 
-function sesFailure(error: unknown, mail: Mail, region: string): RequestFailure {
-  const { from, to } = mail
-  const { name, text, status } = awsError(error)
-  const fail = (message: string) => requestFailure(error, `SES SendEmail in ${region}: ${message}`)
-  if (name === 'MessageRejected' && /not verified/i.test(text)) return fail(notVerified(text, mail, region))
-  if (name === 'MailFromDomainNotVerifiedException')
-    return fail(`the MAIL FROM domain of ${from} is not verified (${text}). Set its MX and SPF records as the SES console shows them`)
-  if (name === 'MessageRejected') return fail(`the mail was refused for what is in it (${text})`)
-  if (name === 'SendingPausedException')
-    return fail(`sending is paused for this account (${text}). See its bounces and complaints in the SES console, then resume it there`)
-  if (name === 'AccountSuspendedException')
-    return fail(`AWS has suspended sending for this account (${text}). Write to AWS Support; until then no mail goes`)
-  if (isTooMuch(error) && isDailyQuota(text))
-    return fail(
-      `the account's daily quota of mails is used up (${text}). It frees up within 24 hours; ask for a higher one in the SES console`,
-    )
-  if (name === 'BadRequestException')
-    return fail(
-      `an address or another part of the mail is malformed (${text}). From ${from} to ${to.join(', ')}: only ASCII is taken there`,
-    )
-  const failure = awsFailure(error, {
+/** Which of these are on the account's suppression list, each asked for by itself: nobody else's addresses are read. @throws the signal's reason */
+export async function suppressedAmong(addresses: readonly string[], options: SuppressionOptions): Promise<Suppression> {
+  const { region, credentials, timeLimitMs = 10_000, gapMs = 1000 } = options
+  const limit = AbortSignal.timeout(timeLimitMs)
+  const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit])
+  const client = new SESv2Client({ region, credentials, maxAttempts: 3, requestHandler: { connectionTimeout: connectionTimeoutMs } })
+  const suppressed: SuppressedAddress[] = []
+  let asked = 0
+  try {
+    for (const [index, address] of addresses.map(bareAddress).entries()) {
+      if (index > 0) await sleep(gapMs, signal)
+      const found = await suppressionOf(client, address, signal)
+      if (found !== null) suppressed.push(found)
+      asked = index + 1
+    }
+    return { suppressed, unknown: null }
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    if (limit.aborted)
+      return { suppressed, unknown: `within ${timeLimitMs / 1000} s SES answered for ${asked} of ${addresses.length} of them` }
+    return { suppressed, unknown: suppressionFailure(error, region) }
+  } finally {
+    client.destroy()
+  }
+}
+
+async function suppressionOf(client: SESv2Client, address: string, abortSignal: AbortSignal): Promise<SuppressedAddress | null> {
+  try {
+    const { SuppressedDestination: found } = await client.send(new GetSuppressedDestinationCommand({ EmailAddress: address }), {
+      abortSignal,
+    })
+    return { address, reason: found?.Reason ?? 'unknown', since: found?.LastUpdateTime?.toISOString().slice(0, 10) ?? null }
+  } catch (error) {
+    if (awsError(error).name === 'NotFoundException') return null
+    throw error
+  }
+}
+
+const suppressionFailure = (error: unknown, region: string): string =>
+  awsFailure(error, {
     service: 'SES',
     endpointVariable: 'AWS_ENDPOINT_URL_SESV2',
-    what: 'SendEmail',
+    what: 'GetSuppressedDestination',
     region,
-    grant: `${sesPermissions.join(', ')} on the identity of ${from}`,
-  })
-  const isUncertain = status === null && !wasNotTaken(error) && (failure.kind === 'network' || failure.kind === 'timeout')
-  return isUncertain
-    ? new RequestFailure(failure.kind, `${failure.message}. Whether the mail went is not known`, { cause: error })
-    : failure
-}
-
-/** SES names the identities in its message; the sender among them is one mistake, recipients alone are the sandbox. */
-function notVerified(text: string, { from, to, bouncesTo }: Mail, region: string): string {
-  const isNamed = (address: string) => text.toLowerCase().includes(bare(address).toLowerCase())
-  const isSender = isNamed(from)
-  const bounces = bouncesTo && bouncesTo !== from && isNamed(bouncesTo) ? bouncesTo : null
-  const recipients = to.filter(address => address !== from && address !== bounces && isNamed(address))
-  const advice = [
-    ...(isSender ? [`verify the sender ${from} or its domain in the SES console of ${region}`] : []),
-    ...(bounces !== null ? [`verify ${bounces}, to which mails that come back are sent (report.bouncesTo), or leave it out`] : []),
-    ...(recipients.length > 0 || (!isSender && bounces === null)
-      ? [
-          `this account is in the SES sandbox, where recipients have to be verified, too: verify ${recipients.join(', ') || 'them'}, ` +
-            'or ask for production access',
-        ]
-      : []),
-  ]
-  return `the mail was not taken (${text}). To do: ${advice.join('; ')}`
-}
-
-const bare = (address: string) => /^[^<>]*<([^<>]+)>$/.exec(address)?.[1] ?? address
+    grant: 'ses:GetSuppressedDestination',
+  }).message

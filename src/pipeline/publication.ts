@@ -90,9 +90,10 @@ async function tell(
   { owner, onlyOnChange, channels: ways }: Audience,
   { channels, unsubscribe }: PublicationContext,
 ): Promise<Told> {
-  const mail = renderMail(report, stored, { owner: owner?.name ?? null, unsubscribe })
-  const attachment = reportLink(stored) === null && page ? reportAttachment({ ...page, name: pageName }) : null
   const isSilent = onlyOnChange && !hasNews(report, stored)
+  const lost = isSilent ? [] : await undelivered(ways)
+  const mail = renderMail(report, [...stored, ...lost], { owner: owner?.name ?? null, unsubscribe })
+  const attachment = reportLink(stored) === null && page ? reportAttachment({ ...page, name: pageName }) : null
   const sent = await Promise.all(
     ways.map(way =>
       isSilent
@@ -109,6 +110,14 @@ async function tell(
     page?.name,
   )
   return { stored: kept, sent }
+}
+
+/** Whoever gets the mail reads of those who do not. */
+async function undelivered(ways: MailChannel[]): Promise<Delivery[]> {
+  const told = await Promise.all(
+    ways.map(async ({ id: channel, undeliverable }) => ({ channel, error: (await undeliverable?.()) ?? null })),
+  )
+  return told.filter(({ error }) => error !== null).map(({ channel, error }) => ({ channel, location: null, link: null, error }))
 }
 
 const notSent = ({ id }: MailChannel, why: string): MailDelivery => ({

@@ -36,6 +36,8 @@ export interface MailDelivery extends Delivery {
 
 export interface MailChannel {
   id: string
+  /** Who of its recipients gets nothing whatever is sent, and why, for people; null: nobody, as far as is known. Never throws. Absent: it cannot know. */
+  undeliverable?(): Promise<string | null>
   /** Never throws. */
   send(mail: RenderedMail, attachments: MailAttachment[]): Promise<MailDelivery>
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type Mail, mailBytes, sendMail } from '#clients/sesv2.ts'
+import { type Mail, mailBytes, sendMail, suppressedAmong } from '#clients/sesv2.ts'
 import { sesMessageMaxBytes } from '#facts/aws/limits.ts'
 import { jsonError, type Stub, type StubAnswer, startStub } from '#test/http-stub.ts'
 
@@ -198,5 +198,60 @@ describe('time', () => {
   it("ends with the run: the signal's own reason is thrown", async () => {
     await ses('hang')
     await expect(send({}, { signal: AbortSignal.abort(new Error('the run has ended')) })).rejects.toThrow('the run has ended')
+  })
+})
+
+describe('the suppression list', () => {
+  const notThere = jsonError(404, 'NotFoundException', 'Email address does not exist on your suppression list.')
+  const listed = (fields: object): StubAnswer => ({
+    ...{ status: 200, headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify({ SuppressedDestination: fields }),
+  })
+  const ask = (addresses: string[], options: { timeLimitMs?: number; signal?: AbortSignal } = {}) =>
+    suppressedAmong(addresses, { region, gapMs: 1, ...options })
+
+  it('is asked for each recipient by its bare address, and for nobody else', async () => {
+    const server = await ses(
+      notThere,
+      listed({ EmailAddress: 'ops@example.net', Reason: 'BOUNCE', LastUpdateTime: 1_793_491_200 }),
+      notThere,
+    )
+    expect(await ask(['Team <team@example.com>', 'ops@example.net', "o'neil+a@example.com"])).toEqual({
+      suppressed: [{ address: 'ops@example.net', reason: 'BOUNCE', since: '2026-11-01' }],
+      unknown: null,
+    })
+    expect(server.requests.map(({ method, url }) => `${method} ${decodeURIComponent(url ?? '')}`)).toEqual([
+      'GET /v2/email/suppression/addresses/team@example.com',
+      'GET /v2/email/suppression/addresses/ops@example.net',
+      "GET /v2/email/suppression/addresses/o'neil+a@example.com",
+    ])
+  })
+
+  it.each<[string, StubAnswer, RegExp]>([
+    [
+      'is forbidden',
+      jsonError(403, 'AccessDeniedException', 'no'),
+      /not allowed \(no\)\. Grant ses:GetSuppressedDestination to this identity/,
+    ],
+    ['fails', jsonError(500, 'InternalFailure', 'oops'), /was answered 500/],
+  ])('that %s leaves open what it did not say, and keeps what it did', async (_, answer, reason) => {
+    await ses(listed({ Reason: 'COMPLAINT' }), answer)
+    expect(await ask(['a@example.com', 'b@example.com'])).toEqual({
+      suppressed: [{ address: 'a@example.com', reason: 'COMPLAINT', since: null }],
+      unknown: expect.stringMatching(reason),
+    })
+  })
+
+  it('keeps no mail waiting for long', async () => {
+    await ses(notThere)
+    const late = suppressedAmong(['a@example.com', 'b@example.com'], { region, gapMs: 60_000, timeLimitMs: 2000 })
+    expect(await late).toEqual({ suppressed: [], unknown: 'within 2 s SES answered for 1 of 2 of them' })
+  })
+
+  it('ends with the run', async () => {
+    await ses(notThere)
+    const stop = new AbortController()
+    stop.abort(new Error('the run was stopped'))
+    await expect(ask(['a@example.com'], { signal: stop.signal })).rejects.toThrow('the run was stopped')
   })
 })

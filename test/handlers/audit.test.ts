@@ -204,6 +204,16 @@ describe('trouble', () => {
     expect(lab.mails()).toHaveLength(0)
   })
 
+  it('with an address that is suppressed: the others read of it in their mail, and the run is well', async () => {
+    const { lab } = await world({ ses: { suppressed: [{ address: 'gone@example.com', reason: 'BOUNCE', since: '2026-11-01T00:00:00Z' }] } })
+    const answer = await invoke(tick, { HIGHWATER_RECIPIENTS: 'team@example.com,gone@example.com' })
+    expect(answer.state).toBe('published')
+    expect(lab.mails()).toMatchObject([{ to: ['team@example.com'] }])
+    expect(lab.mails()[0]?.text?.replace(/\s+/g, ' ')).toMatch(
+      /Not delivered: SES .*gone@example\.com \(a mail to it came back, 2026-11-01\) gets nothing/,
+    )
+  })
+
   it('with a bucket that is not there is told in one paragraph', async () => {
     await world({ s3: { buckets: [] } })
     const message = await invoke(tick).then(String, (error: Error) => error.message)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
   GetAccountCommand,
+  GetSuppressedDestinationCommand,
   ListEmailIdentitiesCommand,
   SESv2Client,
   SendEmailCommand,
@@ -173,6 +174,32 @@ describe('SES in the lab', () => {
     ).toEqual(['<1>', '<2>'])
     expect(JSON.parse(read(first, 'envelope.json'))).toMatchObject({ from: 'highwater@example.com', to: ['team@example.org'] })
     expect(read(second, 'message.eml')).toBe('From: a@example.com\nTo: b@example.org\n\nhi\n')
+  })
+})
+
+describe('the suppression list of the lab', () => {
+  const suppressed = [{ address: 'gone@example.org', reason: 'COMPLAINT' as const, since: '2026-11-01T00:00:00Z' }]
+  const get = (EmailAddress: string) => client().send(new GetSuppressedDestinationCommand({ EmailAddress }))
+
+  it('tells of an address that is on it, and knows no other', async () => {
+    await enter({ suppressed })
+    expect((await get('Gone@example.org')).SuppressedDestination).toMatchObject({
+      ...{ EmailAddress: 'gone@example.org', Reason: 'COMPLAINT', LastUpdateTime: new Date('2026-11-01T00:00:00Z') },
+    })
+    await expect(get('team@example.org')).rejects.toMatchObject({ name: 'NotFoundException' })
+  })
+
+  it('takes mail for it, and lets it go nowhere', async () => {
+    await enter({ suppressed })
+    expect((await send({ Destination: { ToAddresses: ['gone@example.org'] } })).MessageId).toBeTruthy()
+    expect(lab.mails()).toEqual([])
+    await send({ Destination: { ToAddresses: ['team@example.org'], CcAddresses: ['gone@example.org'] } })
+    expect(lab.mails()).toMatchObject([{ to: ['team@example.org'], cc: [] }])
+  })
+
+  it('is closed to whoever may not ask', async () => {
+    await enter({ suppressionDenied: true })
+    await expect(get('team@example.org')).rejects.toMatchObject({ name: 'AccessDeniedException' })
   })
 })
 

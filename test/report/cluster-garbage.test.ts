@@ -99,6 +99,18 @@ describe('the section of the page', () => {
     expect(view.others.rows[0]).toEqual({ name: 'c108', about: 'nothing lies there' })
   })
 
+  it('stops giving tables where they would make the page heavy', () => {
+    const crowded = (count: number) =>
+      viewOf(
+        reportOf(
+          Array.from({ length: count }, (_, index) => overviewOf({ cluster: `c${index}`, rows: Array(40).fill(overviewOf().rows[0]) })),
+        ),
+      )
+    expect([crowded(2).clusters.length, crowded(3).clusters.length, crowded(3).others.rows.length]).toEqual([2, 2, 1])
+    const one = overviewOf({ rows: Array(150).fill(overviewOf().rows[0]) })
+    expect(viewOf(reportOf([one])).clusters[0]?.rows).toHaveLength(150)
+  })
+
   it('says that nobody looked where nobody did', () => {
     const report = quietReport([])
     expect(viewOf(report)).toMatchObject({ clusters: [], coverage: 'No cluster was looked through for garbage (policy clusterGarbage).' })

@@ -51,6 +51,7 @@ const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   's3:GetObject': ['object'],
   's3:ListBucket': ['bucket'],
   's3:PutObject': ['object'],
+  'ses:GetSuppressedDestination': [],
   'ses:SendEmail': ['identity'],
   'sns:Publish': ['topic'],
   'sqs:SendMessage': ['queue'],

@@ -4,6 +4,7 @@ import type { Caller } from '#lab/credentials.ts'
 import type { World } from '#lab/world.ts'
 import { authenticated, json, jsonError } from './rest-json.ts'
 import { sandboxMessagesPerDay, sendEmail } from './sesv2/send-email.ts'
+import { suppressionOf } from './sesv2/state.ts'
 
 export function sesApi(world: World): Api<Caller> {
   const routes: Route<Caller>[] = [
@@ -14,6 +15,15 @@ export function sesApi(world: World): Api<Caller> {
       answer(request, _, caller) {
         allow(world, caller, 'ses:SendEmail')
         return json(sendEmail(world, caller, request.body))
+      },
+    },
+    {
+      id: 'GetSuppressedDestination',
+      match: atPath('GET', '/v2/email/suppression/addresses/{address}'),
+      parameters: [],
+      answer(_, { address = '' }, caller) {
+        if (world.ses.scenario.suppressionDenied) throw notAllowed(caller, 'ses:GetSuppressedDestination', '*')
+        return json(suppressedDestination(world, address))
       },
     },
     {
@@ -34,11 +44,29 @@ export function sesApi(world: World): Api<Caller> {
   }
 }
 
-function allow({ ses, region }: World, { principal }: Caller, action: string): void {
-  if (!ses.scenario.denied) return
-  const resource = `arn:aws:ses:${region}:${principal.account}:identity/*`
-  const message = `User: ${principal.arn} is not authorized to perform: ${action} on resource: ${resource}`
-  throw new Refusal(403, 'AccessDeniedException', message)
+function allow({ ses, region }: World, caller: Caller, action: string): void {
+  if (ses.scenario.denied) throw notAllowed(caller, action, `arn:aws:ses:${region}:${caller.principal.account}:identity/*`)
+}
+
+function notAllowed({ principal }: Caller, action: string, resource: string): Refusal {
+  return new Refusal(
+    403,
+    'AccessDeniedException',
+    `User: ${principal.arn} is not authorized to perform: ${action} on resource: ${resource}`,
+  )
+}
+
+function suppressedDestination({ ses }: World, address: string): object {
+  const found = suppressionOf(ses, address)
+  if (!found) throw new Refusal(404, 'NotFoundException', `Email address ${address} does not exist on your suppression list.`)
+  return {
+    SuppressedDestination: {
+      EmailAddress: found.address,
+      Reason: found.reason,
+      LastUpdateTime: Date.parse(found.since) / 1000,
+      Attributes: {},
+    },
+  }
 }
 
 function account({ ses }: World): object {

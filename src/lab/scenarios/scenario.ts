@@ -98,6 +98,10 @@ export interface SesScenario {
   denied: boolean
   /** The first so many SendEmail are answered with that error. */
   refuseFirst: { count: number; error: 'TooManyRequestsException' | 'LimitExceededException' } | null
+  /** On the account's suppression list: mail for them is taken, and goes nowhere. `since`: RFC 3339. */
+  suppressed: readonly { address: string; reason: 'BOUNCE' | 'COMPLAINT'; since: string }[]
+  /** No principal may call ses:GetSuppressedDestination. */
+  suppressionDenied: boolean
   /** Nothing listens at SES's address. */
   down: boolean
 }

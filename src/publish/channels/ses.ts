@@ -1,6 +1,7 @@
-/** Amazon SES: the mail of a run, once for each run id and owner. */
+/** Amazon SES: the mail of a run, once for each run id and owner. SES takes mail for suppressed addresses and sends none: it is said before and after. */
 import type { CredentialSource } from '#clients/credentials.ts'
-import { type MailHeader, sendMail, sendTimeLimitMs } from '#clients/sesv2.ts'
+import { type MailHeader, type Suppression, sendMail, sendTimeLimitMs, suppressedAmong } from '#clients/sesv2.ts'
+import { OperatorError } from '#model/operator-error.ts'
 import type { ReportPolicy } from '#model/policy.ts'
 import type { MailChannel } from '#publish/channel.ts'
 import { messageOnce, type OnceOptions } from './message-once.ts'
@@ -31,13 +32,60 @@ export function ses({ from, to, owner, unsubscribe, bouncesTo = null, region, cr
     recipients: `${to.slice(0, namedRecipients).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
     leaseMs: 2 * sendTimeLimitMs,
   }
-  return messageOnce(
+  const suppression = onceAsked(() => suppressedAmong(to, { region, credentials, signal: once.signal }))
+  const channel = messageOnce(
     {
       ...way,
-      send: ({ subject, html, text }, attachments) =>
-        sendMail({ from, to, bouncesTo, subject, html, text, headers, attachments }, { region, credentials, signal: once.signal }),
+      async send({ subject, html, text }, attachments) {
+        const { suppressed } = await suppression()
+        if (suppressed.length > 0 && suppressed.length === to.length)
+          throw new OperatorError(`not sent: ${suppressedText(suppressed, region)}`)
+        return sendMail({ from, to, bouncesTo, subject, html, text, headers, attachments }, { region, credentials, signal: once.signal })
+      },
     },
     once,
+  )
+  return {
+    ...channel,
+    async undeliverable() {
+      try {
+        const { suppressed } = await suppression()
+        return suppressed.length === 0 ? null : suppressedText(suppressed, region)
+      } catch {
+        // The run was stopped: whoever sends says so.
+        return null
+      }
+    },
+    async send(mail, attachments) {
+      const delivery = await channel.send(mail, attachments)
+      if (delivery.state !== 'sent') return delivery
+      const { suppressed, unknown } = await suppression()
+      const lost = suppressed.length === 0 ? [] : [suppressedText(suppressed, region)]
+      const open = unknown === null ? [] : [`Whether an address is suppressed is not known: ${unknown}`]
+      return { ...delivery, location: [delivery.location, ...lost, ...open].join('. ') }
+    },
+  }
+}
+
+function onceAsked(ask: () => Promise<Suppression>): () => Promise<Suppression> {
+  let asked: Promise<Suppression> | null = null
+  return () => {
+    asked ??= ask()
+    return asked
+  }
+}
+
+const reasons: Readonly<Record<string, string>> = { BOUNCE: 'a mail to it came back', COMPLAINT: 'somebody there called a mail spam' }
+
+function suppressedText(suppressed: Suppression['suppressed'], region: string): string {
+  const told = suppressed
+    .slice(0, namedRecipients)
+    .map(({ address, reason, since }) => `${address} (${reasons[reason] ?? reason}${since === null ? '' : `, ${since}`})`)
+  const more = suppressed.length - told.length
+  const isOne = suppressed.length === 1
+  return (
+    `${told.join(', ')}${more > 0 ? ` and ${more} more` : ''} ${isOne ? 'gets' : 'get'} nothing: SES has ${isOne ? 'it' : 'them'} on the account's suppression list in ${region}. ` +
+    `Once the address works: aws sesv2 delete-suppressed-destination --region ${region} --email-address ADDRESS`
   )
 }
 

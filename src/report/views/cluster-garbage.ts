@@ -22,7 +22,8 @@ import { nameLimit } from './node.ts'
 import type { Rows } from './remainder.ts'
 
 const dayMs = 86_400_000
-const limits = { tables: 12, clusters: 300, gaps: 20, open: 3 }
+/** Rows of all tables together: the page stays light. The first cluster has its table in any case. */
+const limits = { tables: 12, rows: 80, clusters: 300, gaps: 20, open: 3 }
 
 interface GarbageRowView {
   name: string
@@ -68,10 +69,11 @@ export interface ClusterGcView {
 /** @param sorted the findings on cluster garbage, worst first */
 export function clusterGcView(report: AuditReport, sorted: Finding[], page: PageAnchors): ClusterGcView {
   const told = judgedGarbage(report)
-  const others = told.slice(limits.tables)
+  const tables = tablesOf(told)
+  const others = told.slice(tables.length)
   return {
     coverage: coverageText(report),
-    clusters: told.slice(0, limits.tables).map((judged, index) => clusterView(judged, index < limits.open, page)),
+    clusters: tables.map((judged, index) => clusterView(judged, index < limits.open, page)),
     others: {
       rows: others
         .slice(0, limits.clusters)
@@ -80,6 +82,15 @@ export function clusterGcView(report: AuditReport, sorted: Finding[], page: Page
     },
     findings: findingsView(sorted, page),
   }
+}
+
+function tablesOf(told: JudgedGarbage[]): JudgedGarbage[] {
+  let left = limits.rows
+  const end = told.slice(0, limits.tables).findIndex(({ overview: { rows } }, index) => {
+    left -= rows.length
+    return left < 0 && index > 0
+  })
+  return told.slice(0, end < 0 ? limits.tables : end)
 }
 
 function aboutText({ overview: { rows, gaps }, found, monthlyUsd }: JudgedGarbage): string {

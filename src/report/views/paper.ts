@@ -11,7 +11,7 @@ import type { ThresholdsView } from './thresholds.ts'
 import type { VerdictView } from './verdict.ts'
 
 /** As `report.css` has them under `@media print`. */
-export const printed = { wholeFindings: 10, findingRows: 30, nodeGroups: 3, rows: 10, clusters: 24 } as const
+const printed = { wholeFindings: 10, findingRows: 30, nodeGroups: 3, rows: 10, clusters: 24 } as const
 
 /** Null: all of it is printed. */
 export interface PaperView {

@@ -1,13 +1,16 @@
 /** How long the page of a large fleet takes to make, how heavy it is, and how soon a browser shows and filters it, where there is one. */
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Page } from 'playwright-core'
+import { garbageRowKinds } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
+import { overviewOf } from '#test/garbage-builder.ts'
 import {
   auditedNode,
   dedicatedDisks,
@@ -77,7 +80,12 @@ function fleetReport(count: number, findingCount: number): AuditReport {
       nodes: { count: 200, sample: nodes.slice(index % count, (index % count) + 20).map(({ identity }) => identity.name) },
     }),
   )
-  return quietReport(nodes, { findings })
+  // Of each cluster everything that can lie there.
+  const [row] = overviewOf().rows
+  const garbage = Array.from({ length: 40 }, (_, index) =>
+    overviewOf({ cluster: `cluster-${index}`, rows: garbageRowKinds.map(kind => ({ ...row!, kind })) }),
+  )
+  return { ...quietReport(nodes, { findings }), garbage }
 }
 
 async function browserRows(nodes: number, html: string): Promise<Row[]> {

@@ -131,3 +131,36 @@ describe('when the outside fails', () => {
     expect(await channel().send(mail, [])).toMatchObject({ state: 'sent', doubt: null })
   })
 })
+
+describe('a mail to who is on the suppression list', () => {
+  const suppressed = [{ address: 'Gone@example.com', reason: 'BOUNCE' as const, since: '2026-11-01T00:00:00Z' }]
+  const gone =
+    /gone@example\.com \(a mail to it came back, 2026-11-01\) gets nothing: SES has it on the account's suppression list in us-east-1\. Once the address works: aws sesv2 delete-suppressed-destination --region us-east-1 --email-address ADDRESS$/
+
+  it('goes to the others, and says who gets nothing, before and after', async () => {
+    await enter({ ses: { suppressed } })
+    const way = channel({ to: ['team@example.com', 'gone@example.com'] })
+    expect(await way.undeliverable?.()).toMatch(gone)
+    const delivery = await way.send(mail, [])
+    expect(delivery).toMatchObject({ state: 'sent', error: null, location: expect.stringMatching(gone) })
+    expect(lab.mails()).toMatchObject([{ to: ['team@example.com'] }])
+    expect(lab.requests().routes.sesv2).toEqual({ GetSuppressedDestination: 2, SendEmail: 1 })
+  })
+
+  it('does not go where nobody would get it, and that is a failure', async () => {
+    await enter({ ses: { suppressed } })
+    const delivery = await channel({ to: ['gone@example.com'] }).send(mail, [])
+    expect(delivery).toMatchObject({ state: 'failed', location: null, error: expect.stringMatching(/^not sent: gone@example/) })
+    expect(lab.requests().routes.sesv2).toEqual({ GetSuppressedDestination: 1 })
+  })
+
+  it('goes where that may not be asked, and says that it is not known', async () => {
+    await enter({ ses: { suppressed, suppressionDenied: true } })
+    const way = channel()
+    expect(await way.undeliverable?.()).toBeNull()
+    expect(await way.send(mail, [])).toMatchObject({
+      state: 'sent',
+      location: expect.stringMatching(/Whether an address is suppressed is not known: .*Grant ses:GetSuppressedDestination/),
+    })
+  })
+})

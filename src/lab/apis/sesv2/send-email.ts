@@ -7,6 +7,7 @@ import { compose, type Simple } from './compose.ts'
 import type { Mail } from './mailbox.ts'
 import { leaves, type MimePart, parseMessage, textOf } from './mime.ts'
 import { badRequest, readSendRequest, type SendRequest } from './request.ts'
+import { suppressionOf } from './state.ts'
 
 const maxMessageBytes = 40 * 1024 ** 2
 const maxRecipients = 50
@@ -32,7 +33,9 @@ export function sendEmail(world: World, caller: Caller, body: Buffer): { Message
   if (request.feedbackTo !== null) senders.add(bareAddress(request.feedbackTo))
   checkIdentities(world, caller, [...senders], recipients)
   world.ses.sent += recipients.length
-  world.ses.mailbox.take(mail)
+  const reached = (list: string[]) => list.filter(address => !suppressionOf(world.ses, address))
+  const { to, cc, bcc } = mail
+  if (reached(recipients).length > 0) world.ses.mailbox.take({ ...mail, to: reached(to), cc: reached(cc), bcc: reached(bcc) })
   return { MessageId: messageId }
 }
 

@@ -1,0 +1,81 @@
+/** Why SES did not send a mail, or may not have: for people, with what to do. */
+import { awsError, awsFailure, isThrottling, requestFailure } from './aws-failure.ts'
+import { RequestFailure } from './failure.ts'
+import type { Mail } from './sesv2.ts'
+
+/** `Name <name@host>` as `name@host`. */
+export const bareAddress = (address: string) => /^[^<>]*<([^<>]+)>$/.exec(address)?.[1] ?? address
+
+/** SES said no, or never heard of it: then a second try cannot make a second mail. */
+export function wasNotTaken(error: unknown): boolean {
+  const { text, status, code } = awsError(error)
+  if (isTooMuch(error)) return !isDailyQuota(text)
+  if (status !== null) return [500, 502, 503, 504].includes(status)
+  if (/did not establish a connection/.test(text)) return true
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN'
+}
+
+/** Source: SES API reference, SendEmail: LimitExceededException for the quotas. */
+const isTooMuch = (error: unknown) => isThrottling(error) || awsError(error).name === 'LimitExceededException'
+const isDailyQuota = (text: string) => /daily/i.test(text)
+
+export const overdue = (region: string, timeLimitMs: number, cause: unknown) =>
+  new RequestFailure(
+    'timeout',
+    `SES SendEmail in ${region}: no answer within ${timeLimitMs / 1000} s. Whether the mail went is not known`,
+    {
+      cause,
+    },
+  )
+
+export function sesFailure(error: unknown, mail: Mail, region: string): RequestFailure {
+  const { from, to } = mail
+  const { name, text, status } = awsError(error)
+  const fail = (message: string) => requestFailure(error, `SES SendEmail in ${region}: ${message}`)
+  if (name === 'MessageRejected' && /not verified/i.test(text)) return fail(notVerified(text, mail, region))
+  if (name === 'MailFromDomainNotVerifiedException')
+    return fail(`the MAIL FROM domain of ${from} is not verified (${text}). Set its MX and SPF records as the SES console shows them`)
+  if (name === 'MessageRejected') return fail(`the mail was refused for what is in it (${text})`)
+  if (name === 'SendingPausedException')
+    return fail(`sending is paused for this account (${text}). See its bounces and complaints in the SES console, then resume it there`)
+  if (name === 'AccountSuspendedException')
+    return fail(`AWS has suspended sending for this account (${text}). Write to AWS Support; until then no mail goes`)
+  if (isTooMuch(error) && isDailyQuota(text))
+    return fail(
+      `the account's daily quota of mails is used up (${text}). It frees up within 24 hours; ask for a higher one in the SES console`,
+    )
+  if (name === 'BadRequestException')
+    return fail(
+      `an address or another part of the mail is malformed (${text}). From ${from} to ${to.join(', ')}: only ASCII is taken there`,
+    )
+  const failure = awsFailure(error, {
+    service: 'SES',
+    endpointVariable: 'AWS_ENDPOINT_URL_SESV2',
+    what: 'SendEmail',
+    region,
+    grant: `ses:SendEmail on the identity of ${from}`,
+  })
+  const isUncertain = status === null && !wasNotTaken(error) && (failure.kind === 'network' || failure.kind === 'timeout')
+  return isUncertain
+    ? new RequestFailure(failure.kind, `${failure.message}. Whether the mail went is not known`, { cause: error })
+    : failure
+}
+
+/** SES names the identities in its message; the sender among them is one mistake, recipients alone are the sandbox. */
+function notVerified(text: string, { from, to, bouncesTo }: Mail, region: string): string {
+  const isNamed = (address: string) => text.toLowerCase().includes(bareAddress(address).toLowerCase())
+  const isSender = isNamed(from)
+  const bounces = bouncesTo && bouncesTo !== from && isNamed(bouncesTo) ? bouncesTo : null
+  const recipients = to.filter(address => address !== from && address !== bounces && isNamed(address))
+  const advice = [
+    ...(isSender ? [`verify the sender ${from} or its domain in the SES console of ${region}`] : []),
+    ...(bounces !== null ? [`verify ${bounces}, to which mails that come back are sent (report.bouncesTo), or leave it out`] : []),
+    ...(recipients.length > 0 || (!isSender && bounces === null)
+      ? [
+          `this account is in the SES sandbox, where recipients have to be verified, too: verify ${recipients.join(', ') || 'them'}, ` +
+            'or ask for production access',
+        ]
+      : []),
+  ]
+  return `the mail was not taken (${text}). To do: ${advice.join('; ')}`
+}

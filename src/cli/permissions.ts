@@ -85,7 +85,7 @@ function printed(options: PermissionsOptions): string {
   if (format === 'cloudformation') return cloudFormationYaml(memberTemplate({ mode, applied, isRemediating: remediate }))
   if (format === 'shell') {
     if (cluster.every(name => name.includes('*'))) throw new OperatorError('Which cluster? Name it with --cluster, once for each')
-    return accessScript(mode, applied)
+    return accessScript(mode, applied, asked)
   }
   const section = ['## Deleting what the policy lets go', '', '```yaml', deletions?.trimEnd() ?? '', '```', '']
   const more = [...(remediate ? remediationSection(mode, applied) : []), ...(deletions === null ? [] : section)]

@@ -93,14 +93,14 @@ export const accessEntryCommand = (identity: IdentityName, roleArn: string, clus
   `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${roleArn} --kubernetes-groups ${identityNames[identity]}`
 
 /** What lets the roles into each of the clusters, as a script: an access entry, and in the cluster the roles. */
-export function accessScript(mode: ReadMode, applied: Applied): string {
+export function accessScript(mode: ReadMode, applied: Applied, policy?: Policy): string {
   const clusters = (applied.clusters ?? []).filter(cluster => !cluster.includes('*'))
   const steps = clusters.flatMap(cluster => [
     `# ${cluster}`,
     ...identitiesOf(mode).map(identity => accessEntryCommand(identity, applied.roles[identity], cluster)),
     `aws eks update-kubeconfig --name ${cluster} --alias ${cluster} --kubeconfig "$kubeconfig"`,
     `kubectl --kubeconfig "$kubeconfig" --context ${cluster} apply -f - <<'YAML'`,
-    `${manifests(mode).trimEnd()}`,
+    manifests(mode, { policy }).trimEnd(),
     'YAML',
     '',
   ])

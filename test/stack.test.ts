@@ -1,15 +1,19 @@
 /** What CloudFormation would make: the template that the framework makes of serverless.yml, with its parameters and conditions resolved. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import { inspectDocumentHashes } from '#facts/aws/inspect-documents.ts'
+import { vpcEndpoints } from '#facts/aws/vpc-endpoints.ts'
 import { parseAuditEvent } from '#handlers/event.ts'
 import { parseRemediationEvent } from '#handlers/remediate-event.ts'
+import { readModes } from '#model/read-mode.ts'
 import { usualFleet } from '#pipeline/cost/cost-document.ts'
 import { stackAlarms } from '#pipeline/cost/estimate.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
 import { lintTemplate, type Packaged, packageService } from '#test/packaged.ts'
-import { instantiate, ofType, type Resource, type Stack, wholeParameters } from '#test/template.ts'
+import { instantiate, ofType, type Resource, type Stack, type Template, wholeParameters } from '#test/template.ts'
 
 let packaged: Packaged
 /** As it is by default; and with all that can be had. */
@@ -44,12 +48,35 @@ const named = (of: Stack, name: string): Resource['Properties'] => {
   return resource.Properties
 }
 
+/** As serverless.yml says them. */
+function parametersDocument({ Parameters }: Template): string {
+  const rows = Object.entries(Parameters).map(([name, { Default, Description, AllowedValues }]) => {
+    const parameter = name.replace(/^./, letter => letter.toLowerCase())
+    const values = AllowedValues ? ` One of ${AllowedValues.map(value => `\`${value}\``).join(', ')}.` : ''
+    return `| \`${parameter}\` | ${Default === '' ? '' : `\`${Default}\``} | ${Description}${values} |`
+  })
+  return [
+    '# Parameters of the stack',
+    '',
+    "Written by a test from [serverless.yml](../serverless.yml): `npx vitest run test/stack.test.ts -u` writes it anew. With the framework they are set by `--param='NAME=VALUE'`, or for a stage under `params`; with CloudFormation alone they are parameters of the template, and begin with a capital letter.",
+    '',
+    '| parameter | default | |',
+    '| --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n')
+}
+
 describe('the parameters', () => {
   it('each say what they are for and have a default, under the name that --param gives', () => {
     for (const [name, parameter] of Object.entries(packaged.template.Parameters)) {
       expect(parameter, name).toMatchObject({ Description: expect.stringMatching(/^\S.{15,}\.$/), Default: expect.anything() })
       expect(parameter.Description?.length, name).toBeLessThan(400)
     }
+  })
+
+  it('are told in docs/parameters.md', async () => {
+    await expect(parametersDocument(packaged.template)).toMatchFileSnapshot('../docs/parameters.md')
   })
 
   it('are each used', () => {
@@ -303,6 +330,28 @@ describe('who may do what', () => {
 
   it('names nothing that is there only with remediation where remediation is off', () => {
     expect(Object.keys(stack.resources).filter(name => name.startsWith('Remediate'))).toEqual([])
+  })
+})
+
+describe('docs/deploy.md', () => {
+  const text = readFileSync('docs/deploy.md', 'utf8')
+
+  it('tells of every alarm, and of the endpoints that subnets without the internet always need', () => {
+    const alarms = Object.entries(packaged.template.Resources).flatMap(([name, { Type }]) =>
+      Type === 'AWS::CloudWatch::Alarm' ? [name] : [],
+    )
+    expect([...text.matchAll(/^\| `(\w+Alarm)` \|/gm)].map(([, name]) => name)).toEqual(alarms)
+    const [endpoints] = /\*\*Without a way to the internet\*\*[^;]*/.exec(text) ?? ['']
+    for (const { name } of vpcEndpoints.filter(({ of }) => of === 'always')) expect(endpoints).toContain(`\`${name}\``)
+  })
+
+  it('names parameters, outputs and files that there are', () => {
+    const { Parameters, Outputs } = packaged.template
+    for (const [, name = ''] of text.matchAll(/--param='(\w+)=/g))
+      expect(Object.keys(Parameters)).toContain(name.replace(/^./, letter => letter.toUpperCase()))
+    for (const name of ['AuditRoleArn', 'ReportBucketName', 'SenderDnsRecords']) expect(Object.keys(Outputs)).toContain(name)
+    for (const [, path = ''] of text.matchAll(/\]\(([^)#]+)\)/g)) expect(existsSync(join('docs', path)), path).toBe(true)
+    expect([...text.matchAll(/^\| `(\w+)` \| lists of/gm)].map(([, mode]) => mode)).toEqual(readModes)
   })
 })
 

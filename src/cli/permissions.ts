@@ -1,9 +1,13 @@
 /** `highwater permissions`: what a mode needs to be allowed, ready to apply. */
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
+import { cloudFormationYaml } from '#pipeline/cloudformation-yaml.ts'
 import { deletionRole } from '#pipeline/deletion-permissions.ts'
+import { memberTemplate } from '#pipeline/member-template.ts'
 import {
+  accessScript,
   exampleApplied,
   iamPolicy,
   manifests,
@@ -15,9 +19,10 @@ import { addPolicyOption, policyFile } from './options.ts'
 
 interface PermissionsOptions {
   mode: ReadMode
-  format: 'markdown' | 'yaml' | 'json'
+  format: (typeof forms)[number]
   account: string
   partition: string
+  roleArn?: string
   cluster: string[]
   policy?: string
   inspectOutput: Policy['inspectOutput']
@@ -30,15 +35,23 @@ export function permissionsCommand(): Command {
     .description('print what a mode of reading needs to be allowed, ready to apply')
     .addOption(new Option('--mode <mode>', 'how nodes are read').choices(readModes).default(defaultReadMode))
     .addOption(
-      new Option('--format <format>', 'yaml: Kubernetes roles; json: IAM policy; markdown: both, with access entries')
-        .choices(['markdown', 'yaml', 'json'])
+      new Option(
+        '--format <format>',
+        'yaml: Kubernetes roles; json: IAM policy; markdown: both, with access entries; shell: a script that lets the role into each --cluster; cloudformation: the role in another account, for a stack or a StackSet',
+      )
+        .choices(forms)
         .default('markdown'),
     )
     .addOption(new Option('--account <id>', 'the AWS account of the clusters').argParser(parseAccount).default(exampleApplied.account))
     .addOption(new Option('--partition <name>').choices(['aws', 'aws-cn', 'aws-us-gov']).default('aws'))
     .addOption(
+      new Option('--role-arn <arn>', 'the role that reads (AuditRoleArn of the stack)')
+        .argParser(parseRole)
+        .default(undefined, 'highwater in that account'),
+    )
+    .addOption(
       new Option('--cluster <name>', 'only this cluster; repeat for more')
-        .argParser((name: string, all: string[]) => [...all, name])
+        .argParser((name: string, all: string[]) => [...all, parseCluster(name)])
         .default([], 'every one of the account'),
     )
     .addOption(
@@ -64,14 +77,35 @@ function printed(options: PermissionsOptions): string {
   const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`
   const applied = {
     ...{ partition, account, clusters: cluster.length === 0 ? null : cluster },
-    roles: { reader: role('highwater'), kubelet: role('highwater-kubelet') },
+    roles: { reader: options.roleArn ?? role('highwater'), kubelet: role('highwater-kubelet') },
     output: inspectOutput,
   }
   if (format === 'yaml') return [manifests(mode, { policy: asked, account: serviceAccount }), deletions ?? []].flat().join('---\n')
   if (format === 'json') return JSON.stringify(iamPolicy(mode, applied, remediate), null, 2)
+  if (format === 'cloudformation') return cloudFormationYaml(memberTemplate({ mode, applied, isRemediating: remediate }))
+  if (format === 'shell') {
+    if (cluster.every(name => name.includes('*'))) throw new OperatorError('Which cluster? Name it with --cluster, once for each')
+    return accessScript(mode, applied, asked)
+  }
   const section = ['## Deleting what the policy lets go', '', '```yaml', deletions?.trimEnd() ?? '', '```', '']
   const more = [...(remediate ? remediationSection(mode, applied) : []), ...(deletions === null ? [] : section)]
   return [...modeSection(mode, applied, asked), ...more].join('\n')
+}
+
+const forms = ['markdown', 'yaml', 'json', 'shell', 'cloudformation'] as const
+
+/** Source: EKS API reference, CreateCluster name. */
+function parseCluster(text: string): string {
+  if (!/^[0-9A-Za-z*][A-Za-z0-9_*-]{0,99}$/.test(text))
+    throw new InvalidArgumentError('It is an EKS cluster name; * stands for any characters.')
+  return text
+}
+
+/** Source: IAM user guide, IAM ARNs. */
+function parseRole(text: string): string {
+  if (!/^arn:[a-z-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/.test(text))
+    throw new InvalidArgumentError("It is a role's ARN, like arn:aws:iam::111122223333:role/highwater.")
+  return text
 }
 
 function parseAccount(text: string): string {

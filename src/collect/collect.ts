@@ -1,8 +1,10 @@
 /** Reads one cluster: its nodes page by page, of each node what the collectors ask, then its own objects. What cannot be read becomes an entry of `errors`, never a gap. */
 import { pMapIterable } from 'p-map'
+import { type FailureKind, RequestFailure } from '#clients/failure.ts'
 import { KubeletApi, type KubeletIdentity } from '#clients/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
+import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import { kubeletAddress } from '#facts/kubelet/endpoints.ts'
 import { discoveryResource } from '#facts/kubernetes/discovery.ts'
@@ -59,7 +61,7 @@ export async function* collect(
   try {
     const errors: ReadError[] = []
     let isSaid = false
-    const nodes = selectedNodes(record.cluster, kubernetes, options, errors)
+    const nodes = selectedNodes(record, kubernetes, options, errors)
     const { pace, timeoutsMs } = options.policy
     const kubelet = options.kubelet && new KubeletApi(options.kubelet, pace)
     const context = { kubernetes, inspector: options.inspector, kubelet, signal: options.signal, timeoutsMs }
@@ -105,7 +107,7 @@ export async function* collect(
 
 /** The cluster's nodes, page by page; where the list breaks off, the reason goes into `errors`. */
 async function* selectedNodes(
-  cluster: string,
+  { cluster, eks }: ClusterRecord,
   kubernetes: KubernetesClient,
   { selection, signal, onNodes, policy }: CollectOptions,
   errors: ReadError[],
@@ -119,9 +121,16 @@ async function* selectedNodes(
       yield* wanted
     }
   } catch (error) {
-    errors.push({ what: 'nodes', message: `the list of nodes could not be read${nodes > 0 ? ' to its end' : ''}: ${messageOf(error)}` })
+    const access = isUnreached(error) ? endpointAccess(eks) : ''
+    errors.push({
+      what: 'nodes',
+      message: `the list of nodes could not be read${nodes > 0 ? ' to its end' : ''}: ${messageOf(error)}${access}`,
+    })
   }
 }
+
+const unreached: readonly FailureKind[] = ['network', 'refused', 'timeout']
+const isUnreached = (error: unknown): boolean => error instanceof RequestFailure && unreached.includes(error.kind)
 
 async function readNode(
   cluster: string,

@@ -12,7 +12,7 @@ import { type Notice, snsApi } from './apis/sns.ts'
 import type { LabDocument } from './apis/ssm/state.ts'
 import { ssmApi } from './apis/ssm.ts'
 import { stsApi } from './apis/sts.ts'
-import { issueServing } from './certificates.ts'
+import { createAuthority, issueServing } from './certificates.ts'
 import { kubeconfig } from './kubeconfig.ts'
 import { standUpKubelets } from './kubelets.ts'
 import type { Scenario } from './scenarios/scenario.ts'
@@ -64,6 +64,11 @@ export interface Lab {
   machineOf(instanceId: string): LabMachine | null
   /** Every continue token handed out by that cluster so far has expired. @throws Error when there is no such cluster. */
   expireContinueTokens(cluster: string): void
+  /**
+   * That cluster's API server has a certificate of a new authority from now on; its kubelets keep theirs. @param shown what EKS shows of it: the new one, still the old
+   * one, or both. @throws Error when there is no such API server.
+   */
+  rotateAuthority(cluster: string, shown: 'new' | 'old' | 'both'): void
   close(): Promise<void>
 }
 
@@ -120,6 +125,19 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       cluster.revision += 1
       cluster.compactedRevision = cluster.revision
     },
+    rotateAuthority(name, shown) {
+      const cluster = world.clusters.get(name)
+      const served = apiServers[[...world.clusters.keys()].indexOf(name)]
+      if (!cluster || !served) throw new Error(`the lab has no API server of a cluster named ${name}`)
+      const authority = createAuthority('kubernetes')
+      served.present(issueServing(authority, servedNames))
+      const shownPems = {
+        new: [authority.certificatePem],
+        old: [cluster.shownAuthorityPem],
+        both: [cluster.shownAuthorityPem, authority.certificatePem],
+      }
+      cluster.shownAuthorityPem = shownPems[shown].join('')
+    },
     async close() {
       await Promise.all([eks, ec2, sts, cloudwatch, s3, ses, sns, ssm, ...apiServers].map(server => server?.close()))
       await world.machines.close()
@@ -132,6 +150,8 @@ const closedPort = '127.0.0.1:1'
 
 const endpoint = (served: Served | null) => `http://${served ? `127.0.0.1:${served.port}` : closedPort}`
 
+const servedNames = { dns: ['localhost', 'kubernetes'], ip: ['127.0.0.1'] }
+
 /** Gives the cluster its endpoint, and a server there unless its fault says otherwise. */
 async function standUp(cluster: WorldCluster, world: World, tally: Tally): Promise<Served | null> {
   const { status, faults } = cluster.scenario
@@ -142,10 +162,7 @@ async function standUp(cluster: WorldCluster, world: World, tally: Tally): Promi
     cluster.endpoint = `https://${host}`
     return null
   }
-  const names =
-    faults?.certificate === 'other-host'
-      ? { dns: ['kubernetes.example.com'], ip: [] }
-      : { dns: ['localhost', 'kubernetes'], ip: ['127.0.0.1'] }
+  const names = faults?.certificate === 'other-host' ? { dns: ['kubernetes.example.com'], ip: [] } : servedNames
   const kubelets = cluster.scenario.kubelets ? await standUpKubelets(cluster, world, tally) : []
   const served = await serve(kubernetesApi(cluster, world), tally, issueServing(cluster.authority, names))
   cluster.endpoint = `https://127.0.0.1:${served.port}`

@@ -12,6 +12,8 @@ const defaultMaxBodyBytes = 1_048_576
 
 export interface Served {
   port: number
+  /** To whoever connects from now on; those who are connected are cut off. */
+  present(certificate: ServingCertificate): void
   close(): Promise<void>
 }
 
@@ -29,7 +31,14 @@ export async function serve<Caller>(
     ? createSecureServer({ key: certificate.keyPem, cert: certificate.certificatePem }, listener)
     : createServer(listener)
   server.on(certificate ? 'secureConnection' : 'connection', () => tally.connection(api.name))
-  return { port: await listen(server, host), close: () => close(server) }
+  return {
+    port: await listen(server, host),
+    present({ keyPem, certificatePem }) {
+      if ('setSecureContext' in server) server.setSecureContext({ key: keyPem, cert: certificatePem })
+      server.closeAllConnections()
+    },
+    close: () => close(server),
+  }
 }
 
 function listen(server: Server, host: string): Promise<number> {

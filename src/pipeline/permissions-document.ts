@@ -92,6 +92,21 @@ const policyOf = (Statement: readonly IamStatement[]): IamPolicy => ({ Version: 
 export const accessEntryCommand = (identity: IdentityName, roleArn: string, cluster: string) =>
   `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${roleArn} --kubernetes-groups ${identityNames[identity]}`
 
+/** What lets the roles into each of the clusters, as a script: an access entry, and in the cluster the roles. */
+export function accessScript(mode: ReadMode, applied: Applied, policy?: Policy): string {
+  const clusters = (applied.clusters ?? []).filter(cluster => !cluster.includes('*'))
+  const steps = clusters.flatMap(cluster => [
+    `# ${cluster}`,
+    ...identitiesOf(mode).map(identity => accessEntryCommand(identity, applied.roles[identity], cluster)),
+    `aws eks update-kubeconfig --name ${cluster} --alias ${cluster} --kubeconfig "$kubeconfig"`,
+    `kubectl --kubeconfig "$kubeconfig" --context ${cluster} apply -f - <<'YAML'`,
+    manifests(mode, { policy }).trimEnd(),
+    'YAML',
+    '',
+  ])
+  return ['set -eu', 'kubeconfig=$(mktemp)', `trap 'rm -f "$kubeconfig"' EXIT`, '', ...steps].join('\n')
+}
+
 const accessEntryTemplate = (identity: IdentityName, roleArn: string, cluster: string) => ({
   [`Highwater${identity === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: {
     Type: 'AWS::EKS::AccessEntry',
@@ -220,7 +235,7 @@ const everywhere = [
   '',
   '- **A cluster without access entries** (`authenticationMode: CONFIG_MAP`) takes a line in `mapRoles` of `aws-auth` instead, with the same groups.',
   '- **EKS’s own access policies do not fit**: `AmazonEKSViewPolicy` shows no nodes, `AmazonEKSAdminViewPolicy` shows Secrets and gives `nodes/proxy`, too.',
-  '- **Other accounts**: a role there with this policy and an access entry, which trusts the role that runs highwater; that one needs `sts:AssumeRole` on it. The policy file names it under `accounts`.',
+  '- **Other accounts**: a role there with this policy and an access entry, which the role that runs highwater may take with an external id; that one needs `sts:AssumeRole` on it. `highwater permissions --mode MODE --format cloudformation` prints it as a template for a stack or a StackSet, with the SSM documents where the mode sends them. The policy file names role and external id under `accounts`. With `--remediate` the role may also send the documents that change a node: whoever may take it may do so, the role that audits, too.',
   '- **The role that kubelets see** (mode `kubelet`) has no IAM policy at all. It trusts the role that runs highwater, which needs `sts:AssumeRole` on it.',
   '- **Karpenter and Auto Mode**: the lists of `nodepools`, `ec2nodeclasses` and `nodeclasses` matter only where they are installed.',
   '- **Finalizers of other kinds** (`clusterGarbage.sweep` in the policy): `list` of each resource that it names, `*.GROUP` for all of a group, `*` for all that is served. By default it names none. highwater asks for metadata alone and keeps only what is in deletion, but RBAC knows no such right: whoever may list a kind may read its objects, and with `*` those of Secrets, too. Name what your operators set finalizers on. `highwater permissions --policy FILE` prints the role with these, and what else the policy asks for. Which kinds there are every known identity may ask (`system:discovery`).',

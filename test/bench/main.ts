@@ -9,6 +9,7 @@ import type { Row } from './measure.ts'
 import { clusterGcPart } from './parts/cluster-gc.ts'
 import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
+import { servicePart } from './parts/service.ts'
 
 /** What is measured; `nodes`: how many of what it counts, unless told. `say` is for what a table cannot tell. */
 export interface Part {
@@ -17,7 +18,7 @@ export interface Part {
   run(nodes: number, say: (line: string) => void): Promise<Row[]>
 }
 
-const parts: readonly Part[] = [clusterGcPart, replayPart, reportPart]
+const parts: readonly Part[] = [clusterGcPart, replayPart, reportPart, servicePart]
 
 /** @returns the exit code */
 async function main(args: string[]): Promise<number> {

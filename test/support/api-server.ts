@@ -32,12 +32,27 @@ export interface ApiServer {
   port: number
   /** PEM */
   ca: string
-  /** As its administrator. @throws Error with what kubectl said */
-  kubectl(args: string[]): Promise<string>
+  /** With a context for each caller. */
+  kubeconfig: string
+  /** As its administrator, or as a caller. @throws Error with what kubectl said */
+  kubectl(args: string[], more?: { input?: string; caller?: string }): Promise<string>
+  /** What a caller has asked for so far. */
+  requestsOf(caller: string): AuditedRequest[]
 }
 
-/** For one test. There are no controllers and no nodes: what is applied is admitted and kept, and nothing comes of it. */
-export async function startApiServer(): Promise<ApiServer> {
+/** Source: Kubernetes API reference, audit.k8s.io/v1 Event. */
+export interface AuditedRequest {
+  user: { username: string }
+  verb: string
+  requestURI: string
+  objectRef?: { resource?: string; subresource?: string; apiGroup?: string }
+  annotations?: Record<string, string>
+}
+
+const auditPolicy = 'apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{ level: Metadata }]\n'
+
+/** For one test. @param callers beside the administrator, and the groups they are in. There are no controllers and no nodes: what is applied is admitted and kept, and nothing comes of it. */
+export async function startApiServer(callers: Readonly<Record<string, readonly string[]>> = {}): Promise<ApiServer> {
   const folder = temporaryFolder()
   const home = join(folder, 'home')
   mkdirSync(home)
@@ -55,10 +70,13 @@ export async function startApiServer(): Promise<ApiServer> {
   ])
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const [signing, verifying, tokens] = ['sa.key', 'sa.pub', 'tokens.csv'].map(name => join(folder, name)) as [string, string, string]
-  const token = randomBytes(16).toString('hex')
+  const everybody: Record<string, readonly string[]> = { ...callers, admin: ['system:masters'] }
+  const tokenOf = Object.fromEntries(Object.keys(everybody).map(name => [name, randomBytes(16).toString('hex')]))
+  const auditLog = join(folder, 'audit.log')
+  writeFileSync(join(folder, 'audit.yaml'), auditPolicy)
   writeFileSync(signing, privateKey.export({ type: 'pkcs8', format: 'pem' }))
   writeFileSync(verifying, publicKey.export({ type: 'spki', format: 'pem' }))
-  writeFileSync(tokens, `${token},admin,admin,system:masters\n`)
+  writeFileSync(tokens, Object.entries(everybody).map(([name, groups]) => `${tokenOf[name]},${name},${name},"${groups.join(',')}"\n`).join(''))
   start('kube-apiserver', [
     ...[
       `--etcd-servers=http://127.0.0.1:${client}`,
@@ -69,17 +87,36 @@ export async function startApiServer(): Promise<ApiServer> {
     ...['--authorization-mode=RBAC', `--token-auth-file=${tokens}`, '--service-cluster-ip-range=10.0.0.0/24'],
     ...['--service-account-issuer=https://kubernetes.default.svc', `--service-account-key-file=${verifying}`],
     ...[`--service-account-signing-key-file=${signing}`, '--endpoint-reconciler-type=none'],
+    ...[`--audit-policy-file=${join(folder, 'audit.yaml')}`, `--audit-log-path=${auditLog}`],
   ])
-  const kubectl = async (args: string[]) => {
-    const server = [`--server=https://127.0.0.1:${port}`, `--token=${token}`, '--insecure-skip-tls-verify']
-    const { stdout } = await run(assetOf('kubectl') ?? '', [...server, ...args], { env: { HOME: home }, maxBuffer: 2 ** 24 })
-    return stdout
+  const kubectl: ApiServer['kubectl'] = async (args, { input = '', caller = 'admin' } = {}) => {
+    const server = [`--server=https://127.0.0.1:${port}`, `--token=${tokenOf[caller]}`, '--insecure-skip-tls-verify']
+    const asked = run(assetOf('kubectl') ?? '', [...server, ...args], { env: { HOME: home }, maxBuffer: 2 ** 24 })
+    asked.child.stdin?.end(input)
+    return (await asked).stdout
   }
   await vi.waitFor(() => kubectl(['get', '--raw', '/readyz']), { timeout: 120_000, interval: 500 })
   // The namespace of that name is made a moment after the server is ready.
   await vi.waitFor(() => kubectl(['get', 'namespace', 'default']), { timeout: 60_000, interval: 500 })
-  return { host: '127.0.0.1', port, ca: readFileSync(join(folder, 'certs', 'apiserver.crt'), 'utf8'), kubectl }
+  const ca = readFileSync(join(folder, 'certs', 'apiserver.crt'), 'utf8')
+  const kubeconfig = join(folder, 'kubeconfig')
+  writeFileSync(kubeconfig, kubeconfigOf(`https://127.0.0.1:${port}`, ca, tokenOf))
+  const requestsOf = (caller: string) =>
+    readFileSync(auditLog, 'utf8')
+      .split('\n')
+      .flatMap((line): AuditedRequest[] => (line === '' ? [] : [JSON.parse(line)]))
+      .filter(({ user }) => user.username === caller)
+  return { host: '127.0.0.1', port, ca, kubeconfig, kubectl, requestsOf }
 }
+
+const kubeconfigOf = (server: string, ca: string, tokenOf: Readonly<Record<string, string>>) =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'real', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } }],
+    users: Object.entries(tokenOf).map(([name, token]) => ({ name, user: { token } })),
+    contexts: Object.keys(tokenOf).map(name => ({ name, context: { cluster: 'real', user: name } })),
+  })
 
 function start(name: string, args: string[]): void {
   const child: ChildProcess = spawn(assetOf(name) ?? name, args, { stdio: 'ignore' })

@@ -1,6 +1,4 @@
 /** The packaged template as a plain one, for whoever deploys by CloudFormation alone: no framework's bucket in it, named by its stack, its code where two more parameters say. */
-import { Document, isScalar, isSeq, type Node, Scalar, visit, type YAMLMap, type YAMLSeq } from 'yaml'
-
 /** As CloudFormation takes it; of it only what is changed here. */
 export interface CloudFormationTemplate {
   Description: string
@@ -56,36 +54,3 @@ function namedByStack(node: unknown, stack: string): unknown {
   if (typeof node !== 'object' || node === null) return node
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, namedByStack(value, stack)]))
 }
-
-/** In YAML, with CloudFormation's short forms. */
-export function cloudFormationYaml(template: object): string {
-  // Version 1.1 is what CloudFormation reads: on, off, yes and no want quotes.
-  const document = new Document(template, { version: '1.1', aliasDuplicateObjects: false })
-  visit(document, { Map: (_, map) => shortForm(map) })
-  visit(document, {
-    Seq: (_, list) => {
-      list.flow = isShort(list)
-    },
-  })
-  return document.toString({ lineWidth: 160, flowCollectionPadding: true, directives: false })
-}
-
-/** `{ Fn::Sub: text }` → `!Sub text` */
-function shortForm(map: YAMLMap): Node | undefined {
-  const [pair, ...others] = map.items
-  const name = isScalar(pair?.key) ? String(pair.key.value) : ''
-  const isCondition = name === 'Condition' && isScalar(pair?.value)
-  if (others.length > 0 || !(name === 'Ref' || name.startsWith('Fn::') || isCondition)) return undefined
-  const value = pair?.value
-  const parts = isSeq(value) ? value.items : []
-  // A path of GetAtt is one word with dots.
-  const isPath = name === 'Fn::GetAtt' && parts.every(part => isScalar(part))
-  const short = isPath ? new Scalar(parts.map(part => isScalar(part) && part.value).join('.')) : value
-  if (!isScalar(short) && !isSeq(short)) return undefined
-  short.tag = `!${name.replace('Fn::', '')}`
-  return short
-}
-
-const mostInFlow = 8
-const isShort = (list: YAMLSeq): boolean =>
-  list.items.length <= mostInFlow && list.items.every(item => isScalar(item) || (isSeq(item) && isShort(item)))

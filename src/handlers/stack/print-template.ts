@@ -2,7 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '#package.json' with { type: 'json' }
-import { cloudFormationYaml, plainTemplate } from './plain-template.ts'
+import { cloudFormationYaml } from '#pipeline/cloudformation-yaml.ts'
+import { plainTemplate } from './plain-template.ts'
 
 const folder = process.argv[2] ?? '.serverless'
 const packaged = JSON.parse(readFileSync(join(folder, 'cloudformation-template-update-stack.json'), 'utf8'))

@@ -9,6 +9,13 @@ export function describeCluster({ scenario, region, account, endpoint, shownAuth
   const creating = scenario.status === 'CREATING'
   return {
     name: scenario.name,
+    ...(scenario.localId !== undefined && {
+      id: scenario.localId,
+      outpostConfig: {
+        outpostArns: [`arn:aws:outposts:${region}:${account}:outpost/op-0a11ab0000000001`],
+        controlPlaneInstanceType: 'm5.large',
+      },
+    }),
     arn: `arn:aws:eks:${region}:${account}:cluster/${scenario.name}`,
     createdAt,
     version: scenario.version,
@@ -19,7 +26,7 @@ export function describeCluster({ scenario, region, account, endpoint, shownAuth
       securityGroupIds: [],
       clusterSecurityGroupId: 'sg-0a11ab0000000001',
       vpcId: 'vpc-0a11ab0000000001',
-      endpointPublicAccess: true,
+      endpointPublicAccess: scenario.privateEndpoint !== true,
       endpointPrivateAccess: true,
       publicAccessCidrs: ['0.0.0.0/0'],
     },

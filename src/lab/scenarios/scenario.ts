@@ -173,6 +173,10 @@ export interface ClusterScenario {
   /** EKS status; a cluster that is CREATING has no endpoint. Default ACTIVE. */
   status?: 'ACTIVE' | 'CREATING' | 'UPDATING'
   autoMode?: boolean
+  /** The id of a local cluster on Outposts, which stands for the name in tokens. Default: the cluster is none. Source: EKS user guide, local clusters. */
+  localId?: string
+  /** DescribeCluster says that the endpoint is private. Whether it answers is a matter of `faults`. */
+  privateEndpoint?: boolean
   /** What DescribeCluster tells of pod GC's threshold. Default: nothing, as of older clusters. */
   terminatedPodThreshold?: number
   tags?: Record<string, string>

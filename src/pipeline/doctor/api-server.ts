@@ -1,5 +1,6 @@
 /** The way to an API server, and what the identity may do there: SelfSubjectAccessReviews need no right of their own and change nothing. */
 import type { KubernetesClient } from '#clients/kubernetes.ts'
+import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { attributesOf } from '#facts/kubernetes/rbac.ts'
 import type { Check } from '#model/checkup.ts'
 import { type ClusterRecord, isRawObject } from '#model/record.ts'
@@ -39,7 +40,11 @@ export async function wayToServer(asking: Asking, server: string, { eks }: Clust
   const ahead = kubernetes.clockAheadMs
   const status = statusOf(failure)
   if (failure !== null && status === null)
-    return { checks: [check('endpoint', 'failed', `${messageOf(failure)}${privateHint(eks)}`, nothing)], isReached: false, isKnown: false }
+    return {
+      checks: [check('endpoint', 'failed', `${messageOf(failure)}${endpointAccess(eks)}`, nothing)],
+      isReached: false,
+      isKnown: false,
+    }
   const checks = [check('endpoint', 'ok', `${server} answers, with a certificate of the cluster's CA`), ...clockChecks(ahead)]
   if (status === 401)
     return { checks: [...checks, check('token', 'missing', messageOf(failure), nothing)], isReached: true, isKnown: false }
@@ -63,17 +68,6 @@ function clockChecks(aheadMs: number | null): Check[] {
       ? check('clock', 'note', `${said}; beyond 5 min tokens are refused`)
       : check('clock', 'ok', 'agrees with the API server’s'),
   ]
-}
-
-/** EKS says where the endpoint can be reached from at all. */
-function privateHint(eks: ClusterRecord['eks']): string {
-  const config = isRawObject(eks) && isRawObject(eks.resourcesVpcConfig) ? eks.resourcesVpcConfig : {}
-  if (config.endpointPublicAccess === false)
-    return '. The endpoint is private: only its VPC, and what is routed to it, can reach it on port 443'
-  const cidrs = Array.isArray(config.publicAccessCidrs) ? config.publicAccessCidrs.map(String) : []
-  return cidrs.length > 0 && !cidrs.includes('0.0.0.0/0')
-    ? `. It is open to ${cidrs.slice(0, 10).join(', ')} only: is this machine's address there?`
-    : ''
 }
 
 /** One review for each right; those of resources that are not installed are not needed. */

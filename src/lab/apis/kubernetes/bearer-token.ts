@@ -67,7 +67,7 @@ function principalOfToken(token: string, cluster: WorldCluster, world: World): P
   const key = scope && world.keys.get(scope.accessKeyId)
   if (!scope || !key || scope.service !== 'sts' || scope.region !== hostRegion) return null
   if (checkSession(key, parameters.get('x-amz-security-token'))) return null
-  const values: Record<string, string> = { host: url.host, [clusterHeader]: cluster.scenario.name }
+  const values: Record<string, string> = { host: url.host, [clusterHeader]: cluster.scenario.localId ?? cluster.scenario.name }
   const expected = signature(
     {
       method: 'GET',

@@ -1,0 +1,13 @@
+/** From where an API server's endpoint can be reached at all. Source: EKS API reference, VpcConfigResponse. */
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+/** What EKS says of it, as the rest of a sentence about an endpoint that did not answer; empty where it is open to everybody. */
+export function endpointAccess(eks: RawObject | null | undefined): string {
+  const config = isRawObject(eks) && isRawObject(eks.resourcesVpcConfig) ? eks.resourcesVpcConfig : {}
+  if (config.endpointPublicAccess === false)
+    return '. The endpoint is private: only its VPC, and what is routed to it, can reach it on port 443'
+  const cidrs = Array.isArray(config.publicAccessCidrs) ? config.publicAccessCidrs.map(String) : []
+  return cidrs.length > 0 && !cidrs.includes('0.0.0.0/0')
+    ? `. It is open to ${cidrs.slice(0, 10).join(', ')} only: is this machine's address there?`
+    : ''
+}

@@ -1,0 +1,165 @@
+/**
+ * What an account needs whose clusters are audited from another one, as a CloudFormation template for a stack or a StackSet: the role that is taken there, with an external id,
+ * the SSM documents where nodes are read or changed through them, and access entries.
+ */
+import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
+import { promisedSources, type ReadMode } from '#model/read-mode.ts'
+import { applyDocuments, contentOf, type Document, documents } from '#remediate/scripts/documents.ts'
+import { readScript } from '#remediate/scripts/read-script.ts'
+import { identityNames, readerStatements, remediatorStatements } from './permissions.ts'
+import type { Applied } from './permissions-document.ts'
+
+export interface MemberOptions {
+  mode: ReadMode
+  /** The account is that of the stack, and regions stay open; of `applied` the clusters and the place of long answers count. */
+  applied: Pick<Applied, 'clusters' | 'output'>
+  isRemediating: boolean
+}
+
+const sub = (text: string) => ({ 'Fn::Sub': text })
+const ref = (name: string) => ({ Ref: name })
+const stackAccount = { partition: `$\{AWS::Partition}`, account: `$\{AWS::AccountId}` }
+
+/** As an object, with CloudFormation's long forms. */
+export function memberTemplate(options: MemberOptions): object {
+  const sent = documentsOf(options)
+  const hasDocuments = sent.length > 0
+  return {
+    AWSTemplateFormatVersion: '2010-09-09',
+    Description: `Lets highwater, in another account, read the EKS clusters of this one (mode ${options.mode})${options.isRemediating ? ', and change their nodes by approved plans' : ''}`,
+    Parameters: parameters(hasDocuments),
+    Conditions: {
+      HasRemediateRole: { 'Fn::Not': [{ 'Fn::Equals': [ref('RemediateRoleArn'), ''] }] },
+      MakesRole: { 'Fn::Equals': [ref('AWS::Region'), ref('RoleRegion')] },
+      ...(hasDocuments && { MakesDocuments: { 'Fn::Equals': [ref('Documents'), 'yes'] } }),
+    },
+    Resources: { Role: role(options), ...accessEntries(options), ...Object.fromEntries(sent.map(documentResource)) },
+    Outputs: {
+      RoleArn: {
+        Description: 'What the policy of highwater names under accounts, as roleArn, with the external id beside it',
+        Condition: 'MakesRole',
+        Value: { 'Fn::GetAtt': ['Role', 'Arn'] },
+      },
+    },
+  }
+}
+
+const parameters = (hasDocuments: boolean) => ({
+  AuditRoleArn: {
+    Type: 'String',
+    AllowedPattern: roleArnPattern,
+    Description: 'Role that audits: AuditRoleArn of the outputs of the stack of highwater.',
+  },
+  RemediateRoleArn: {
+    Type: 'String',
+    Default: '',
+    AllowedPattern: `^$|${roleArnPattern}`,
+    Description: 'Role that applies plans: RemediateRoleArn of those outputs, where it may take this role, too.',
+  },
+  ExternalId: {
+    Type: 'String',
+    // Source: STS API reference, AssumeRole ExternalId.
+    AllowedPattern: '^[\\w+=,.@:/-]{2,1224}$',
+    Description: 'Text that has to come along with whoever takes the role: externalId of this account in the policy of highwater.',
+  },
+  RoleName: { Type: 'String', Default: identityNames.reader, Description: 'Name of the role: memberRole of the stack of highwater.' },
+  RoleRegion: {
+    Type: 'String',
+    Default: 'us-east-1',
+    Description: 'Region of which the stack makes the role. Roles are of all regions, so that of the others makes none.',
+  },
+  ...(hasDocuments && {
+    Documents: {
+      Type: 'String',
+      Default: 'yes',
+      AllowedValues: ['yes', 'no'],
+      Description: 'no where another stack of this account and region has made the SSM documents.',
+    },
+  }),
+})
+
+const roleArnPattern = '^arn:[a-z-]+:iam::\\d{12}:role/.+$'
+
+/** Taken by name of the role, not by its principal: that would be another one after the role has been made anew. */
+function role({ mode, applied, isRemediating }: MemberOptions): object {
+  const statementsOf = isRemediating ? remediatorStatements : readerStatements
+  const statements = statementsOf(mode, { ...stackAccount, clusters: applied.clusters }, {}, applied.output)
+  const trusted = [ref('AuditRoleArn'), { 'Fn::If': ['HasRemediateRole', ref('RemediateRoleArn'), ref('AWS::NoValue')] }]
+  const account = { 'Fn::Select': [4, { 'Fn::Split': [':', ref('AuditRoleArn')] }] }
+  return {
+    Type: 'AWS::IAM::Role',
+    Condition: 'MakesRole',
+    Properties: {
+      RoleName: ref('RoleName'),
+      AssumeRolePolicyDocument: {
+        Version: '2012-10-17',
+        Statement: [
+          {
+            Effect: 'Allow',
+            Principal: { AWS: account },
+            Action: 'sts:AssumeRole',
+            Condition: { StringEquals: { 'sts:ExternalId': ref('ExternalId') }, ArnEquals: { 'aws:PrincipalArn': trusted } },
+          },
+        ],
+      },
+      Policies: [{ PolicyName: 'read', PolicyDocument: { Version: '2012-10-17', Statement: statements.map(ofStack) } }],
+    },
+  }
+}
+
+/** What names partition and account of the stack, told to CloudFormation as such. */
+function ofStack(statement: IamStatement): unknown {
+  const told = (node: unknown): unknown => {
+    if (typeof node === 'string') return node.includes('${') ? sub(node) : node
+    if (Array.isArray(node)) return node.map(told)
+    if (typeof node !== 'object' || node === null) return node
+    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, told(value)]))
+  }
+  return told(statement)
+}
+
+/** A mode that reads hosts sends the documents that read; who remediates sends all. */
+function documentsOf({ mode, isRemediating }: MemberOptions): Document[] {
+  const isSent = isRemediating ? everyDocument : promisedSources[mode].includes('host') ? readingDocuments : []
+  return [...documents, ...applyDocuments].filter(({ name }) => isSent.includes(name))
+}
+
+/** Content is text, so that what is deployed has the hash that the sender pins, to the byte. */
+const documentResource = (document: Document) => [
+  document.resource,
+  {
+    Type: 'AWS::SSM::Document',
+    Condition: 'MakesDocuments',
+    Properties: {
+      Name: document.name,
+      DocumentType: 'Command',
+      DocumentFormat: 'JSON',
+      UpdateMethod: 'NewVersion',
+      Content: contentOf(document, readScript),
+    },
+  },
+]
+
+/** In the clusters that are named, and only there: a pattern names none. The role may be that of another region's stack. */
+const accessEntries = ({ applied: { clusters } }: MemberOptions) =>
+  Object.fromEntries(
+    (clusters ?? [])
+      .filter(cluster => !cluster.includes('*'))
+      .map((cluster, index) => [
+        `AccessEntry${index + 1}`,
+        {
+          Type: 'AWS::EKS::AccessEntry',
+          Properties: {
+            ClusterName: cluster,
+            PrincipalArn: {
+              'Fn::If': [
+                'MakesRole',
+                { 'Fn::GetAtt': ['Role', 'Arn'] },
+                sub(`arn:$\{AWS::Partition}:iam::$\{AWS::AccountId}:role/$\{RoleName}`),
+              ],
+            },
+            KubernetesGroups: [identityNames.reader],
+          },
+        },
+      ]),
+  )

@@ -1,0 +1,71 @@
+/** What the deployed function takes of a fleet: the bundle as it is packaged, in a process of its own, two mornings one after the other. Its memory is what MemoryMb has to hold. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Lab, startLab } from '#lab/lab.ts'
+import { fleet } from '#lab/scenarios/fleet.ts'
+import { deployedDocuments } from '#pipeline/documents.ts'
+import { packageService, run } from '#test/packaged.ts'
+import type { Part } from '../main.ts'
+import type { Row } from '../measure.ts'
+
+const bucket = 'highwater-lab'
+const mornings = ['2026-11-21T05:00:00Z', '2026-11-22T05:00:00Z']
+/** The lab has no other callers to be polite to. */
+const policy = 'pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4 }\n'
+const functionMs = 900_000
+/** The stack's default. Lambda's runtime holds V8 to about nine tenths of what the function has, and so the garbage collector knows when to hurry. */
+const memoryMb = 1024
+const heapFlags = [`--max-old-space-size=${Math.floor(memoryMb * 0.9)}`]
+
+export const servicePart: Part = {
+  name: 'service',
+  nodes: 1000,
+
+  async run(nodes, say) {
+    const packaged = await packageService()
+    const store = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
+    mkdirSync(join(store, bucket))
+    writeFileSync(join(store, bucket, 'highwater.yaml'), policy)
+    const lab = await startLab([fleet({ nodes })], { storeFolder: store, documents: deployedDocuments() })
+    try {
+      const rows: Row[] = []
+      for (const [index, morning] of mornings.entries()) {
+        const before = requestsOf(lab)
+        const row = await invoked(join(packaged.bundles, 'audit.cjs'), morning, { ...lab.environment, HIGHWATER_BUCKET: bucket })
+        const runFolder = join(store, bucket, 'runs', morning.replaceAll(':', '-'))
+        say(`${morning}: snapshot ${megabytes(readFileSync(join(runFolder, 'snapshot.ndjson.gz')).length)} MB`)
+        rows.push({ name: `morning ${index + 1}`, nodes, runs: 1, ...row, requests: requestsOf(lab) - before, bodyBytes: 0 })
+      }
+      return rows
+    } finally {
+      await lab.close()
+      packaged.remove()
+      rmSync(store, { recursive: true, force: true })
+    }
+  },
+}
+
+const requestsOf = (lab: Lab) =>
+  Object.values(lab.requests().routes)
+    .flatMap(routes => Object.values(routes))
+    .reduce((sum, count) => sum + count, 0)
+
+async function invoked(bundle: string, scheduledTime: string, environment: Record<string, string>) {
+  const event = JSON.stringify({ source: 'highwater.schedule', scheduledTime })
+  const call = `
+    const startMs = performance.now()
+    require(${JSON.stringify(bundle)}).handler(${event}, { awsRequestId: 'bench', getRemainingTimeInMillis: () => ${functionMs} }).then(answer => {
+      const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage()
+      process.stderr.write(JSON.stringify({ state: answer.state, wallMs: performance.now() - startMs, cpuMs: (userCPUTime + systemCPUTime) / 1000, peakRssBytes: maxRSS * 1024 }))
+    })`
+  const { stderr } = await run(process.execPath, [...heapFlags, '-e', call], {
+    env: { PATH: process.env.PATH, ...environment },
+    maxBuffer: 2 ** 28,
+  })
+  const { state, ...row } = JSON.parse(stderr)
+  if (state !== 'published') throw new Error(`the function answered ${state}`)
+  return row as Pick<Row, 'wallMs' | 'cpuMs' | 'peakRssBytes'>
+}
+
+const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1)

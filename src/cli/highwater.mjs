@@ -2,6 +2,7 @@
 // The door of the CLI: on an older Node it hands over to the packaged Node 24, then the sources run as they are.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import nodeModule from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { isNodeRight, runOnNode24 } from './require-node.mjs'
 
@@ -15,6 +16,8 @@ if (isNodeRight) {
   // "npm ci --ignore-scripts" leaves out the one thing that is built.
   if (!existsSync(path('../report/compiled-templates.js')))
     spawnSync(process.execPath, [path('../../templates/precompile.ts')], { stdio: 'inherit' })
+  // What was compiled once is kept beside the packages, where it can be: stripping types takes a second and 40 MiB at every start.
+  nodeModule.enableCompileCache(path('../../node_modules/.cache/highwater'))
   const { main } = await import('./main.ts')
   process.exitCode = await main(process.argv.slice(2))
 } else runOnNode24(path('./highwater.mjs'), process.argv.slice(2))

@@ -1,7 +1,7 @@
 /** Runs a rule that compares the nodes of a cohort, when all have been seen. */
 import type { Policy } from '#model/policy.ts'
 import { type ClusterContext, ClusterFacts } from './cluster-facts.ts'
-import { FactsOfNodes, type Member } from './facts-of-nodes.ts'
+import { FactsOfNodes, type KeptNode, keptNode, type Member } from './facts-of-nodes.ts'
 import { fromYields, type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, Failing, NodeSubject, Undecided } from './rule.ts'
 import { byText } from './text.ts'
@@ -21,12 +21,13 @@ export class Cohorts {
     this.#facts = new FactsOfNodes(rule)
   }
 
-  take(subject: NodeSubject): void {
+  /** @param kept what stays of the subject, one for all rules */
+  take(subject: NodeSubject, kept: KeptNode = keptNode(subject)): void {
     const { cluster, identity } = subject
     const { kind, name } = identity.group
     const key = JSON.stringify([cluster, kind, name, this.#rule.cohort(subject)])
     const members = this.#cohorts.get(key)
-    const member = this.#facts.take(subject)
+    const member = this.#facts.take(subject, kept)
     if (members) members.push(member)
     else this.#cohorts.set(key, [member])
   }

@@ -2,7 +2,7 @@
 import type { Policy } from '#model/policy.ts'
 import type { NodeContext } from './cluster-facts.ts'
 import type { MemberOutcome } from './cohorts.ts'
-import { FactsOfNodes, type Member } from './facts-of-nodes.ts'
+import { FactsOfNodes, type KeptNode, keptNode, type Member } from './facts-of-nodes.ts'
 import { fromYields, type Outcome, ruleError } from './outcome.ts'
 import type { ContextRule, FactOfGroup, NodeSubject } from './rule.ts'
 
@@ -18,8 +18,9 @@ export class Contexts {
     this.#facts = new FactsOfNodes(rule)
   }
 
-  take(subject: NodeSubject): void {
-    this.#members.push(this.#facts.take(subject))
+  /** @param kept what stays of the subject, one for all rules */
+  take(subject: NodeSubject, kept: KeptNode = keptNode(subject)): void {
+    this.#members.push(this.#facts.take(subject, kept))
   }
 
   *outcomes(contextOf: ContextOf, policy: Policy): Iterable<MemberOutcome> {

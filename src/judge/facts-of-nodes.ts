@@ -1,12 +1,20 @@
 /** What a rule keeps of each node until all have been seen. Equal facts are kept once, so that a fleet of like nodes costs little. */
+import { hash } from 'node:crypto'
 import { missingNeeds, type Outcome, ruleError } from './outcome.ts'
 import type { CohortRule, ContextRule, NodeSubject } from './rule.ts'
 
 /** What of a node decides where its outcome counts, and how certain it can be. */
 export type JudgedNode = Pick<NodeSubject, 'cluster' | 'identity' | 'isConfigurationOnDisk'>
 
+export type KeptNode = JudgedNode & Pick<NodeSubject, 'at'>
+
+/** One for all rules. */
+export const keptNode = ({ cluster, identity, at, isConfigurationOnDisk }: NodeSubject): KeptNode => ({
+  ...{ cluster, identity, at, isConfigurationOnDisk },
+})
+
 export interface Member {
-  subject: JudgedNode & Pick<NodeSubject, 'at'>
+  subject: KeptNode
   /** Key into the facts; null where the outcome is settled already. */
   fact: string | null
   settled: Outcome | null
@@ -14,19 +22,19 @@ export interface Member {
 
 export class FactsOfNodes {
   readonly #rule: CohortRule | ContextRule
-  readonly #facts = new Map<string, unknown>()
+  /** By what they are, in few characters: many nodes have that key. */
+  readonly #facts = new Map<string, { key: string; fact: unknown }>()
 
   constructor(rule: CohortRule | ContextRule) {
     this.#rule = rule
   }
 
-  take(subject: NodeSubject): Member {
-    const { cluster, identity, at, isConfigurationOnDisk } = subject
-    return { subject: { cluster, identity, at, isConfigurationOnDisk }, ...this.#fact(subject) }
+  take(subject: NodeSubject, kept: KeptNode): Member {
+    return { subject: kept, ...this.#fact(subject) }
   }
 
   get(member: Member): unknown {
-    return this.#facts.get(member.fact ?? '')
+    return this.#facts.get(member.fact ?? '')?.fact
   }
 
   #fact(subject: NodeSubject): Pick<Member, 'fact' | 'settled'> {
@@ -35,9 +43,11 @@ export class FactsOfNodes {
       const reason = missingNeeds(this.#rule, subject)
       if (reason !== null) return { fact: null, settled: { state: 'unknown', reason } }
       const fact = this.#rule.fact(subject)
-      const key = JSON.stringify(fact)
-      if (!this.#facts.has(key)) this.#facts.set(key, fact)
-      return { fact: key, settled: null }
+      const key = hash('sha256', JSON.stringify(fact), 'base64')
+      const known = this.#facts.get(key) ?? { key, fact }
+      this.#facts.set(key, known)
+      // The key that is there, not its copy.
+      return { fact: known.key, settled: null }
     } catch (error) {
       return { fact: null, settled: ruleError(error) }
     }

@@ -51,7 +51,7 @@ function fixFact(subject: NodeSubject): FixFact {
 }
 
 export class FixFacts {
-  readonly #facts = new Map<string, FixFact>()
+  readonly #facts = new Map<string, { key: string; fact: FixFact }>()
   readonly #ofNode = new Map<string, string>()
   readonly #sizes = new Map<string, Set<string>>()
 
@@ -59,9 +59,10 @@ export class FixFacts {
     const { cluster, identity } = subject
     const fact = fixFact(subject)
     const key = JSON.stringify(fact)
-    const known = this.#facts.has(key)
-    if (!known) this.#facts.set(key, fact)
-    this.#ofNode.set(nodeKey(cluster, identity.name), key)
+    const known = this.#facts.get(key) ?? { key, fact }
+    this.#facts.set(key, known)
+    // The key that is there, not its copy: it is long.
+    this.#ofNode.set(nodeKey(cluster, identity.name), known.key)
     const group = groupKey(cluster, identity.group)
     const sizes = this.#sizes.get(group) ?? new Set()
     this.#sizes.set(group, sizes.add(identity.instanceType ?? ''))
@@ -71,7 +72,7 @@ export class FixFacts {
   ofMost(cluster: string, nodes: readonly string[]): FixFact | null {
     const keys = nodes.flatMap(node => this.#ofNode.get(nodeKey(cluster, node)) ?? [])
     const ranked = [...Map.groupBy(keys, key => key)].toSorted(([a, of], [b, others]) => others.length - of.length || (a < b ? -1 : 1))
-    return this.#facts.get(ranked[0]?.[0] ?? '') ?? null
+    return this.#facts.get(ranked[0]?.[0] ?? '')?.fact ?? null
   }
 
   /** The instance types of a group's nodes, those among them that fail in nothing. */

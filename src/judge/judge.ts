@@ -17,7 +17,7 @@ import { Cohorts } from './cohorts.ts'
 import { Contexts } from './contexts.ts'
 import { declarationOf } from './declared.ts'
 import type { Declaration, DeclaredNode } from './declared-source.ts'
-import type { JudgedNode } from './facts-of-nodes.ts'
+import { type JudgedNode, keptNode } from './facts-of-nodes.ts'
 import { settleFixes } from './fix.ts'
 import { FixFacts } from './fix-facts.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
@@ -158,13 +158,14 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     state.coverage.nodes++
     state.coverage[coverage]++
     fixFacts.take(subject)
+    const kept = keptNode(subject)
     if (coverage === 'notRead' || isFargate) leaveOut(cluster, identity.name, isFargate ? fargateReason : reasonOf(unread))
     for (const rule of rules) {
       if (rule.kind === 'cluster') continue
       if (isFargate) count(rule, subject, { state: 'notApplicable' })
       else if (rule.kind === 'node') count(rule, subject, outcomeOf(rule, subject, policy))
-      else if (rule.kind === 'cohort') cohorts.get(rule)?.take(subject)
-      else contexts.get(rule)?.take(subject)
+      else if (rule.kind === 'cohort') cohorts.get(rule)?.take(subject, kept)
+      else contexts.get(rule)?.take(subject, kept)
     }
     return {
       cluster,

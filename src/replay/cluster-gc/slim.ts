@@ -1,7 +1,7 @@
 /** Objects cut down to what the replays read, so that many can wait for the last page. */
 import type { Controller } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
-import { objectAt, textAt } from '#replay/untrusted.ts'
+import { objectAt, objectsOf, textAt } from '#replay/untrusted.ts'
 import { controllerOf, type ObjectMetadata } from './metadata.ts'
 
 /** @param fields of `metadata`, beside name, namespace and UID */
@@ -21,7 +21,11 @@ export function slim(object: RawObject | null, fields: readonly string[]): RawOb
 export const slimNode = (node: RawObject): RawObject => ({
   metadata: slimMetadata(node, ['creationTimestamp', 'deletionTimestamp', 'finalizers']),
   spec: slim(objectAt(node, 'spec'), ['taints', 'providerID', 'unschedulable']),
-  status: { conditions: objectAt(node, 'status')?.conditions },
+  status: {
+    conditions: objectsOf(objectAt(node, 'status')?.conditions)
+      .filter(({ type }) => type === 'Ready')
+      .map(condition => slim(condition, ['type', 'status', 'reason', 'lastHeartbeatTime', 'lastTransitionTime'])),
+  },
 })
 
 export function controllerIn(metadata: ObjectMetadata): Controller | null {

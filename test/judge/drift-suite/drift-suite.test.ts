@@ -41,7 +41,7 @@ describe('the suite as a whole', () => {
 
   beforeAll(() => {
     verdicts = titled([...driftKinds, ...cleanKinds]).map(([title, kind]) => ({ title, kind, verdict: judged(kind) }))
-  })
+  }, 120_000)
 
   it('is found without a miss', () => {
     expect(

@@ -351,7 +351,7 @@ describe('docs/deploy.md', () => {
       expect(Object.keys(Parameters)).toContain(name.replace(/^./, letter => letter.toUpperCase()))
     for (const name of ['AuditRoleArn', 'ReportBucketName', 'SenderDnsRecords']) expect(Object.keys(Outputs)).toContain(name)
     for (const [, path = ''] of text.matchAll(/\]\(([^)#]+)\)/g)) expect(existsSync(join('docs', path)), path).toBe(true)
-    expect([...text.matchAll(/^\| `(\w+)` \| lists of/gm)].map(([, mode]) => mode)).toEqual(readModes)
+    expect([...text.matchAll(/^\| `(\w+)` \| (?:lists of|as )/gm)].map(([, mode]) => mode)).toEqual(readModes)
   })
 })
 

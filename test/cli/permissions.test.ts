@@ -7,11 +7,12 @@ import { expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { kubernetesRights } from '#pipeline/permissions.ts'
 import { rolesOf } from '#pipeline/permissions-document.ts'
-import { highwater, temporaryFolder } from '#test/cli.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
 
 const run = promisify(execFile)
 const role = 'arn:aws:iam::111122223333:role/highwater-prod-AuditRole-A1'
-const shell = (...more: string[]) => highwater(['permissions', '--format', 'shell', '--account', '111122223333', ...more])
+const shell = (...more: string[]) => inProcess(['permissions', '--format', 'shell', '--account', '111122223333', ...more])
 
 /** Programs that append what they were called with, and what they read, to a file. */
 function programs(): { bin: string; noted: () => string } {

@@ -174,6 +174,10 @@ describe('the image', () => {
     expect(/^ARG NODE=node:(\d+)/m.exec(dockerfile)?.[1]).toBe('24')
   })
 
+  it.skipIf(assetOf('hadolint') === null)('is a recipe that hadolint likes', async () => {
+    expect((await run(assetOf('hadolint') ?? '', ['docs/run/container/Dockerfile'])).stdout).toBe('')
+  })
+
   it('needs nothing at run time that its install leaves out', () => {
     const { dependencies, optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
     const imported = globSync('{src,templates}/**/*.{ts,mjs}').flatMap(file =>
@@ -194,6 +198,10 @@ describe('the workflow', () => {
     expect(workflow.permissions).toEqual({})
     expect(workflow.jobs.audit.permissions).toEqual({ contents: 'read', 'id-token': 'write', 'security-events': 'write' })
     expect(text).not.toMatch(/secrets\.|AWS_SECRET|access-key/)
+  })
+
+  it.skipIf(assetOf('actionlint') === null)('is one that actionlint likes', async () => {
+    expect((await run(assetOf('actionlint') ?? '', ['-no-color', 'docs/run/github/highwater.yml'])).stdout).toBe('')
   })
 
   it('asks for outputs that there are, by options that the command takes', async () => {

@@ -29,7 +29,8 @@ export function openTrace(
     (environment._X_AMZN_TRACE_ID ?? '').split(';').map(field => field.split('=', 2).map(part => part.trim())),
   )
   const [, host, port] = /^([\w.-]+|\[[\da-f:]+\]):(\d{1,5})$/.exec(environment.AWS_XRAY_DAEMON_ADDRESS ?? '') ?? []
-  if (Sampled !== '1' || Root === undefined || Parent === undefined || host === undefined) return null
+  const isAddress = host !== undefined && Number(port) > 0 && Number(port) < 65_536
+  if (Sampled !== '1' || Root === undefined || Parent === undefined || !isAddress) return null
   const document = ({ name, startMs, endMs, isFailed }: TracedStage) => ({
     ...{ type: 'subsegment', name, id: randomBytes(8).toString('hex'), trace_id: Root, parent_id: Parent },
     ...{ start_time: startMs / 1000, end_time: endMs / 1000, ...(isFailed && { fault: true }) },

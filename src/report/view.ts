@@ -25,6 +25,7 @@ import { type RemainderView, type Rows, remainderView } from '#report/views/rema
 import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts'
 import { type TrendsView, trendsView } from '#report/views/trends.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
+import { changesOf } from '#report/views/what-to-change.ts'
 import { counted, formatCount } from './numbers.ts'
 import { shownLine } from './text.ts'
 
@@ -79,7 +80,10 @@ export function pageView(report: AuditReport): PageView {
         : `For ${shownLine(report.owner, 80)}: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.`,
     verdict,
     news: newsView(report, page.ofFinding),
-    outlook: outlookView(report),
+    outlook: outlookView(
+      report,
+      changesOf(report, ({ id }) => page.ofFinding(id)),
+    ),
     opportunities: opportunitiesView(report, ({ id }) => page.ofFinding(id)),
     findings: findingsView(ofNodes, page),
     plan: planView(report.plan ?? null),

@@ -7,6 +7,7 @@ import { tally } from './findings.ts'
 import { mailChanges } from './mail-changes.ts'
 import { type MailEndedView, type MailFindingsView, mailEndedView, mailFindingsView } from './mail-findings.ts'
 import { type MailGarbageView, mailGarbageView } from './mail-garbage.ts'
+import { nextText } from './mail-next.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 import { type MailDeliveriesView, type MailNotAudited, mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
 import { mailSubject } from './mail-subject.ts'
@@ -28,6 +29,8 @@ export interface MailView {
   verdict: SeverityMark & {
     headline: string
     worst: string | null
+    /** Which nodes evict first, and when; null: of none is that known. */
+    next: string | null
     scope: string
     /** Since the run before; null: none is known. */
     change: string | null
@@ -86,6 +89,7 @@ export function mailView(report: AuditReport, deliveries: Delivery[], share: num
       ...severityMark(severity),
       headline,
       worst,
+      next: nextText(report, fold),
       scope,
       change: changeText(changes),
       trend: mailTrend(report, fold),

@@ -10,6 +10,7 @@ import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
 import { subjectText } from './findings.ts'
 import { growthText, type Noted, seenEvictionMs, seenTime } from './growth.ts'
 import { nameLimit } from './node.ts'
+import type { NodeChange } from './what-to-change.ts'
 
 const shownNodes = 10
 const hourMs = 3_600_000
@@ -24,9 +25,13 @@ interface OutlookRow {
   pressure: Noted
   eviction: Noted
   isNow: boolean
+  /** The times follow from the growth that is assumed. */
+  isAssumed: boolean
   first: string
   firstIs: DiskOutlook['first']
   victims: string
+  /** Null: no finding tells. */
+  change: NodeChange | null
 }
 
 export interface OutlookView {
@@ -60,7 +65,11 @@ const horizons: { within: string; ms: number }[] = [
   { within: 'later', ms: Number.POSITIVE_INFINITY },
 ]
 
-export function outlookView({ nodes, assumptions }: Pick<AuditReport, 'nodes' | 'assumptions'>): OutlookView {
+/** @param changeOf what to change on a node; null: no finding tells */
+export function outlookView(
+  { nodes, assumptions }: Pick<AuditReport, 'nodes' | 'assumptions'>,
+  changeOf: (node: AuditedNode) => NodeChange | null = () => null,
+): OutlookView {
   const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(soonestFirst)
   const due = all.filter(({ evictionMs }) => evictionMs !== null)
   const isSeen = ({ disk, met }: NodeOutlook) => met === null && disk?.seen != null
@@ -83,7 +92,7 @@ export function outlookView({ nodes, assumptions }: Pick<AuditReport, 'nodes' | 
     { within: 'not known', count: all.length - due.length - never, isNow: false },
   ]
   return {
-    rows: due.slice(0, shownNodes).map(outlookRow),
+    rows: due.slice(0, shownNodes).map(each => ({ ...outlookRow(each), change: changeOf(each.node) })),
     horizons: counts.filter(({ count }) => count > 0).map(({ within, count, isNow }) => ({ within, nodes: counted(count, 'node'), isNow })),
     basis: basisText(observed, due.length, assumptions),
     leftOut:
@@ -148,7 +157,7 @@ const firstTexts: Record<DiskOutlook['first'], string> = {
   nobody: 'nobody',
 }
 
-function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): OutlookRow {
+function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): Omit<OutlookRow, 'change'> {
   const { identity, prediction } = node
   const group = identity.group.kind === 'Node' ? '' : `, ${subjectText(identity.group)}`
   const signal = met ?? disk?.threshold?.signal ?? null
@@ -166,6 +175,7 @@ function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): OutlookRow {
       pressure: plain('now'),
       eviction: plain('now'),
       isNow: true,
+      isAssumed: false,
       first: 'eviction',
       firstIs: 'eviction',
       victims,
@@ -187,6 +197,7 @@ function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): OutlookRow {
     pressure: seen === null || disk.threshold === null ? plain(timeText(pressureMs)) : seenTime(seen, 'pressureMs'),
     eviction: seen === null || disk.threshold === null ? plain(timeText(disk.evictionMs)) : seenTime(seen, 'evictionMs'),
     isNow: evictionMs === 0,
+    isAssumed: seen === null,
     first: firstTexts[first],
     firstIs: first,
     victims,

@@ -1,0 +1,45 @@
+/** What to change on a node that evicts soon: the fix of the worst finding on its image GC or eviction. */
+import type { Finding } from '#model/finding.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
+import { formatCount } from '#report/numbers.ts'
+import { shownLine } from '#report/text.ts'
+import { worstFirst } from './findings.ts'
+
+const shownFields = 2
+const adviceLimit = 120
+
+export interface NodeChange {
+  text: string
+  /** Where the page has the whole fix; null: nowhere. */
+  anchor: string | null
+}
+
+/** @param anchorOf where on the page a finding has its card; null: nowhere */
+export function changesOf(
+  { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
+  anchorOf: (finding: Finding) => string | null,
+): (node: AuditedNode) => NodeChange | null {
+  const sizes = new Map<string, number>()
+  for (const node of nodes) sizes.set(groupKey(node), (sizes.get(groupKey(node)) ?? 0) + 1)
+  const findings = document.findings.filter(({ family }) => family === 'image-gc' || family === 'eviction').toSorted(worstFirst)
+  const byCluster = Map.groupBy(findings, ({ cluster }) => cluster)
+  return node => {
+    const { kind, name } = node.identity.group
+    const isOnIt = ({ subject, nodes: { count, sample } }: Finding) =>
+      sample.includes(node.identity.name) || (subject.kind === kind && subject.name === name && count === sizes.get(groupKey(node)))
+    const found = byCluster.get(node.cluster)?.find(isOnIt)
+    return found === undefined ? null : { text: changeText(found), anchor: anchorOf(found) }
+  }
+}
+
+const groupKey = ({ cluster, identity: { group } }: AuditedNode) => JSON.stringify([cluster, group.kind, group.name])
+
+/** `imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60`; without fields to set, the first sentence of the advice. */
+function changeText({ fix, docs }: Finding): string {
+  const fields = Object.entries(fix.config).map(([field, value]) =>
+    typeof value === 'object' && value !== null ? `${field} (${Object.keys(value).join(', ')})` : `${field} ${value}`,
+  )
+  if (fields.length === 0) return shownLine(/^.{1,100}?[.:;](?=\s)/.exec(docs.fix)?.[0].slice(0, -1) ?? docs.fix, adviceLimit)
+  const more = fields.length - shownFields
+  return shownLine(`set ${fields.slice(0, shownFields).join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`, adviceLimit)
+}

@@ -76,7 +76,12 @@ export async function startApiServer(callers: Readonly<Record<string, readonly s
   writeFileSync(join(folder, 'audit.yaml'), auditPolicy)
   writeFileSync(signing, privateKey.export({ type: 'pkcs8', format: 'pem' }))
   writeFileSync(verifying, publicKey.export({ type: 'spki', format: 'pem' }))
-  writeFileSync(tokens, Object.entries(everybody).map(([name, groups]) => `${tokenOf[name]},${name},${name},"${groups.join(',')}"\n`).join(''))
+  writeFileSync(
+    tokens,
+    Object.entries(everybody)
+      .map(([name, groups]) => `${tokenOf[name]},${name},${name},"${groups.join(',')}"\n`)
+      .join(''),
+  )
   start('kube-apiserver', [
     ...[
       `--etcd-servers=http://127.0.0.1:${client}`,

@@ -1,113 +1,137 @@
-/** History on one screen: a node's last known state and its days; a line for each group of a cluster. */
-import type { ClusterTrend, GroupPoint, NodeHistory, TrendPoint } from '#model/history.ts'
-import { formatBytes, formatPercent } from '#pipeline/shelves.ts'
+/** A node's history on one screen: what it was, how its disk filled, what was found on it and when. */
+import type { NodeFacts, NodeHistory } from '#model/history.ts'
+import { formatBytes, formatPercent, growthNotes } from '#pipeline/shelves.ts'
+import { bars } from './bars.ts'
 import { clean, painter, type Screen, wrap } from './terminal.ts'
 
 const shownDays = 14
-const shownGroups = 12
+const shownRules = 20
 const shownThresholds = 8
 const widest = 120
+
+type Day = NodeHistory['clusters'][number]['days'][number]
 
 /** Ends with a newline. Empty where nothing is known. */
 export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
   const width = Math.min(columns, widest)
+  const section = (title: string, lines: string[]) => (lines.length === 0 ? [] : ['', paint('bold', `  ${title}`), ...lines])
   return clusters
-    .map(({ cluster, isPresent, days }) => {
+    .map(({ cluster, isPresent, growth, days }) => {
       const [newest] = days
       // What it was is told by the last day on which it was read.
       const last = days.find(({ coverage }) => coverage !== 'notRead') ?? newest
       if (newest === undefined || last === undefined) return ''
-      const first = days.at(-1)?.day ?? newest.day
-      const group = last.group.kind === 'Node' ? '' : `, ${last.group.kind.toLowerCase()} ${clean(last.group.name)}`
-      const thresholds = last.thresholds?.slice(0, shownThresholds).map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
-      const gc = last.imageGC
       return [
         paint('bold', `${clean(cluster)} / ${clean(last.node)}`),
-        ...wrap(
-          `${[last.kubeletVersion, last.instanceType, last.amiFamily]
-            .filter(text => text !== null)
-            .map(text => clean(text))
-            .join(', ')}${group}`,
-          width,
-          '  ',
-        ),
-        ...wrap(`known from ${first} to ${newest.day}, ${presence(isPresent)}`, width, '  '),
-        ...wrap(
-          `image GC ${gc === null ? 'not known' : gc.enabled ? `${gc.highThresholdPercent}/${gc.lowThresholdPercent}` : 'off'}; eviction ${thresholds?.join(', ') ?? 'not known'}`,
-          width,
-          '  ',
-        ),
-        '',
-        ...days.slice(0, shownDays).flatMap(facts => dayLines(facts, width)),
+        ...wrap(presence(days, isPresent), width, '  '),
+        ...wrap(aboutText(days, last), width, '  '),
+        ...wrap(settingsText(days, last), width, '  '),
+        ...section(diskTitle(last), [
+          ...lineOfDays(days, width),
+          ...growthNotes({ growth }).flatMap(note => wrap(note.replaceAll('\u00a0', ' '), width, '  ')),
+          ...days.slice(0, shownDays).flatMap(day => dayLines(day, width)),
+        ]),
         ...(days.length > shownDays ? [`  … and ${days.length - shownDays} more days (--format json has all)`] : []),
+        ...section('Found on it', ruleLines(days, width)),
         '',
       ].join('\n')
     })
     .join('\n')
 }
 
-const presence = (isPresent: boolean | null) =>
-  isPresent === null ? 'and whether it is still there is not known' : isPresent ? 'and there in the last run' : 'and gone in the last run'
+function presence(days: Day[], isPresent: boolean | null): string {
+  const unread = days.filter(({ coverage }) => coverage === 'notRead').length
+  const known = `known from ${days.at(-1)?.day} to ${days[0]?.day}${unread === 0 ? '' : `, not read on ${unread} of ${days.length} days`}`
+  return isPresent === null
+    ? `${known}; whether it is still there is not known`
+    : `${known}, and ${isPresent ? 'there' : 'gone'} in the last run`
+}
 
-function dayLines(
-  { day, coverage, imageGC, layout, nodefs, imagefs, rules, missed, leftOut }: NodeHistory['clusters'][number]['days'][number],
-  width: number,
-): string[] {
-  if (coverage === 'notRead') return wrap(`${day}  not read${missed === '' ? '' : `: ${clean(missed)}`}`, width, '  ', '              ')
-  const images = layout === 'shared' ? nodefs : imagefs
+function aboutText(days: Day[], { kubeletVersion, instanceType, amiFamily, group }: NodeFacts): string {
+  const kubelet = kubeletVersion === null ? [] : [`${clean(kubeletVersion)}${earlierText(days, each => each.kubeletVersion)}`]
+  const type = instanceType === null ? [] : [clean(instanceType)]
+  return [...kubelet, ...type, amiFamily, ...(group.kind === 'Node' ? [] : [`${group.kind.toLowerCase()} ${clean(group.name)}`])].join(', ')
+}
+
+function settingsText(days: Day[], { imageGC, thresholds }: NodeFacts): string {
+  const shown = thresholds?.slice(0, shownThresholds).map(({ signal, value }) => `${clean(signal)}<${clean(value)}`)
+  return `image GC ${imageGcText({ imageGC }) ?? 'not known'}${earlierText(days, imageGcText)}; eviction ${shown?.join(', ') ?? 'not known'}`
+}
+
+const imageGcText = ({ imageGC }: Pick<NodeFacts, 'imageGC'>): string | null =>
+  imageGC && (imageGC.enabled ? `${imageGC.highThresholdPercent}/${imageGC.lowThresholdPercent}` : 'off')
+
+/** ` (85/80 until 2026-11-14)`; empty where it was never otherwise. */
+function earlierText(days: Day[], of: (facts: NodeFacts) => string | null): string {
+  const known = days.flatMap(day => {
+    const value = of(day)
+    return value === null ? [] : [{ day: day.day, value }]
+  })
+  const other = known.find(({ value }) => value !== known[0]?.value)
+  return other === undefined ? '' : ` (${clean(other.value)} until ${other.day})`
+}
+
+/** One block a day, oldest first. */
+function lineOfDays(days: Day[], width: number): string[] {
+  const line = bars(days.map(({ day, imageGC }) => ({ day, value: imageGC?.usagePercent ?? null })).toReversed(), width - 2, { full: 100 })
+  return line.trim() === '' ? [] : [`  ${line.trimEnd()}`]
+}
+
+function diskTitle({ layout, nodefs, imagefs }: NodeFacts): string {
+  const bytes = (layout === 'shared' ? nodefs : imagefs)?.capacityBytes
+  return `Its disk for images${bytes == null ? '' : `, ${formatBytes(bytes).replace('\u00a0', ' ')}`}`
+}
+
+function dayLines({ day, coverage, imageGC, thresholds, missed }: Day, width: number): string[] {
+  const lines = (text: string) => wrap(`${day}  ${text.replaceAll('\u00a0', ' ')}`, width, '  ', '              ')
+  if (coverage === 'notRead') return lines(`not read${missed === '' ? '' : `: ${clean(missed)}`}`)
+  const used = imageGC?.usagePercent == null ? 'use not known' : `${formatPercent(imageGC.usagePercent)} used`
   const headroom =
     imageGC?.enabled && imageGC.bytesUntilTrigger !== null
-      ? `${formatBytes(imageGC.bytesUntilTrigger)} until image GC`
-      : 'image GC not known'
-  const used = imageGC?.usagePercent == null ? 'use not known' : `${formatPercent(imageGC.usagePercent)} used`
-  const size = images?.capacityBytes == null ? '' : ` of ${formatBytes(images.capacityBytes)}`
-  const failing =
-    rules.length === 0 ? 'nothing found' : `${rules.map(rule => clean(rule)).join(', ')}${leftOut > 0 ? `, and ${leftOut} more` : ''}`
-  return wrap(
-    `${day}  ${used}${size}, ${coverage === 'partlyRead' ? 'partly read, ' : ''}${headroom}; ${failing}`.replaceAll('\u00a0', ' '),
-    width,
-    '  ',
-    '              ',
-  )
+      ? imageGC.bytesUntilTrigger === 0
+        ? 'image GC due'
+        : `${formatBytes(imageGC.bytesUntilTrigger)} until image GC`
+      : imageGC?.enabled === false
+        ? 'image GC off'
+        : 'image GC not known'
+  return lines([used, ...(coverage === 'partlyRead' ? ['partly read'] : []), headroom, evictionText(thresholds)].filter(Boolean).join(', '))
 }
 
-/** Ends with a newline. Empty where nothing is known. */
-export function trendsText(trends: ClusterTrend[], { hasColour }: Screen): string {
-  const paint = painter(hasColour)
-  return trends
-    .flatMap(({ cluster, points }) => {
-      const last = points.at(-1)
-      if (last === undefined) return []
-      const total = (point: TrendPoint) => Object.values(point.findings).reduce((sum, count) => sum + count, 0)
-      const groups = last.groups.slice(0, shownGroups)
-      const more = last.groups.length - groups.length + last.groupsLeftOut
-      return [
-        paint('bold', `${clean(cluster)}: ${points[0]?.day} to ${last.day}`),
-        `  grade     ${points.map(({ grade }) => grade ?? '–').join('')}`,
-        `  findings  ${sparkline(points.map(total))}  ${total(last)}`,
-        ...groups.map(group => {
-          const used = points.map(point => groupIn(point, group)?.usedPercent?.max ?? null)
-          const name = group.kind === 'Node' ? 'without a group' : clean(group.name, 32)
-          const now =
-            group.usedPercent === null
-              ? 'not known'
-              : `fullest ${formatPercent(group.usedPercent.max)}, ${formatBytes(group.imageGcHeadroomBytes)} until image GC`
-          return `  ${name.padEnd(32)}  ${sparkline(used, 100)}  ${now}`.replaceAll('\u00a0', ' ')
-        }),
-        ...(more > 0 ? [`  … and ${more} more groups`] : []),
-        '',
-      ]
-    })
-    .map(line => `${line}\n`)
-    .join('')
+/** Of the disks' hard thresholds the nearest. */
+function evictionText(thresholds: NodeFacts['thresholds']): string {
+  const nearest = thresholds
+    ?.flatMap(({ signal, hard, margin }) =>
+      hard && /^(nodefs|imagefs)\.available$/.test(signal) && margin !== null ? [{ signal, margin }] : [],
+    )
+    .toSorted((a, b) => a.margin - b.margin)[0]
+  if (nearest === undefined) return ''
+  return nearest.margin < 0 ? `eviction: below ${nearest.signal}` : `${formatBytes(nearest.margin)} until eviction`
 }
 
-const groupIn = (point: TrendPoint, { kind, name }: GroupPoint) => point.groups.find(group => group.kind === kind && group.name === name)
-
-const bars = '▁▂▃▄▅▆▇█'
-
-/** A blank where nothing is known. @param full what the highest bar stands for; else the greatest value */
-function sparkline(values: (number | null)[], full = Math.max(1, ...values.map(value => value ?? 0))): string {
-  return values.map(value => (value === null ? ' ' : bars[Math.min(bars.length - 1, Math.floor((value / full) * bars.length))])).join('')
+/** Each rule with the days on which it failed, the last ones first. */
+function ruleLines(days: Day[], width: number): string[] {
+  const read = days.filter(({ coverage }) => coverage !== 'notRead')
+  const rules = new Map<string, { first: string; last: string; count: number }>()
+  for (const { day, rules: failing } of read)
+    for (const rule of failing) {
+      const known = rules.get(rule)
+      if (known) Object.assign(known, { first: day, count: known.count + 1 })
+      else rules.set(rule, { first: day, last: day, count: 1 })
+    }
+  const leftOut = Math.max(0, ...read.map(day => day.leftOut))
+  const more = rules.size - shownRules
+  const wide = Math.min(44, Math.max(0, ...[...rules.keys()].map(rule => clean(rule).length)))
+  return [
+    ...[...rules].slice(0, shownRules).flatMap(([rule, { first, last, count }]) => {
+      const when =
+        first === last ? `on ${first}` : `${first} to ${last}${count < daysFrom(read, first, last) ? `, on ${count} days of it` : ''}`
+      return wrap(`${clean(rule).padEnd(wide)}  ${when}${last === read[0]?.day ? '' : ', not since'}`, width, '  ', '    ')
+    }),
+    ...(rules.size === 0 && read.length > 0 ? ['  nothing'] : []),
+    ...(more > 0 ? [`  … and ${more} more rules`] : []),
+    ...(leftOut > 0 ? ['  Not every rule and threshold had room: the findings of each day have them all.'] : []),
+  ]
 }
+
+const daysFrom = (read: Day[], first: string, last: string) => read.filter(({ day }) => day >= first && day <= last).length

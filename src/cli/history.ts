@@ -3,10 +3,11 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import type { ClusterTrend } from '#model/history.ts'
 import { clusterTrends, historyOfNode } from '#pipeline/history/lookup.ts'
 import { exitCode } from './exit-code.ts'
-import { nodeHistoryText, trendsText } from './history-text.ts'
+import { nodeHistoryText } from './history-text.ts'
 import { parseText } from './options.ts'
 import { storeAt } from './store.ts'
 import { screenOf } from './terminal.ts'
+import { trendsText } from './trends-text.ts'
 
 interface HistoryOptions {
   store: string

@@ -4,7 +4,7 @@ import type { Coverage, FindingsDocument, Grade, Severity, Subject } from './fin
 import type { AmiFamily } from './node-identity.ts'
 import type { FilesystemLayout } from './prediction.ts'
 import type { ReadMode } from './read-mode.ts'
-import type { CoverageState } from './report.ts'
+import type { CoverageState, NodeGrowth } from './report.ts'
 
 /** Dates are days in UTC, YYYY-MM-DD. */
 export interface RememberedFinding extends ComparedFinding {
@@ -145,6 +145,8 @@ export interface NodeHistory {
   clusters: {
     cluster: string /** Whether the last whole run met it; null: there is none. */
     isPresent: boolean | null
+    /** Up to its last reading; empty: none of its disks is remembered. */
+    growth: NodeGrowth
     days: (NodeFacts & { day: string })[]
   }[]
 }

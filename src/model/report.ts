@@ -143,7 +143,7 @@ export interface ResourceTags {
   tags: Record<string, string>
 }
 
-/** A day each, the last of them this run's. Findings and what was left out are null where only a part of the cluster is told of. */
+/** A day each, the last of them this run's. Grade, findings and what was left out are null where only a part of the cluster is told of. */
 export interface ReportedTrend extends Pick<ClusterTrend, 'cluster'> {
   points: (Pick<TrendPoint, 'day' | 'grade' | 'groups'> & { findings: TrendPoint['findings'] | null; groupsLeftOut: number | null })[]
 }

@@ -8,6 +8,7 @@ import { embeddedMetrics } from '#report/formats/embedded-metrics.ts'
 export { folder } from '#publish/channels/folder.ts'
 export { formats, formatsWith } from '#report/formats/index.ts'
 export { formatBytes, formatPercent } from '#report/numbers.ts'
+export { growthNotes } from '#report/views/growth.ts'
 
 export { type RuleExplanation, rules }
 

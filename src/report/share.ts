@@ -104,11 +104,17 @@ function deltaOf(delta: Delta, { isTheirs, mayBeTheirs, isWhole, clusters, undiv
   }
 }
 
-/** Numbers of a whole cluster are told to whom all of it belongs; to others those of their groups. Null: none of them is known. */
+/** Grades and counts of a whole cluster are told to whom all of it belongs; to others what is of their groups. Null: none of them is known. */
 function trendPart({ cluster, points }: ReportedTrend, owns: ReturnType<typeof ownership>): ReportedTrend | null {
   const isTheirs = ({ kind, name }: GroupPoint) => owns.group(cluster, kind === 'Node' ? null : { kind, namespace: null, name })
   if (owns.group(cluster, null) && points.every(({ groups }) => groups.every(isTheirs))) return { cluster, points }
-  const theirs = points.map(point => ({ ...point, findings: null, groups: point.groups.filter(isTheirs), groupsLeftOut: null }))
+  const theirs = points.map(point => ({
+    ...point,
+    grade: null,
+    findings: null,
+    groups: point.groups.filter(isTheirs),
+    groupsLeftOut: null,
+  }))
   return theirs.some(({ groups }) => groups.length > 0) ? { cluster, points: theirs } : null
 }
 

@@ -7,9 +7,10 @@ import { renderPage } from '#report/compiled-templates.js'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
+import { withWeek } from '#test/remembered-week.ts'
 import { auditedNode, finding, lastRun, morningReport, quietReport, sharedDisk } from '#test/report-builder.ts'
 
-const morning = { ...morningReport(), before: lastRun(), garbage: [overviewOf()] }
+const morning = withWeek({ ...morningReport(), before: lastRun(), garbage: [overviewOf()] })
 
 const filterOf = (page: Page) => page.getByRole('search', { name: 'Filter findings' })
 

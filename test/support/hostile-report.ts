@@ -1,5 +1,6 @@
 /** The morning's report with every foreign text replaced by one that means harm. What are keys, times and enumerations stays. */
 import type { AuditReport } from '#model/report.ts'
+import { withWeek } from './remembered-week.ts'
 import { morningReport } from './report-builder.ts'
 
 const harm =
@@ -9,7 +10,7 @@ const harm =
 const harmful = (text: string) => `${harm}${text}${'x'.repeat(10_000)}`
 
 export function hostileReport(): AuditReport {
-  const report = structuredClone(morningReport())
+  const report = structuredClone(withWeek(morningReport()))
   const { document, nodes } = report
   Object.assign(document.run, { account: '111122223333', region: 'eu-central-1', inputErrors: [harmful('line 3')] })
   for (const found of [...document.findings, ...document.waived]) {
@@ -30,6 +31,10 @@ export function hostileReport(): AuditReport {
     entry.reason = harmful(entry.reason)
   }
   for (const cluster of document.clusters) cluster.name = harmful(cluster.name)
+  for (const trend of report.trends ?? []) {
+    trend.cluster = harmful(trend.cluster)
+    for (const { groups } of trend.points) for (const group of groups) group.name = harmful(group.name)
+  }
   for (const node of nodes) {
     node.cluster = harmful(node.cluster)
     node.identity = {

@@ -12,16 +12,24 @@ export interface SavedNode {
   configuration?: Record<string, unknown>
   /** Sources that could not be read. */
   unread?: string[]
+  /** Of its one disk of 3.9 GiB. */
+  usedPercent?: number
+  bootId?: string
 }
 
 /** A recorded node of nodegroup `workers` in cluster `prod`. */
-function savedNode({ name, configuration = {}, unread = [] }: SavedNode): object {
+function savedNode({ name, configuration = {}, unread = [], usedPercent, bootId }: SavedNode): object {
   const node = recorded('single-disk-node')
   node.metadata.name = name
   node.metadata.labels['eks.amazonaws.com/nodegroup'] = 'workers'
   const configz = recorded('single-disk-configz')
   Object.assign(configz.kubeletconfig, configuration)
-  const sources = { configz, summary: recorded('single-disk-stats-summary'), pods: recorded('single-disk-pods').items }
+  if (bootId !== undefined) node.status.nodeInfo.bootID = bootId
+  const summary = recorded('single-disk-stats-summary')
+  if (usedPercent !== undefined)
+    for (const disk of [summary.node.fs, summary.node.runtime.imageFs, summary.node.runtime.containerFs])
+      disk.availableBytes = Math.round(disk.capacityBytes * (1 - usedPercent / 100))
+  const sources = { configz, summary, pods: recorded('single-disk-pods').items }
   const read = Object.entries(sources).map(([what, value]) => [what, unread.includes(what) ? null : value])
   return {
     kind: 'Node',

@@ -70,9 +70,12 @@ function thinned(readings: FillReading[]): FillReading[] {
 /** @param series with this run's reading; null: nothing of it is known */
 export function growthOf(series: FillSeries | null, { prediction: { filesystems } }: AuditedNode): NodeGrowth {
   const { layout } = filesystems
-  if (layout === null) return {}
+  return layout === null ? {} : growthIn({ layout, readings: series?.readings ?? [] })
+}
+
+export function growthIn({ layout, readings }: Pick<FillSeries, 'layout' | 'readings'>): NodeGrowth {
   const disks: Disk[] = layout === 'shared' ? ['nodefs'] : ['nodefs', 'imagefs']
-  return Object.fromEntries(disks.map(disk => [disk, diskGrowth(series?.readings ?? [], disk)]))
+  return Object.fromEntries(disks.map(disk => [disk, diskGrowth(readings, disk)]))
 }
 
 interface Reading {

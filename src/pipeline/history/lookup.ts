@@ -1,5 +1,6 @@
 /** What was known of a node, whether it still is there or not; and how clusters went. */
 import type { Store } from '#clients/store.ts'
+import { growthIn } from '#judge/history/fill.ts'
 import { bounded, nameLength } from '#judge/text.ts'
 import type { ClusterTrend, NodeHistory } from '#model/history.ts'
 import { clusterKey, dayOf, nodesPrefix, trendsPrefix, unpacked } from './keys.ts'
@@ -35,7 +36,8 @@ export async function historyOfNode(store: Store, node: string, { clusters, days
     if (told.length === 0) continue
     const cluster = nameOf(segment, last?.document.clusters.map(({ name }) => name) ?? [])
     const isPresent = last === null ? null : last.nodes.some(met => met.name === wanted && clusterKey(met.cluster) === segment)
-    found.push({ cluster, isPresent, days: told })
+    const fill = told.find(day => day.fill !== null)?.fill ?? null
+    found.push({ cluster, isPresent, growth: fill === null ? {} : growthIn(fill), days: told })
   }
   return { schema: 'highwater.node-history/1', node: wanted, clusters: found }
 }

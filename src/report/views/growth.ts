@@ -26,7 +26,7 @@ export function growthText({ seen, unseen }: Pick<DiskOutlook, 'seen' | 'unseen'
 }
 
 /** What was seen of a node's disks, a sentence each. */
-export const growthNotes = ({ growth = {} }: AuditedNode): string[] =>
+export const growthNotes = ({ growth = {} }: Pick<AuditedNode, 'growth'>): string[] =>
   Object.entries(growth).flatMap(([disk, grown]) => {
     if (!grown.isSeen) return []
     return [`${disk} grew by about ${rateText(grown)}: ${readingsText(grown)}.`]

@@ -1,17 +1,17 @@
 /** A small line over days: where it was, how far it went, where it is now. What it shows stands beside it in words. */
 
-const size = { width: 120, height: 26, margin: 3 }
+/** Twice as many units as the page gives it pixels, and whole ones: there are many lines on a page. */
+const size = { width: 240, height: 52, margin: 6 }
 /** A line that hardly moves is not drawn as if it leapt. */
 const leastSpan = 4
 
 export interface Sparkline {
-  width: number
-  height: number
+  viewBox: string
   line: string
   /** A second, fainter one on the same scale; empty: there is none. */
   faint: string
   /** Where the last value is; null: it is not known. */
-  end: { x: string; y: string } | null
+  end: { x: number; y: number } | null
   label: string
 }
 
@@ -32,12 +32,11 @@ export function sparkline(days: number[], { values, faint = [] }: Values, label:
   const spare = Math.max(0, leastSpan - (most - least)) / 2
   const [low, high] = [Math.max(0, least - spare), Math.max(0, least - spare) + Math.max(leastSpan, most - least)]
   const span = Math.max(1, (days.at(-1) ?? from) - from)
-  const x = (index: number) => (margin + ((days[index]! - from) / span) * (width - 2 * margin)).toFixed(1)
-  const y = (value: number) => (height - margin - ((value - low) / (high - low)) * (height - 2 * margin)).toFixed(1)
+  const x = (index: number) => Math.round(margin + ((days[index]! - from) / span) * (width - 2 * margin))
+  const y = (value: number) => Math.round(height - margin - ((value - low) / (high - low)) * (height - 2 * margin))
   const last = values.at(-1) ?? null
   return {
-    width,
-    height,
+    viewBox: `0 0 ${width} ${height}`,
     line: pathOf(values, x, y),
     faint: pathOf(faint, x, y),
     end: last === null ? null : { x: x(values.length - 1), y: y(last) },
@@ -46,17 +45,18 @@ export function sparkline(days: number[], { values, faint = [] }: Values, label:
 }
 
 /** A value between two that are not known is a dot. */
-function pathOf(values: (number | null)[], x: (index: number) => string, y: (value: number) => string): string {
-  let isDrawing = false
-  return values
-    .map((value, index) => {
-      if (value === null) {
-        isDrawing = false
-        return ''
-      }
-      const part = `${isDrawing ? 'L' : 'M'}${x(index)} ${y(value)}${isDrawing ? '' : 'h0'}`
-      isDrawing = true
-      return part
-    })
-    .join('')
+function pathOf(values: (number | null)[], x: (index: number) => number, y: (value: number) => number): string {
+  let before: { x: number; y: number } | null = null
+  let path = ''
+  for (const [index, value] of values.entries()) {
+    if (value === null) {
+      before = null
+      continue
+    }
+    const point = { x: x(index), y: y(value) }
+    const down = before === null ? 0 : point.y - before.y
+    path += before === null ? `M${point.x} ${point.y}h0` : `l${point.x - before.x}${down < 0 ? '' : ' '}${down}`
+    before = point
+  }
+  return path
 }

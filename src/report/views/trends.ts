@@ -8,7 +8,7 @@ import { severityWords, subjectText } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type Sparkline, sparkline } from './sparkline.ts'
 
-const limits = { days: 30, clusters: 20, groups: 40 }
+const limits = { days: 30, clusters: 20, groups: 30 }
 const dayMs = 86_400_000
 
 interface TrendCell {
@@ -215,7 +215,7 @@ function cellOf({ what, days, from, values, faint, shown }: CellOptions): TrendC
   const last = values.at(-1) ?? null
   const value = last === null ? 'not known' : shown(last)
   if (known.length === 0) return { value, note: '', spark: null }
-  const label = `${what}, ${days[0]!.day} to ${days.at(-1)!.day}: first ${shown(known[0]!)}, least ${shown(Math.min(...known))}, most ${shown(Math.max(...known))}, now ${value}`
+  const label = `${what} by day: first ${shown(known[0]!)}, least ${shown(Math.min(...known))}, most ${shown(Math.max(...known))}, now ${value}`
   const numbers = days.map(({ day }) => numberOf(day))
   return { value, note: '', spark: sparkline(numbers, { values, faint }, label, from) }
 }

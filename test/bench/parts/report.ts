@@ -11,6 +11,7 @@ import { renderPage } from '#report/compiled-templates.js'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
+import { withWeek } from '#test/remembered-week.ts'
 import {
   auditedNode,
   dedicatedDisks,
@@ -55,7 +56,7 @@ function pageRow(name: string, nodes: number, report: AuditReport): Row {
   return { ...row, bodyBytes: Buffer.byteLength(body) }
 }
 
-/** Groups of 200 nodes; every hundredth node could not be read. */
+/** Groups of 200 nodes; every hundredth node could not be read. A week is remembered of them. */
 function fleetReport(count: number, findingCount: number): AuditReport {
   const groups = Math.ceil(count / 200)
   const nodes = Array.from({ length: count }, (_, index) => {
@@ -85,7 +86,7 @@ function fleetReport(count: number, findingCount: number): AuditReport {
   const garbage = Array.from({ length: 40 }, (_, index) =>
     overviewOf({ cluster: `cluster-${index}`, rows: garbageRowKinds.map(kind => ({ ...row!, kind })) }),
   )
-  return { ...quietReport(nodes, { findings }), garbage }
+  return withWeek({ ...quietReport(nodes, { findings }), garbage })
 }
 
 async function browserRows(nodes: number, html: string): Promise<Row[]> {

@@ -171,7 +171,7 @@ describe('highwater history', () => {
     expect(stdout).toMatch(/^prod \/ a\n/)
     expect(stdout).toContain('known from 2026-11-20 to 2026-11-20, and gone in the last run')
     expect(stdout.replace(/\s+/g, ' ')).toMatch(
-      /image GC 85\/80; eviction .*2026-11-20 \d.* used of .* until image GC; .*alert-before-image-gc/,
+      /image GC 85\/80; eviction .* Its disk for images, 3.9 GiB [▁-█] 2026-11-20 \d+ % used, .* until image GC, .* until eviction Found on it .*alert-before-image-gc +on 2026-11-20/,
     )
   })
 
@@ -179,7 +179,7 @@ describe('highwater history', () => {
     const store = await remembered()
     await audit(store, at(22), [{ name: 'b', unread: ['configz', 'summary', 'pods'] }])
     const { stdout } = await inProcess(['history', 'b', '--store', store])
-    expect(stdout).toContain('known from 2026-11-20 to 2026-11-22, and there in the last run')
+    expect(stdout.replace(/\s+/g, ' ')).toContain('known from 2026-11-20 to 2026-11-22, not read on 1 of 3 days, and there in the last run')
     expect(stdout).toContain('image GC 70/50')
     expect(stdout).toMatch(/2026-11-22 {2}not read: configz: HTTP 503/)
   })
@@ -193,6 +193,28 @@ describe('highwater history', () => {
     expect((await inProcess(['history', '--store', store])).code).toBe(2)
     await audit(store, at(23), [soundNode('b')])
     expect((await inProcess(['history', '--store', store])).stdout).toMatch(/^prod: 2026-11-23 to 2026-11-23/)
+  })
+
+  it('tells how a disk filled, what was set otherwise before, and from when to when what was found', async () => {
+    const store = temporaryFolder()
+    for (const [index, usedPercent] of [40, 44, null, 48, 52, 88].entries())
+      await audit(store, at(15 + index), [
+        usedPercent === null
+          ? { name: 'a', unread: ['configz', 'summary', 'pods'] }
+          : { ...(index < 4 ? badNode('a') : soundNode('a')), usedPercent },
+      ])
+    const { stdout } = await inProcess(['history', 'a', '--store', store])
+    const said = stdout.replace(/\s+/g, ' ')
+    expect(said).toContain('known from 2026-11-15 to 2026-11-20, not read on 1 of 6 days, and there in the last run')
+    expect(said).toContain('image GC 70/50 (85/80 until 2026-11-18); eviction')
+    expect(stdout).toMatch(/^ {2}▄▄ ▄▅█$/m)
+    expect(said).toContain('nodefs grew by about 158.1 MiB a day (79.0 MiB–1.4 GiB): 5 readings in 5 d.')
+    expect(stdout).toMatch(/^ {2}2026-11-20 {2}88 % used, image GC due, 79\.0 MiB until eviction$/m)
+    expect(stdout).toMatch(/^ {2}image-gc-due +on 2026-11-20$/m)
+    expect(stdout).toMatch(/^ {2}alert-before-image-gc +2026-11-15 to 2026-11-18, not since$/m)
+    expect(JSON.parse((await inProcess(['history', 'a', '--store', store, '--format', 'json'])).stdout).clusters[0]).toMatchObject({
+      growth: { nodefs: { isSeen: true, readings: 5, falls: 0 } },
+    })
   })
 
   it('prints the days as data, of one that is there', async () => {
@@ -213,7 +235,7 @@ describe('highwater history', () => {
     const { code, stdout } = await inProcess(['history', '--store', store])
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      /^prod: 2026-11-20 to 2026-11-21\n {2}grade {5}[A-F]{2}\n {2}findings {2}[▁-█]{2} {2}\d+\n {2}workers +[▁-█]{2} {2}fullest \d+ %, [\d.]+ GiB until image GC\n/,
+      /^prod: 2026-11-20 to 2026-11-21\n {2}grade +([A-F])([A-F]) {2}\2\n {2}findings +[▁-█]{2} {2}\d+.*\n {2}near image GC {2}▁▁ {2}0 nodes\n {2}workers +[▁-█]{2} {2}fullest \d+ %, [\d.]+ GiB until image GC\n/,
     )
     const json = JSON.parse((await inProcess(['history', '--store', store, '--format', 'json'])).stdout)
     expect(json).toMatchObject({

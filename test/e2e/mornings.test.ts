@@ -1,0 +1,78 @@
+/** The demo's three mornings, as a reader tries them: what changed between them stands on page, mail and terminal, and nothing else does. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, vi } from 'vitest'
+import type { FindingsDocument } from '#model/finding.ts'
+import { highwater, type Run, temporaryFolder } from '#test/cli.ts'
+
+// Each is a process that starts a lab and audits it.
+vi.setConfig({ testTimeout: 240_000 })
+
+interface Morning extends Run {
+  document: FindingsDocument
+  news: string
+  mail: string
+}
+
+const flat = (text: string) =>
+  text
+    .replace(/<[^>]*>/g, ' ')
+    .replaceAll('\u00a0', ' ')
+    .replace(/\s+/g, ' ')
+
+async function morning(out: string, number: number): Promise<Morning> {
+  const run = await highwater(['demo', '--out', out, '--morning', String(number)])
+  const read = (name: string) => readFileSync(join(out, name), 'utf8')
+  const [news = ''] = /<section id="news"[\s\S]*?<\/section>/.exec(read('report.html')) ?? []
+  return { ...run, document: JSON.parse(read('findings.json')), news, mail: flat(read('email.txt')) }
+}
+
+const repaired = 'kubespray-worker-1'
+const named = ({ findings }: FindingsDocument, ids: string[]) =>
+  ids.map(id => {
+    const finding = findings.find(one => one.id === id)
+    return `${finding?.rule} on ${finding?.subject.name}`
+  })
+
+it('shows on the second morning what was repaired, on the third that it is lost, and nothing else', async () => {
+  const out = temporaryFolder()
+  const first = await morning(out, 1)
+  const mended = first.document.findings.filter(
+    ({ rule, subject }) => subject.name === repaired && ['alert-before-image-gc', 'eviction-before-image-gc'].includes(rule),
+  )
+  const ids = mended.map(({ id }) => id).toSorted()
+  expect(ids).toHaveLength(2)
+  expect(first.document.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
+
+  const second = await morning(out, 2)
+  expect(second.code).toBe(0)
+  expect(second.document.delta).toEqual({ new: [], resolved: ids, worse: [], regressed: [] })
+  expect(second.document.findings.map(({ id }) => id).toSorted()).toEqual(
+    first.document.findings
+      .map(({ id }) => id)
+      .filter(id => !ids.includes(id))
+      .toSorted(),
+  )
+  expect(flat(second.news)).toContain(`Findings: 2 fixed or gone, ${second.document.findings.length} unchanged.`)
+  expect(second.mail).toMatch(/Since the run of \S+ \S+ UTC: 2 resolved\./)
+  expect(second.stdout).toContain('Since the run before: 2 resolved')
+
+  const third = await morning(out, 3)
+  expect(named(third.document, third.document.delta.new)).toEqual(named(first.document, ids))
+  expect(third.document.delta).toEqual({ new: ids, resolved: [], worse: [], regressed: ids })
+  const today = third.document.run.takenAt.slice(0, 10)
+  expect(flat(third.news).match(/Back again/g)).toHaveLength(2)
+  expect(flat(third.news)).toMatch(new RegExp(`Node ${repaired} of incidents: fixed on \\S+, there before since \\S+`))
+  expect(third.mail).toContain(
+    `Back again: Pods are evicted before image garbage collection runs incidents, Node ${repaired}, certain, since ${today} fixed on `,
+  )
+  expect(flat(third.stdout)).toContain(
+    `Since the run before: 2 back again back again high: Pods are evicted before image garbage collection runs (incidents, node ${repaired})`,
+  )
+
+  const again = await morning(out, 3)
+  expect(again.stdout).toContain('This tick was published and mailed before')
+  expect(again.document).toEqual(third.document)
+  const history = await highwater(['history', repaired, '--store', join(out, 'lab-s3', 'highwater-lab')])
+  expect(flat(history.stdout)).toContain('and there in the last run')
+})

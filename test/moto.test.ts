@@ -20,7 +20,8 @@ function isInstalled(): boolean {
   }
 }
 
-describe.skipIf(!isInstalled())('moto', () => {
+const installed = isInstalled()
+describe.skipIf(!installed)(`moto${installed ? '' : ' (skipped: there is no moto_server on the PATH)'}`, () => {
   let moto: ChildProcess
   const before = { ...process.env }
   beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { exampleSubject } from '#judge/example.ts'
 import { FactsOfNodes, keptNode } from '#judge/facts-of-nodes.ts'
-import type { CohortRule } from '#judge/rule.ts'
+import type { ContextRule } from '#judge/rule.ts'
 import { lostOnTheWay } from '#judge/rules/drift/lost-on-the-way.ts'
 
 describe('facts of nodes', () => {
-  const ruleWith = (fact: unknown): CohortRule => ({ ...lostOnTheWay, needs: [], appliesTo: () => true, fact: () => fact }) as CohortRule
+  const ruleWith = (fact: unknown): ContextRule => ({ ...lostOnTheWay, needs: [], appliesTo: () => true, fact: () => fact }) as ContextRule
   const subject = exampleSubject({}, 'ip-1')
   const fact = { running: 'x'.repeat(5000) }
 

@@ -14,143 +14,151 @@ const morning = withWeek({ ...morningReport(), before: lastRun(), garbage: [over
 
 const filterOf = (page: Page) => page.getByRole('search', { name: 'Filter findings' })
 
-describe.skipIf(browserPath === null)('the page in a browser', { timeout: 120_000 }, () => {
-  let browser: Browser
-  beforeAll(async () => {
-    browser = await openBrowser()
-  }, 120_000)
-  afterAll(() => browser?.close())
+describe.skipIf(browserPath === null)(
+  `the page in a browser${browserPath === null ? ' (skipped: there is no Chromium)' : ''}`,
+  { timeout: 120_000 },
+  () => {
+    let browser: Browser
+    beforeAll(async () => {
+      browser = await openBrowser()
+    }, 120_000)
+    afterAll(() => browser?.close())
 
-  /** What the browser complains of fails the test: a refused script among it. */
-  async function open(report: AuditReport, hash = '', options: BrowserContextOptions = {}): Promise<{ page: Page; complaints: string[] }> {
-    const context = await browser.newContext({ timezoneId: 'Asia/Seoul', locale: 'en-GB', ...options })
-    const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('console', message => complaints.push(message.text()))
-    page.on('pageerror', error => complaints.push(error.message))
-    page.on('request', request => request.url().startsWith('https://report.example/') || complaints.push(request.url()))
-    await page.route('https://report.example/**', route =>
-      route.fulfill({ contentType: 'text/html; charset=utf-8', body: renderPage(pageView(report)) }),
-    )
-    await page.goto(`https://report.example/report.html${hash}`)
-    return { page, complaints }
-  }
-
-  it.each([
-    ['in the light', { colorScheme: 'light' }],
-    ['in the dark', { colorScheme: 'dark' }],
-    ['on a phone', { viewport: { width: 390, height: 844 } }],
-    ['without script', { javaScriptEnabled: false }],
-  ] as const)('asks nobody, complains of nothing and keeps to WCAG (axe) %s', async (_, options) => {
-    const { page, complaints } = await open(morning, '', options)
-    if (!('javaScriptEnabled' in options)) {
-      await page.evaluate(axe.source)
-      const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run(document)')
-      expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`)).toEqual([])
-    } else {
-      expect(await page.locator('.filter, button').count()).toBe(0)
-      expect(await page.locator('article.finding').count()).toBe(8)
+    /** What the browser complains of fails the test: a refused script among it. */
+    async function open(
+      report: AuditReport,
+      hash = '',
+      options: BrowserContextOptions = {},
+    ): Promise<{ page: Page; complaints: string[] }> {
+      const context = await browser.newContext({ timezoneId: 'Asia/Seoul', locale: 'en-GB', ...options })
+      const page = await context.newPage()
+      const complaints: string[] = []
+      page.on('console', message => complaints.push(message.text()))
+      page.on('pageerror', error => complaints.push(error.message))
+      page.on('request', request => request.url().startsWith('https://report.example/') || complaints.push(request.url()))
+      await page.route('https://report.example/**', route =>
+        route.fulfill({ contentType: 'text/html; charset=utf-8', body: renderPage(pageView(report)) }),
+      )
+      await page.goto(`https://report.example/report.html${hash}`)
+      return { page, complaints }
     }
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth').catch(() => 0)
-    expect(overflow).toBe(0)
-    expect(complaints).toEqual([])
-    await page.context().close()
-  })
 
-  it('shows times in the zone of the reader, beside UTC', async () => {
-    const { page } = await open(morning)
-    expect(await page.locator('.moment').textContent()).toMatch(/2026-11-21 07:00 UTC \(21 Nov 2026, 16:00 (?:GMT\+9|KST)\)/)
-    await page.context().close()
-  })
-
-  it('filters findings, says how many are shown, and keeps that in the address', async () => {
-    const { page } = await open(morning)
-    const shown = page.locator('#findings article:visible')
-    await filterOf(page).locator('select[name=severity]').selectOption('high')
-    expect(await shown.count()).toBe(4)
-    expect(await page.locator('#findings output').textContent()).toBe('4 of 8 shown')
-    await filterOf(page).getByLabel('Search').fill('imagefs batch')
-    expect(await shown.count()).toBe(2)
-    const hash = new URL(page.url()).hash
-    expect(hash).toBe('#findings?text=imagefs+batch&severity=high')
-    await page.context().close()
-    const again = await open(morning, hash)
-    expect(await again.page.locator('#findings article:visible').count()).toBe(2)
-    await filterOf(again.page).getByRole('button', { name: 'Clear' }).click()
-    await expect.poll(() => again.page.locator('#findings article:visible').count()).toBe(8)
-    await again.page.context().close()
-  })
-
-  it('orders findings otherwise, and back', async () => {
-    const { page } = await open(morning)
-    const first = page.locator('#findings article').first().locator('h3')
-    await filterOf(page).locator('select[name=sort]').selectOption('cluster')
-    expect(await page.locator('#findings article').last().getAttribute('data-cluster')).toBe('staging')
-    await filterOf(page).locator('select[name=sort]').selectOption('nodes')
-    expect(await first.textContent()).toContain('Pods are evicted before')
-    await filterOf(page).locator('select[name=sort]').selectOption('')
-    expect(await first.textContent()).toContain('The kubelet is evicting pods now')
-    await page.context().close()
-  })
-
-  it('finds a node among all, in pictures and tables', async () => {
-    const nodes = Array.from({ length: 60 }, (_, index) => auditedNode(`ip-10-0-0-${index}`, sharedDisk(30 + index)))
-    const { page } = await open(quietReport(nodes))
-    await page.getByLabel('Search nodes').fill('IP-10-0-0-7')
-    expect(await page.locator('#nodes .node-rows tbody tr:visible').allTextContents()).toEqual([expect.stringContaining('ip-10-0-0-7')])
-    expect(await page.locator('#nodes output').textContent()).toBe('1 of 60 nodes on this page shown')
-    await page.context().close()
-  })
-
-  it('sorts a table by its numbers, with the keyboard, and says how', async () => {
-    const nodes = [95, 9, 100, 40, 50, 60, 70, 80].map(used => auditedNode(`n${used}`, sharedDisk(used, { evictionHard: {} })))
-    const { page } = await open(quietReport(nodes))
-    await page.locator('.node-rows summary').click()
-    const header = page.getByRole('columnheader', { name: 'Image disk' })
-    await header.getByRole('button').focus()
-    await page.keyboard.press('Enter')
-    expect(await header.getAttribute('aria-sort')).toBe('ascending')
-    const column = async () =>
-      (await page.locator('.node-rows tbody tr td:nth-child(3)').allTextContents()).map(text => Number.parseFloat(text))
-    const values = await column()
-    expect(values.length).toBeGreaterThan(3)
-    expect(values).toEqual(values.toSorted((a, b) => a - b))
-    await page.keyboard.press('Enter')
-    expect(await column()).toEqual(values.toReversed())
-    await page.context().close()
-  })
-
-  it('copies a fix as it stands', async () => {
-    const fix = { config: { imageGCHighThresholdPercent: 70 }, durable: [], commands: ['kubectl get nodes'] }
-    const { page } = await open(quietReport([], { findings: [finding('high', { fix })] }), '', {
-      permissions: ['clipboard-read', 'clipboard-write'],
+    it.each([
+      ['in the light', { colorScheme: 'light' }],
+      ['in the dark', { colorScheme: 'dark' }],
+      ['on a phone', { viewport: { width: 390, height: 844 } }],
+      ['without script', { javaScriptEnabled: false }],
+    ] as const)('asks nobody, complains of nothing and keeps to WCAG (axe) %s', async (_, options) => {
+      const { page, complaints } = await open(morning, '', options)
+      if (!('javaScriptEnabled' in options)) {
+        await page.evaluate(axe.source)
+        const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run(document)')
+        expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`)).toEqual([])
+      } else {
+        expect(await page.locator('.filter, button').count()).toBe(0)
+        expect(await page.locator('article.finding').count()).toBe(8)
+      }
+      const overflow = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth').catch(() => 0)
+      expect(overflow).toBe(0)
+      expect(complaints).toEqual([])
+      await page.context().close()
     })
-    await page.getByRole('button', { name: 'Copy' }).first().click()
-    await expect.poll(() => page.locator('.copy').first().textContent()).toBe('Copied')
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('imageGCHighThresholdPercent: 70')
-    await page.context().close()
-  })
 
-  it('opens what a link leads to, folded or filtered away', async () => {
-    const { page } = await open(morning, '#rule-peer-drift')
-    expect(await page.locator('#rule-peer-drift').evaluate(element => (element as unknown as { open: boolean }).open)).toBe(true)
-    await filterOf(page).locator('select[name=severity]').selectOption('low')
-    await page.goto(`${page.url().split('#')[0]}#finding-a1`)
-    await expect.poll(() => page.locator('#finding-a1').isVisible()).toBe(true)
-    await page.context().close()
-  })
+    it('shows times in the zone of the reader, beside UTC', async () => {
+      const { page } = await open(morning)
+      expect(await page.locator('.moment').textContent()).toMatch(/2026-11-21 07:00 UTC \(21 Nov 2026, 16:00 (?:GMT\+9|KST)\)/)
+      await page.context().close()
+    })
 
-  it('shows hostile text as text: nothing of it runs, and nothing is asked for', async () => {
-    const evil = `<script>document.title='x'</script><img src=https://evil.example/x onerror="document.title='x'">"'{{title}} \u202e\u05d0\u05d1 😀${'x'.repeat(10_000)}`
-    const findings = [
-      finding('high', { title: evil, cluster: evil, consequence: evil, rule: evil, id: evil }),
-      finding('low', { cluster: evil }),
-    ]
-    const { page, complaints } = await open(quietReport([auditedNode(evil, sharedDisk(91), { cluster: evil })], { findings }))
-    expect(await page.title()).not.toBe('x')
-    expect(await page.locator('#findings h3').first().textContent()).toContain(`<script>document.title='x'</script>`)
-    await filterOf(page).locator('select[name=cluster]').selectOption({ index: 1 })
-    expect(complaints).toEqual([])
-    await page.context().close()
-  })
-})
+    it('filters findings, says how many are shown, and keeps that in the address', async () => {
+      const { page } = await open(morning)
+      const shown = page.locator('#findings article:visible')
+      await filterOf(page).locator('select[name=severity]').selectOption('high')
+      expect(await shown.count()).toBe(4)
+      expect(await page.locator('#findings output').textContent()).toBe('4 of 8 shown')
+      await filterOf(page).getByLabel('Search').fill('imagefs batch')
+      expect(await shown.count()).toBe(2)
+      const hash = new URL(page.url()).hash
+      expect(hash).toBe('#findings?text=imagefs+batch&severity=high')
+      await page.context().close()
+      const again = await open(morning, hash)
+      expect(await again.page.locator('#findings article:visible').count()).toBe(2)
+      await filterOf(again.page).getByRole('button', { name: 'Clear' }).click()
+      await expect.poll(() => again.page.locator('#findings article:visible').count()).toBe(8)
+      await again.page.context().close()
+    })
+
+    it('orders findings otherwise, and back', async () => {
+      const { page } = await open(morning)
+      const first = page.locator('#findings article').first().locator('h3')
+      await filterOf(page).locator('select[name=sort]').selectOption('cluster')
+      expect(await page.locator('#findings article').last().getAttribute('data-cluster')).toBe('staging')
+      await filterOf(page).locator('select[name=sort]').selectOption('nodes')
+      expect(await first.textContent()).toContain('Pods are evicted before')
+      await filterOf(page).locator('select[name=sort]').selectOption('')
+      expect(await first.textContent()).toContain('The kubelet is evicting pods now')
+      await page.context().close()
+    })
+
+    it('finds a node among all, in pictures and tables', async () => {
+      const nodes = Array.from({ length: 60 }, (_, index) => auditedNode(`ip-10-0-0-${index}`, sharedDisk(30 + index)))
+      const { page } = await open(quietReport(nodes))
+      await page.getByLabel('Search nodes').fill('IP-10-0-0-7')
+      expect(await page.locator('#nodes .node-rows tbody tr:visible').allTextContents()).toEqual([expect.stringContaining('ip-10-0-0-7')])
+      expect(await page.locator('#nodes output').textContent()).toBe('1 of 60 nodes on this page shown')
+      await page.context().close()
+    })
+
+    it('sorts a table by its numbers, with the keyboard, and says how', async () => {
+      const nodes = [95, 9, 100, 40, 50, 60, 70, 80].map(used => auditedNode(`n${used}`, sharedDisk(used, { evictionHard: {} })))
+      const { page } = await open(quietReport(nodes))
+      await page.locator('.node-rows summary').click()
+      const header = page.getByRole('columnheader', { name: 'Image disk' })
+      await header.getByRole('button').focus()
+      await page.keyboard.press('Enter')
+      expect(await header.getAttribute('aria-sort')).toBe('ascending')
+      const column = async () =>
+        (await page.locator('.node-rows tbody tr td:nth-child(3)').allTextContents()).map(text => Number.parseFloat(text))
+      const values = await column()
+      expect(values.length).toBeGreaterThan(3)
+      expect(values).toEqual(values.toSorted((a, b) => a - b))
+      await page.keyboard.press('Enter')
+      expect(await column()).toEqual(values.toReversed())
+      await page.context().close()
+    })
+
+    it('copies a fix as it stands', async () => {
+      const fix = { config: { imageGCHighThresholdPercent: 70 }, durable: [], commands: ['kubectl get nodes'] }
+      const { page } = await open(quietReport([], { findings: [finding('high', { fix })] }), '', {
+        permissions: ['clipboard-read', 'clipboard-write'],
+      })
+      await page.getByRole('button', { name: 'Copy' }).first().click()
+      await expect.poll(() => page.locator('.copy').first().textContent()).toBe('Copied')
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe('imageGCHighThresholdPercent: 70')
+      await page.context().close()
+    })
+
+    it('opens what a link leads to, folded or filtered away', async () => {
+      const { page } = await open(morning, '#rule-peer-drift')
+      expect(await page.locator('#rule-peer-drift').evaluate(element => (element as unknown as { open: boolean }).open)).toBe(true)
+      await filterOf(page).locator('select[name=severity]').selectOption('low')
+      await page.goto(`${page.url().split('#')[0]}#finding-a1`)
+      await expect.poll(() => page.locator('#finding-a1').isVisible()).toBe(true)
+      await page.context().close()
+    })
+
+    it('shows hostile text as text: nothing of it runs, and nothing is asked for', async () => {
+      const evil = `<script>document.title='x'</script><img src=https://evil.example/x onerror="document.title='x'">"'{{title}} \u202e\u05d0\u05d1 😀${'x'.repeat(10_000)}`
+      const findings = [
+        finding('high', { title: evil, cluster: evil, consequence: evil, rule: evil, id: evil }),
+        finding('low', { cluster: evil }),
+      ]
+      const { page, complaints } = await open(quietReport([auditedNode(evil, sharedDisk(91), { cluster: evil })], { findings }))
+      expect(await page.title()).not.toBe('x')
+      expect(await page.locator('#findings h3').first().textContent()).toContain(`<script>document.title='x'</script>`)
+      await filterOf(page).locator('select[name=cluster]').selectOption({ index: 1 })
+      expect(complaints).toEqual([])
+      await page.context().close()
+    })
+  },
+)

@@ -93,51 +93,54 @@ describe('alert rules', () => {
 const promtool = (args: string[]) => spawnSync('promtool', args, { encoding: 'utf8' })
 const hasPromtool = promtool(['--version']).status === 0
 
-describe.skipIf(!hasPromtool)('alert rules in Prometheus itself', () => {
-  const written = (name: string, text: string) => {
-    const path = join(temporaryFolder(), name)
-    writeFileSync(path, text)
-    return path
-  }
-
-  it.each([
-    ['a morning', morningReport()],
-    ['hostile names', hostileReport()],
-  ])('are taken by promtool: %s', (_, report) => {
-    const { status, stdout, stderr } = promtool(['check', 'rules', written('rules.yaml', textOf(report))])
-    expect({ status, text: `${stdout}${stderr}`.slice(0, 2000) }).toMatchObject({ status: 0, text: expect.stringContaining('SUCCESS') })
-  })
-
-  it.each([
-    ['sleeps while image GC still works', 84.5, 30, false],
-    ['waits for two rounds', 90, 10, false],
-    ['fires after them', 90, 14, true],
-  ])('%s', (_, usedPercent, minutes, fires) => {
-    const disk = sharedDisk(40, { evictionHard: { 'nodefs.available': '5%' } })
-    const rules = written('rules.yaml', textOf(quietReport([auditedNode('a', disk)])))
-    const filesystemLabels = 'cluster="prod-eu",instance="a",mountpoint="/",fstype="xfs"'
-    const test = {
-      rule_files: [rules],
-      evaluation_interval: '1m',
-      tests: [
-        {
-          interval: '1m',
-          input_series: [
-            { series: `node_filesystem_size_bytes{${filesystemLabels}}`, values: '1000+0x60' },
-            { series: `node_filesystem_avail_bytes{${filesystemLabels}}`, values: `${(100 - usedPercent) * 10}+0x60` },
-            { series: 'kube_node_labels{cluster="prod-eu",node="a",label_eks_amazonaws_com_nodegroup="general"}', values: '1+0x60' },
-          ],
-          promql_expr_test: [
-            {
-              expr: 'count(ALERTS{alertname="HighwaterImageGCNotEnough",alertstate="firing",instance="a"})',
-              eval_time: `${minutes}m`,
-              exp_samples: fires ? [{ labels: '{}', value: 1 }] : [],
-            },
-          ],
-        },
-      ],
+describe.skipIf(!hasPromtool)(
+  `alert rules in Prometheus itself${hasPromtool ? '' : ' (skipped: there is no promtool on the PATH)'}`,
+  () => {
+    const written = (name: string, text: string) => {
+      const path = join(temporaryFolder(), name)
+      writeFileSync(path, text)
+      return path
     }
-    const { status, stdout, stderr } = promtool(['test', 'rules', written('test.yaml', JSON.stringify(test))])
-    expect({ status, text: `${stdout}${stderr}`.slice(0, 2000) }).toMatchObject({ status: 0 })
-  })
-})
+
+    it.each([
+      ['a morning', morningReport()],
+      ['hostile names', hostileReport()],
+    ])('are taken by promtool: %s', (_, report) => {
+      const { status, stdout, stderr } = promtool(['check', 'rules', written('rules.yaml', textOf(report))])
+      expect({ status, text: `${stdout}${stderr}`.slice(0, 2000) }).toMatchObject({ status: 0, text: expect.stringContaining('SUCCESS') })
+    })
+
+    it.each([
+      ['sleeps while image GC still works', 84.5, 30, false],
+      ['waits for two rounds', 90, 10, false],
+      ['fires after them', 90, 14, true],
+    ])('%s', (_, usedPercent, minutes, fires) => {
+      const disk = sharedDisk(40, { evictionHard: { 'nodefs.available': '5%' } })
+      const rules = written('rules.yaml', textOf(quietReport([auditedNode('a', disk)])))
+      const filesystemLabels = 'cluster="prod-eu",instance="a",mountpoint="/",fstype="xfs"'
+      const test = {
+        rule_files: [rules],
+        evaluation_interval: '1m',
+        tests: [
+          {
+            interval: '1m',
+            input_series: [
+              { series: `node_filesystem_size_bytes{${filesystemLabels}}`, values: '1000+0x60' },
+              { series: `node_filesystem_avail_bytes{${filesystemLabels}}`, values: `${(100 - usedPercent) * 10}+0x60` },
+              { series: 'kube_node_labels{cluster="prod-eu",node="a",label_eks_amazonaws_com_nodegroup="general"}', values: '1+0x60' },
+            ],
+            promql_expr_test: [
+              {
+                expr: 'count(ALERTS{alertname="HighwaterImageGCNotEnough",alertstate="firing",instance="a"})',
+                eval_time: `${minutes}m`,
+                exp_samples: fires ? [{ labels: '{}', value: 1 }] : [],
+              },
+            ],
+          },
+        ],
+      }
+      const { status, stdout, stderr } = promtool(['test', 'rules', written('test.yaml', JSON.stringify(test))])
+      expect({ status, text: `${stdout}${stderr}`.slice(0, 2000) }).toMatchObject({ status: 0 })
+    })
+  },
+)

@@ -8,6 +8,7 @@ import { deletionRole } from '#pipeline/deletion-permissions.ts'
 import { memberTemplate } from '#pipeline/member-template.ts'
 import {
   accessScript,
+  accessTemplate,
   exampleApplied,
   iamPolicy,
   manifests,
@@ -37,7 +38,7 @@ export function permissionsCommand(): Command {
     .addOption(
       new Option(
         '--format <format>',
-        'yaml: Kubernetes roles; json: IAM policy; markdown: both, with access entries; shell: a script that lets the role into each --cluster; cloudformation: the role in another account, for a stack or a StackSet',
+        'yaml: Kubernetes roles; json: IAM policy; markdown: both, with access entries; shell: a script that lets the role into each --cluster; cloudformation: the role in another account, for a stack or a StackSet, or with --role-arn the access entries of each --cluster',
       )
         .choices(forms)
         .default('markdown'),
@@ -82,10 +83,11 @@ function printed(options: PermissionsOptions): string {
   }
   if (format === 'yaml') return [manifests(mode, { policy: asked, account: serviceAccount }), deletions ?? []].flat().join('---\n')
   if (format === 'json') return JSON.stringify(iamPolicy(mode, applied, remediate), null, 2)
-  if (format === 'cloudformation') return cloudFormationYaml(memberTemplate({ mode, applied, isRemediating: remediate }))
-  if (format === 'shell') {
+  if (format === 'cloudformation' && options.roleArn === undefined)
+    return cloudFormationYaml(memberTemplate({ mode, applied, isRemediating: remediate }))
+  if (format === 'shell' || format === 'cloudformation') {
     if (cluster.every(name => name.includes('*'))) throw new OperatorError('Which cluster? Name it with --cluster, once for each')
-    return accessScript(mode, applied, asked)
+    return format === 'shell' ? accessScript(mode, applied, asked) : cloudFormationYaml(accessTemplate(mode, applied))
   }
   const section = ['## Deleting what the policy lets go', '', '```yaml', deletions?.trimEnd() ?? '', '```', '']
   const more = [...(remediate ? remediationSection(mode, applied) : []), ...(deletions === null ? [] : section)]

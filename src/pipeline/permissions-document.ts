@@ -94,8 +94,7 @@ export const accessEntryCommand = (identity: IdentityName, roleArn: string, clus
 
 /** What lets the roles into each of the clusters, as a script: an access entry, and in the cluster the roles. */
 export function accessScript(mode: ReadMode, applied: Applied, policy?: Policy): string {
-  const clusters = (applied.clusters ?? []).filter(cluster => !cluster.includes('*'))
-  const steps = clusters.flatMap(cluster => [
+  const steps = namedClusters(applied).flatMap(cluster => [
     `# ${cluster}`,
     ...identitiesOf(mode).map(identity => accessEntryCommand(identity, applied.roles[identity], cluster)),
     `aws eks update-kubeconfig --name ${cluster} --alias ${cluster} --kubeconfig "$kubeconfig"`,
@@ -106,6 +105,24 @@ export function accessScript(mode: ReadMode, applied: Applied, policy?: Policy):
   ])
   return ['set -eu', 'kubeconfig=$(mktemp)', `trap 'rm -f "$kubeconfig"' EXIT`, '', ...steps].join('\n')
 }
+
+/** The same access entries as a CloudFormation template, for clusters of the role's own account. The roles in the cluster come by kubectl. */
+export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
+  AWSTemplateFormatVersion: '2010-09-09',
+  Description: `Lets highwater into clusters (mode ${mode}), once they have the ClusterRole that highwater permissions --format yaml prints`,
+  Resources: Object.fromEntries(
+    namedClusters(applied).flatMap((cluster, index) =>
+      identitiesOf(mode).flatMap(identity =>
+        Object.entries(accessEntryTemplate(identity, applied.roles[identity], cluster)).map(([name, entry]) => [
+          `${name}${index + 1}`,
+          entry,
+        ]),
+      ),
+    ),
+  ),
+})
+
+const namedClusters = ({ clusters }: Applied) => (clusters ?? []).filter(cluster => !cluster.includes('*'))
 
 const accessEntryTemplate = (identity: IdentityName, roleArn: string, cluster: string) => ({
   [`Highwater${identity === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: {

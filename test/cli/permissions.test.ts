@@ -9,6 +9,8 @@ import { kubernetesRights } from '#pipeline/permissions.ts'
 import { rolesOf } from '#pipeline/permissions-document.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
+import { lintTemplate } from '#test/packaged.ts'
+import { instantiate, ofType, parseTemplate } from '#test/template.ts'
 
 const run = promisify(execFile)
 const role = 'arn:aws:iam::111122223333:role/highwater-prod-AuditRole-A1'
@@ -56,3 +58,17 @@ it.each([
 ])('wants to know which cluster, and takes no name or role that is none: %j', async (more, said) => {
   expect(await shell(...more)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) })
 })
+
+it('prints the same access entries as a template, where the role is there already', async context => {
+  const way = ['permissions', '--format', 'cloudformation', '--mode', 'kubelet', '--role-arn', role]
+  const { stdout } = await inProcess([...way, '--cluster', 'prod', '--cluster', 'stage'])
+  const entry = (ClusterName: string, PrincipalArn: string, group: string) => ({ ClusterName, PrincipalArn, KubernetesGroups: [group] })
+  const kubelet = 'arn:aws:iam::111122223333:role/highwater-kubelet'
+  expect(ofType(instantiate(parseTemplate(stdout)), 'AWS::EKS::AccessEntry').map(({ Properties }) => Properties)).toEqual(
+    ['prod', 'stage'].flatMap(cluster => [entry(cluster, role, 'highwater'), entry(cluster, kubelet, 'highwater-kubelet')]),
+  )
+  expect(await inProcess(way)).toMatchObject({ code: 2, stderr: expect.stringContaining('--cluster') })
+  const file = join(temporaryFolder(), 'access.yaml')
+  writeFileSync(file, stdout)
+  await lintTemplate(file, context)
+}, 120_000)

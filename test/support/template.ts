@@ -128,8 +128,9 @@ const longForm = (name: string, list: YAMLSeq): YAMLMap => {
 }
 
 /** Reads a template in YAML, short forms and all. */
-export const parseTemplate = (text: string): Template =>
-  parse(text, {
+export const parseTemplate = (text: string): Template => ({
+  ...{ Parameters: {}, Conditions: {}, Outputs: {} },
+  ...parse(text, {
     version: '1.1',
     customTags: [
       ...scalars.map(name => ({ tag: tagOf(name), resolve: (of: string) => ({ [name]: of }) })),
@@ -139,4 +140,5 @@ export const parseTemplate = (text: string): Template =>
         resolve: (list: YAMLMap | YAMLSeq) => longForm(name, list as YAMLSeq),
       })),
     ],
-  })
+  }),
+})

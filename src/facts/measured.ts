@@ -14,14 +14,14 @@ export const publishMsPerNode = 0.26
 export const publishMsPerRun = 500
 /** At 1,000 nodes the API server's pace made 60 of 62.9 s; the most is for servers that answer slowly. */
 export const paceOverhead: Bounds = { least: 1.02, most: 1.3 }
-/** Peak of resident memory. */
-export const peakMiBPerRun = 400
-export const peakMiBPerNode = 0.061
+/** Peak of resident memory, with the heap of a function of 1,024 MB (`npm run bench -- service`). */
+export const peakMiBPerRun = 310
+export const peakMiBPerNode = 0.05
 /** What a run leaves in the bucket: its snapshot grows with the nodes and their pods, page, findings and mail hardly. */
 export const snapshotBytesPerNode = 9_700
 export const reportBytesPerRun = 450_000
 export const reportBytesPerNode = 100
-export const historyBytesPerNode = 85
+export const historyBytesPerNode = 130
 /** The page, as it is attached. */
 export const pageBytesPerRun = 300_000
 export const pageBytesPerNode = 95

@@ -107,11 +107,9 @@ describe('the mail of a morning', () => {
   const shown = flat(mail.text)
   it('says first how bad it is, and where', () => {
     expect(mail.subject).toBe('Critical: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21')
-    const [verdict, next] = shown.split(' Evict first: ')
+    const [verdict, next] = shown.split(' Evict first, at assumed growth: ')
     expect(verdict).toMatch(/VERDICT Critical: 8 findings The kubelet is evicting pods now: Nodegroup general of prod-eu, 1 node$/)
-    expect(next).toMatch(
-      /^ip-10-0-1-10\..* at assumed growth\. 1 Critical, 4 High, 2 Medium, 1 Low 3 clusters, 40 of 44 nodes read, 1 partly/,
-    )
+    expect(next).toMatch(/^now: ip-10-0-1-10\..* 1 Critical, 4 High, 2 Medium, 1 Low 3 clusters, 40 of 44 nodes read, 1 partly/)
     expect(shown).toContain('Not in this verdict: 3 nodes and 1 whole cluster not audited; 1 node only partly read; 2 questions undecided')
     expect(shown).toContain('1 finding waived by policy, not counted here')
   })

@@ -12,6 +12,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { renderPage } from '#report/compiled-templates.js'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
+import { garbageFindings, overviewOf } from '#test/garbage-builder.ts'
 import { withWeek } from '#test/remembered-week.ts'
 import { lastRun, morningReport } from '#test/report-builder.ts'
 
@@ -51,7 +52,7 @@ async function takePictures(browser: Browser, sources: Record<string, string>, f
 const kept = [
   { file: 'docs/page.png', source: 'page', look: 'desk', section: '#outlook', viewport: { width: 1180, height: 700 } },
   { file: 'docs/page-dark.png', source: 'morning', look: 'dark', section: 'body', viewport: { width: 1180, height: 900 } },
-  { file: 'docs/page-phone.png', source: 'morning', look: 'phone', section: '#outlook', viewport: { width: 390, height: 844 } },
+  { file: 'docs/mail-phone.png', source: 'mail', look: 'phone', section: 'body', viewport: { width: 390, height: 844 } },
 ] as const
 
 async function keepPictures(browser: Browser, sources: Record<(typeof kept)[number]['source'], string>): Promise<void> {
@@ -76,7 +77,9 @@ function sourcesOf(demo: string | undefined, folder: string): { page: string; ma
   const made = demo ?? mkdtempSync(join(tmpdir(), 'highwater-demo-'))
   if (demo === undefined) execFileSync(process.execPath, ['src/cli/highwater.mjs', 'demo', '--out', made], { stdio: 'inherit' })
   const morning = join(folder, 'morning.html')
-  writeFileSync(morning, renderPage(pageView(withWeek({ ...morningReport(), before: lastRun() }))))
+  const report = morningReport()
+  report.document.findings.push(...garbageFindings)
+  writeFileSync(morning, renderPage(pageView(withWeek({ ...report, before: lastRun(), garbage: [overviewOf()] }))))
   const sources = { page: join(made, 'report.html'), mail: join(made, 'email.html'), morning }
   for (const file of Object.values(sources)) if (!existsSync(file)) throw new Error(`${file} is not there: did the demo run?`)
   return sources

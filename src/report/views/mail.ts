@@ -7,7 +7,7 @@ import { tally } from './findings.ts'
 import { mailChanges } from './mail-changes.ts'
 import { type MailEndedView, type MailFindingsView, mailEndedView, mailFindingsView } from './mail-findings.ts'
 import { type MailGarbageView, mailGarbageView } from './mail-garbage.ts'
-import { nextText } from './mail-next.ts'
+import { type MailNextView, mailNextView } from './mail-next.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 import { type MailDeliveriesView, type MailNotAudited, mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
 import { mailSubject } from './mail-subject.ts'
@@ -30,7 +30,7 @@ export interface MailView {
     headline: string
     worst: string | null
     /** Which nodes evict first, and when; null: of none is that known. */
-    next: string | null
+    next: MailNextView | null
     scope: string
     /** Since the run before; null: none is known. */
     change: string | null
@@ -89,7 +89,7 @@ export function mailView(report: AuditReport, deliveries: Delivery[], share: num
       ...severityMark(severity),
       headline,
       worst,
-      next: nextText(report, fold),
+      next: mailNextView(report, fold),
       scope,
       change: changeText(changes),
       trend: mailTrend(report, fold),

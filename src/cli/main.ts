@@ -1,51 +1,44 @@
 /** The commands, and what every one of them does with a mistake: one paragraph and an exit code, never a stack trace. */
 import { Command, CommanderError } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
-import { applyCommand } from './apply.ts'
-import { approveCommand } from './approve.ts'
-import { auditCommand } from './audit.ts'
-import { collectCommand } from './collect.ts'
-import { costCommand } from './cost.ts'
-import { diffCommand } from './diff.ts'
-import { doctorCommand } from './doctor.ts'
 import { exitCode } from './exit-code.ts'
-import { explainCommand } from './explain.ts'
-import { historyCommand } from './history.ts'
-import { demoCommand, labCommand } from './lab.ts'
-import { permissionsCommand } from './permissions.ts'
-import { planCommand } from './plan.ts'
-import { predictCommand } from './predict.ts'
-import { rollbackCommand } from './rollback.ts'
-import { scriptCommand } from './script.ts'
-import { tickCommand } from './tick.ts'
-import { verifyCommand } from './verify.ts'
 import { version } from './version.ts'
+
+/** In the order of the help. Each is loaded when it is asked for: all of them together are large. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  audit: async () => (await import('./audit.ts')).auditCommand(),
+  collect: async () => (await import('./collect.ts')).collectCommand(),
+  predict: async () => (await import('./predict.ts')).predictCommand(),
+  plan: async () => (await import('./plan.ts')).planCommand(),
+  approve: async () => (await import('./approve.ts')).approveCommand(),
+  apply: async () => (await import('./apply.ts')).applyCommand(),
+  rollback: async () => (await import('./rollback.ts')).rollbackCommand(),
+  verify: async () => (await import('./verify.ts')).verifyCommand(),
+  script: async () => (await import('./script.ts')).scriptCommand(),
+  diff: async () => (await import('./diff.ts')).diffCommand(),
+  history: async () => (await import('./history.ts')).historyCommand(),
+  explain: async () => (await import('./explain.ts')).explainCommand(),
+  doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+  permissions: async () => (await import('./permissions.ts')).permissionsCommand(),
+  cost: async () => (await import('./cost.ts')).costCommand(),
+  tick: async () => (await import('./tick.ts')).tickCommand(),
+  lab: async () => (await import('./lab.ts')).labCommand(),
+  demo: async () => (await import('./lab.ts')).demoCommand(),
+}
+const hidden: ReadonlySet<string> = new Set(['demo'])
 
 /** @returns the exit code */
 export async function main(args: string[]): Promise<number> {
   const program = new Command('highwater')
     .description("Audits the disk, image garbage collection and eviction of EKS nodes by replaying the kubelet's own decisions.")
     .version(version)
-    .addCommand(auditCommand())
-    .addCommand(collectCommand())
-    .addCommand(predictCommand())
-    .addCommand(planCommand())
-    .addCommand(approveCommand())
-    .addCommand(applyCommand())
-    .addCommand(rollbackCommand())
-    .addCommand(verifyCommand())
-    .addCommand(scriptCommand())
-    .addCommand(diffCommand())
-    .addCommand(historyCommand())
-    .addCommand(explainCommand())
-    .addCommand(doctorCommand())
-    .addCommand(permissionsCommand())
-    .addCommand(costCommand())
-    .addCommand(tickCommand())
-    .addCommand(labCommand())
-    .addCommand(demoCommand(), { hidden: true })
     .showSuggestionAfterError()
     .showHelpAfterError('(highwater COMMAND --help lists what it takes)')
+  const asked = Object.hasOwn(commands, args[0] ?? '') ? [args[0] ?? ''] : Object.keys(commands)
+  for (const name of asked) {
+    const command = await commands[name]?.()
+    if (command) program.addCommand(command, { hidden: hidden.has(name) })
+  }
   for (const command of [program, ...program.commands]) command.exitOverride()
   process.stdout.once('error', endQuietly)
   try {

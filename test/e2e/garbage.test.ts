@@ -13,6 +13,8 @@ import type { FindingsDocument } from '#model/finding.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
+import { rules as everyRule } from '#pipeline/shelves.ts'
+import { sections } from '#replay/cluster-gc/sections/index.ts'
 import { auditLive, auditRecords, firedRules, labOf } from '#test/lab-audit.ts'
 
 /** Rules that read Jobs and CronJobs. */
@@ -53,6 +55,8 @@ describe('cluster garbage', () => {
     expect(firedRules(document)).toEqual(Object.fromEntries(nodes.map(({ cluster, node, rules }) => [`${cluster}/${node}`, [...rules]])))
     const rules = new Set(expected.map(({ rule }) => rule))
     expect(document.clusters[0]?.outcomes.fail).toBeGreaterThanOrEqual(rules.size)
+    // No rule without its case.
+    expect([...rules].toSorted()).toEqual(everyRule.filter(({ family }) => family === 'cluster-gc').map(({ id }) => id))
     expect(document.clusters[0]?.coverage.clusterGc?.read).toBe(document.clusters[0]?.coverage.clusterGc?.lists)
   })
 
@@ -114,6 +118,30 @@ describe('cluster garbage', () => {
     expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 17, read: 16 })
   })
 
+  it.each(garbageResources.filter(({ kinds: [kind] }) => kind !== 'configs').map(({ resource }) => resource))(
+    'of which %s may not be listed: no other finding changes, and the reason is named once',
+    generous,
+    async resource => {
+      await labOf([changed({ access: { [labPrincipal]: auditorRights.filter(right => right !== `list ${resource}`) } })])
+      const { document } = await auditLive()
+      const readers = everyRule.filter(
+        rule =>
+          rule.kind === 'cluster' &&
+          rule.needs.some(need => [...sections[need].resources, ...(sections[need].also ?? [])].includes(resource)),
+      )
+      const isReader = (rule: string) => readers.some(({ id }) => id === rule)
+      const told = found(document)
+      expect(expected).toEqual(expect.arrayContaining(told))
+      expect(
+        expected
+          .filter(each => !told.some(({ rule, subject }) => rule === each.rule && subject === each.subject))
+          .filter(({ rule }) => !isReader(rule)),
+      ).toEqual([])
+      expect(document.unknowns.filter(({ rule, subject }) => subject.kind === 'Cluster' && !isReader(rule))).toEqual([])
+      expect(document.notAudited).toMatchObject([{ node: null, reason: expect.stringMatching(new RegExp(`^${resource}: .*403`)) }])
+    },
+  )
+
   it('is looked for as the policy says', generous, async () => {
     const lab = await labOf([garbage])
     const only = await auditLive(looking({ kinds: ['leases'] }))
@@ -170,7 +198,10 @@ describe('cluster garbage', () => {
       ['volume-held-in-deletion', 'still used by pods: queue/worker-9'],
       ['namespace-stuck-terminating', 'an API group does not answer', 'custom.metrics.k8s.io/v1beta1'],
       ['pending-certificate-request', 'kubernetes.io/kubelet-serving', 'csr-4x2lp', 'no serving certificate'],
-      ['uncollected-certificate-request', 'denied-past-deadline', 'csr-9k3vd'],
+      ['uncollected-certificate-request', 'denied-past-deadline', 'csr-9k3vd', 'issued-past-deadline', 'csr-issued'],
+      ['misplaced-owner', 'StorageClass of-checkout', 'will never take it'],
+      ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
+      ['dangling-owner', 'owner Deployment web', 'ReplicaSet web-lost'],
       ['misplaced-owner', 'Deployment checkout, of another namespace', 'will delete it'],
       ['dangling-owner', 'Deployment api (another one has its name now)'],
       ['blocked-foreground-deletion', 'Deployment portal for ReplicaSet portal-1'],

@@ -1,11 +1,11 @@
 /** Volumes, claims, certificate requests, namespaces and bare workloads as the API server lists them. Upstream: api/core/v1, api/storage/v1, api/certificates/v1, api/apps/v1. */
 import type { RawObject } from '#model/record.ts'
-import { hoursBefore, metadataOf, type Named, objectUid } from './object-metadata.ts'
+import { hoursBefore, metadataOf, type Named, type Owner, objectUid } from './object-metadata.ts'
 
 type ClusterScoped = Omit<Named, 'namespace'>
 
-export const storageClassObject = (at: string, name: string, reclaimPolicy: 'Delete' | 'Retain'): RawObject => ({
-  metadata: metadataOf('StorageClass', at, { namespace: '', name }),
+export const storageClassObject = (at: string, name: string, reclaimPolicy: 'Delete' | 'Retain', owner?: Owner): RawObject => ({
+  metadata: metadataOf('StorageClass', at, { namespace: '', name, ...(owner && { owner }) }),
   provisioner: 'ebs.csi.aws.com',
   parameters: { type: 'gp3' },
   reclaimPolicy,
@@ -60,10 +60,12 @@ interface CertificateRequestProfile extends ClusterScoped {
   requestor: string
   /** Absent: nobody has answered. */
   answered?: { as: 'Approved' | 'Denied'; hoursAgo: number }
+  /** Its signer has signed it. */
+  isIssued?: true
 }
 
 export function certificateRequestObject(at: string, request: CertificateRequestProfile): RawObject {
-  const { requestor, answered } = request
+  const { requestor, answered, isIssued } = request
   const time = answered && hoursBefore(at, answered.hoursAgo)
   return {
     metadata: metadataOf('CertificateSigningRequest', at, { namespace: '', ...request }),
@@ -74,7 +76,12 @@ export function certificateRequestObject(at: string, request: CertificateRequest
       usages: ['digital signature', 'server auth'],
     },
     status: answered
-      ? { conditions: [{ type: answered.as, status: 'True', reason: 'Answered', lastUpdateTime: time, lastTransitionTime: time }] }
+      ? {
+          conditions: [{ type: answered.as, status: 'True', reason: 'Answered', lastUpdateTime: time, lastTransitionTime: time }],
+          ...(isIssued && {
+            certificate: Buffer.from('-----BEGIN CERTIFICATE-----\nlab-secret-certificate\n-----END CERTIFICATE-----\n').toString('base64'),
+          }),
+        }
       : {},
   }
 }

@@ -20,8 +20,22 @@ const claims = (at: string): RawObject[] => [
   // The pod `worker-9` holds it, and does not go.
   claimObject(at, { namespace: 'queue', name: 'spool', storageClass: 'gp3', volume: 'pvc-0004', deletedHoursAgo: 60 }),
   claimObject(at, { namespace: 'queue', name: 'kept-spool', storageClass: 'gp3', volume: 'pvc-0005', deletedHoursAgo: 0.5 }),
-  claimObject(at, { namespace: 'ci', name: 'build-7-scratch', storageClass: 'keep', createdHoursAgo: 2, owner: pod('build-7') }),
-  claimObject(at, { namespace: 'ci', name: 'kept-build-8-scratch', storageClass: 'gp3', createdHoursAgo: 2, owner: pod('build-8') }),
+  claimObject(at, {
+    namespace: 'ci',
+    name: 'build-7-scratch',
+    storageClass: 'keep',
+    volume: 'pvc-0006',
+    createdHoursAgo: 2,
+    owner: pod('build-7'),
+  }),
+  claimObject(at, {
+    namespace: 'ci',
+    name: 'kept-build-8-scratch',
+    storageClass: 'gp3',
+    volume: 'kept-bound',
+    createdHoursAgo: 2,
+    owner: pod('build-8'),
+  }),
   // Its owner lives, in another namespace.
   claimObject(at, {
     ...{ namespace: 'tenant', name: 'cache', storageClass: 'gp3' },
@@ -55,6 +69,21 @@ const volumes = (at: string): RawObject[] => [
     ...{ name: 'pvc-0005', claim: { namespace: 'queue', name: 'kept-spool' }, phase: 'Bound', phaseHoursAgo: 400 },
     ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa5' },
   }),
+  // Deleted before its claim, which keeps it.
+  volumeObject(at, {
+    ...{ name: 'pvc-0006', claim: { namespace: 'ci', name: 'build-7-scratch' }, phase: 'Bound', phaseHoursAgo: 400, deletedHoursAgo: 60 },
+    ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa6' },
+  }),
+  volumeObject(at, {
+    ...{
+      name: 'kept-bound',
+      claim: { namespace: 'ci', name: 'kept-build-8-scratch' },
+      phase: 'Bound',
+      phaseHoursAgo: 400,
+      deletedHoursAgo: 0.5,
+    },
+    ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa7' },
+  }),
 ]
 
 const certificateRequests = (at: string): RawObject[] => {
@@ -64,6 +93,12 @@ const certificateRequests = (at: string): RawObject[] => {
     certificateRequestObject(at, { name: 'csr-4x2lp', requestor, createdHoursAgo: 5 }),
     certificateRequestObject(at, { name: 'kept-csr-new', requestor: nodesTwin, createdHoursAgo: 0.05 }),
     certificateRequestObject(at, { name: 'csr-9k3vd', requestor, createdHoursAgo: 31, answered: { as: 'Denied', hoursAgo: 30 } }),
+    certificateRequestObject(at, {
+      ...{ name: 'csr-issued', requestor, createdHoursAgo: 31, answered: { as: 'Approved', hoursAgo: 30 }, isIssued: true },
+    }),
+    certificateRequestObject(at, {
+      ...{ name: 'kept-csr-issued', requestor: nodesTwin, createdHoursAgo: 1, answered: { as: 'Approved', hoursAgo: 0.5 }, isIssued: true },
+    }),
     certificateRequestObject(at, {
       ...{ name: 'kept-csr-denied', requestor: nodesTwin, createdHoursAgo: 1, answered: { as: 'Denied', hoursAgo: 0.5 } },
     }),
@@ -126,6 +161,8 @@ export const leftoverReplicaSets = (at: string): RawObject[] => [
     name: 'api-old',
     owner: deployment('api', objectUid('Deployment', { namespace: 'stray', name: 'api before' })),
   }),
+  // Of one that is gone, and nobody has its name.
+  bareReplicaSet(at, { namespace: 'stray', name: 'web-lost', owner: deployment('web') }),
   bareReplicaSet(at, { namespace: 'stray', name: 'kept-api-new', createdHoursAgo: 299, owner: deployment('api') }),
   bareReplicaSet(at, { namespace: 'canary', name: 'web-1' }),
   bareReplicaSet(at, { namespace: 'canary', name: 'kept-web-2', createdHoursAgo: 1 }),
@@ -141,7 +178,18 @@ function ofPortal(at: string, name: string, owner: string): RawObject {
 }
 
 export const leftoverObjects: Record<string, ObjectSource> = {
-  'storageclasses.storage.k8s.io': fixedObjects(at => [storageClassObject(at, 'gp3', 'Delete'), storageClassObject(at, 'keep', 'Retain')]),
+  'storageclasses.storage.k8s.io': fixedObjects(at => [
+    storageClassObject(at, 'gp3', 'Delete'),
+    storageClassObject(at, 'keep', 'Retain'),
+    // What stands in no namespace cannot be owned by what stands in one.
+    storageClassObject(at, 'of-checkout', 'Delete', deployment('checkout')),
+    storageClassObject(at, 'kept-of-shop', 'Delete', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      name: 'shop',
+      uid: objectUid('Namespace', { namespace: '', name: 'shop' }),
+    }),
+  ]),
   persistentvolumeclaims: fixedObjects(claims),
   persistentvolumes: fixedObjects(volumes),
   'certificatesigningrequests.certificates.k8s.io': fixedObjects(certificateRequests),

@@ -81,7 +81,8 @@ function printed(options: PermissionsOptions): string {
     roles: { reader: options.roleArn ?? role('highwater'), kubelet: role('highwater-kubelet') },
     output: inspectOutput,
   }
-  if (format === 'yaml') return [manifests(mode, { policy: asked, account: serviceAccount }), deletions ?? []].flat().join('---\n')
+  if (format === 'yaml')
+    return [manifests(mode, { policy: asked, account: serviceAccount, isRemediating: remediate }), deletions ?? []].flat().join('---\n')
   if (format === 'json') return JSON.stringify(iamPolicy(mode, applied, remediate), null, 2)
   if (format === 'cloudformation' && options.roleArn === undefined)
     return cloudFormationYaml(memberTemplate({ mode, applied, isRemediating: remediate }))

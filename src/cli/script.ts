@@ -43,6 +43,7 @@ Exit codes: 0 the scripts are written; 2 it is no plan, or bad usage; 4 they cou
         '',
         'Read them, then run them as root on each node: check, apply, and rollback where it has to go back.',
         `The first node alone: ${clean(plan.waves[0]?.[0] ?? '', 300)}. When all are done: highwater verify ${clean(file, 300)}`,
+        'It has the last word: a node sees that its kubelet is well, and only the kubelet itself says what it runs with.',
       ]
       process.stdout.write(`${lines.join('\n')}\n`)
     })

@@ -1,8 +1,9 @@
-/** The API servers that a plan of deletions speaks with, each reached once. */
+/** The API servers that a run itself speaks with, each reached once: which cluster each is, and what a plan of deletions deletes. */
 import { KubernetesClient } from '#clients/kubernetes.ts'
 import type { PlannedDeletion } from '#model/plan.ts'
 import { deleteApproved } from '#remediate/apply.ts'
 import { systemClock } from '#remediate/clock.ts'
+import { clusterIdentity } from '#remediate/cluster-identity.ts'
 import type { RemediateOptions } from './remediate.ts'
 
 export class LiveObjects {
@@ -24,6 +25,14 @@ export class LiveObjects {
       now: () => clock.now(),
       options: { signal: end, timeoutMs: policy.timeoutsMs.list },
     })
+  }
+
+  /** @throws when it is not reached, or does not tell */
+  async identityOf(cluster: string): Promise<string> {
+    const { policy, end } = this.#options
+    const kubernetes = await this.#clientOf(cluster)
+    if (kubernetes === null) throw new Error('it was not found, or cannot be reached')
+    return clusterIdentity(kubernetes, { signal: end, timeoutMs: policy.timeoutsMs.list })
   }
 
   close(): void {

@@ -9,6 +9,7 @@ import type { Policy } from '#model/policy.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import {
   agentStatements,
+  applyKubernetesRights,
   applyRights,
   awsRights,
   hasOutput,
@@ -47,15 +48,19 @@ interface Granted {
   policy?: Policy
   /** Of the cluster itself, whose pods read it; null: the groups of access entries. */
   account?: ServiceAccount | null
+  /** Whoever applies plans, too. */
+  isRemediating?: boolean
 }
 
 /** ClusterRoles and bindings, for `kubectl apply -f -`. */
-export const manifests = (mode: ReadMode, { policy, account = null }: Granted = {}): string =>
+export const manifests = (mode: ReadMode, { policy, account = null, isRemediating = false }: Granted = {}): string =>
   identitiesOf(mode)
     .flatMap(identity =>
       roleManifests(
         identity,
-        kubernetesRights(mode, identity, policy).map(({ right }) => right),
+        [...kubernetesRights(mode, identity, policy), ...(isRemediating && identity === 'reader' ? applyKubernetesRights() : [])].map(
+          ({ right }) => right,
+        ),
         identity === 'reader' ? account : null,
       ),
     )
@@ -230,11 +235,12 @@ const outputSection = (): string[] => [
 export const remediationSection = (mode: ReadMode, applied: Applied): string[] => [
   '## Remediation',
   '',
-  `Whoever applies plans by SSM reads nodes as its mode says, to check what it has done, and sends the documents that change a node. They are in the account only where the stack is deployed with \`--param='remediation=on'\`, which also makes the function that sends them; \`highwater permissions --remediate\` prints this part, \`highwater doctor --remediate\` looks whether the documents are there. In Kubernetes it needs nothing but what its mode reads. Plans, approvals and the journal lie in a bucket: \`s3:GetObject\`, \`s3:PutObject\` below \`remediation/\` there, and \`s3:ListBucket\`. Who may write \`remediation/approvals/\` can approve.`,
+  `Whoever applies plans by SSM reads nodes as its mode says, to check what it has done, and sends the documents that change a node. They are in the account only where the stack is deployed with \`--param='remediation=on'\`, which also makes the function that sends them; \`highwater permissions --remediate\` prints this part, \`highwater doctor --remediate\` looks whether the documents are there. In Kubernetes it needs what its mode reads, and to list namespaces, which an audit of cluster garbage does already; \`highwater permissions --remediate --format yaml\` prints the role with it. Plans, approvals and the journal lie in a bucket: \`s3:GetObject\`, \`s3:PutObject\` below \`remediation/\` there, and \`s3:ListBucket\`. Who may write \`remediation/approvals/\` can approve.`,
   '',
   '| where | right | what for |',
   '| --- | --- | --- |',
   ...rows('AWS', applyRights()),
+  ...rows('Kubernetes', applyKubernetesRights()),
   '',
   `AWS, the policy of the role, with mode ${mode}:`,
   '',

@@ -14,6 +14,7 @@ import { type Account, everyDocument, fleetGrants, type Grants, type IamStatemen
 import { agentOutputPermissions, type InspectOutput } from '#facts/aws/inspect-output.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
+import { identityPermission } from '#remediate/cluster-identity.ts'
 
 /** A right, and what stays unknown without it. */
 export interface NeededRight {
@@ -85,6 +86,15 @@ export function readerStatements(mode: ReadMode, account: Account, more: Grants 
 /** The policy of the instances' own roles, whose agents write what is longer than SSM keeps. */
 export const agentStatements = (partition: string, output: InspectOutput): IamStatement[] =>
   iamStatements(agentOutputPermissions, outputGrants(partition, output))
+
+/** What applying a plan needs in a cluster beside its reading, which may have it already. */
+export const applyKubernetesRights = (): NeededRight[] => [
+  {
+    right: identityPermission,
+    tells:
+      'which cluster it is, by the UID of the namespace kube-system: without it nothing is sent, since another apply may call the same cluster otherwise',
+  },
+]
 
 const applyTells: Readonly<Record<string, string>> = {
   'ssm:DescribeDocument': 'whether the documents in the account are those of this version: without it nothing is sent',

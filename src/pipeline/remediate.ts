@@ -78,6 +78,7 @@ async function withNodes(
         isGone: step => nodes.isGone(step),
         present: steps => nodes.present(steps),
         deleteObject: deletion => objects.delete(deletion),
+        identityOf: cluster => objects.identityOf(cluster),
         onEntry,
       },
     })

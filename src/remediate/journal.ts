@@ -47,6 +47,7 @@ const headForm = z.strictObject({
     endedAt: time.nullable(),
     state: z.enum(['running', 'paused', 'stopped', 'done', 'rolled-back']),
     why: text.nullable(),
+    clusters: z.record(text, text).optional(),
     notBack: z.array(text).optional(),
   }),
 })
@@ -119,7 +120,7 @@ export class Journal {
   }
 
   /** The first thing that is written of a run; the head comes last, so that a run that has one has all of it. */
-  async begin(plan: Plan, approval: Approval, startedAt: string): Promise<RunHead> {
+  async begin(plan: Plan, approval: Approval, startedAt: string, clusters?: Record<string, string>): Promise<RunHead> {
     await this.#store.write(this.#key('plan.json'), planText(plan), 'application/json')
     await this.#store.write(this.#key('approval.json'), approvalText(approval), 'application/json')
     const head: RunHead = {
@@ -130,6 +131,7 @@ export class Journal {
       endedAt: null,
       state: 'running',
       why: null,
+      ...(clusters !== undefined && { clusters }),
     }
     await this.noteRun(head)
     return head

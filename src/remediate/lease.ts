@@ -10,7 +10,10 @@ import type { Clock } from './clock.ts'
 
 export interface LeaseOptions {
   store: Store
+  /** As the plan calls it, for people. */
   cluster: string
+  /** Which it is: what the lease is called by. */
+  identity: string
   run: string
   /** Who takes it: another one for each process. */
   holder: string
@@ -33,6 +36,8 @@ interface LeaseText {
   schema: 'highwater.lease/1'
   /** Null: given back. */
   holder: string | null
+  /** As its holder calls it. */
+  cluster?: string
   run: string
   ttlMs: number
   /** RFC 3339, both by the holder's clock. */
@@ -45,7 +50,7 @@ const skewMs = 15 * 60_000
 const longestTtlMs = 3_600_000
 const rounds = 5
 
-export const leaseKey = (cluster: string): string => `remediation/leases/${encodeURIComponent(cluster)}.json`
+export const leaseKey = (identity: string): string => `remediation/leases/${encodeURIComponent(identity)}.json`
 
 /** A lease that is held, until it is given back or lost. */
 export class Lease {
@@ -99,8 +104,8 @@ export class Lease {
 
   /** False: it is another's by now. @throws what the store throws */
   async #replace(next: string): Promise<boolean> {
-    const { store, cluster } = this.#options
-    const key = leaseKey(cluster)
+    const { store, identity } = this.#options
+    const key = leaseKey(identity)
     for (let round = 0; round < rounds; round++) {
       const found = await store.read(key)
       if (found === null || parse(found.body.toString('utf8'))?.holder !== this.#options.holder) return false
@@ -111,15 +116,15 @@ export class Lease {
 }
 
 /** Null: nobody has ever held it. @throws what the store throws */
-export async function sightLease({ store, cluster, clock }: Pick<LeaseOptions, 'store' | 'cluster' | 'clock'>): Promise<Sighting | null> {
-  const found = await store.read(leaseKey(cluster))
+export async function sightLease({ store, identity, clock }: Pick<LeaseOptions, 'store' | 'identity' | 'clock'>): Promise<Sighting | null> {
+  const found = await store.read(leaseKey(identity))
   return found === null ? null : { text: found.body.toString('utf8'), sinceMs: clock.elapsedMs() }
 }
 
 /** Waits while it is not known whether its holder still lives. @throws OperatorError when another one holds it, or what the store throws */
 export async function takeLease(options: LeaseOptions): Promise<Lease> {
-  const { store, cluster, holder, clock, ttlMs, signal } = options
-  const key = leaseKey(cluster)
+  const { store, cluster, identity, holder, clock, ttlMs, signal } = options
+  const key = leaseKey(identity)
   let seen = options.seen ?? null
   let isSaid = false
   for (;;) {
@@ -149,22 +154,28 @@ export async function takeLease(options: LeaseOptions): Promise<Lease> {
 const hasEnded = (lease: LeaseText | null, now: Date): boolean =>
   lease !== null && (lease.holder === null || Date.parse(lease.expiresAt) + skewMs < now.getTime())
 
-const runOf = (lease: LeaseText | null): string => (lease === null ? 'an unreadable one' : `run ${oneLine(lease.run, 64)}`)
+/** @param cluster as we call it */
+const runOf = (lease: LeaseText | null, cluster: string): string => {
+  if (lease === null) return 'an unreadable one'
+  const called = lease.cluster === undefined || lease.cluster === cluster ? '' : `, which calls it ${oneLine(lease.cluster, 200)}`
+  return `run ${oneLine(lease.run, 64)}${called}`
+}
 
 const heldByAnother = (cluster: string, lease: LeaseText | null): OperatorError =>
   new OperatorError(
-    `Cluster ${cluster} is being changed by another apply (${runOf(lease)}, heard at ${oneLine(lease?.renewedAt ?? 'an unknown time', 40)}). Nothing was sent. Wait until it has ended`,
+    `Cluster ${cluster} is being changed by another apply (${runOf(lease, cluster)}, heard at ${oneLine(lease?.renewedAt ?? 'an unknown time', 40)}). Nothing was sent. Wait until it has ended`,
     { isBadInput: false },
   )
 
 const waitText = ({ cluster, ttlMs }: LeaseOptions, lease: LeaseText | null): string =>
-  `the lease of cluster ${cluster} is held (${runOf(lease)}): waiting up to ${Math.ceil(ttlMs / 1000)} s to see whether that apply still lives`
+  `the lease of cluster ${cluster} is held (${runOf(lease, cluster)}): waiting up to ${Math.ceil(ttlMs / 1000)} s to see whether that apply still lives`
 
-function textOf({ run, ttlMs, clock }: LeaseOptions, holder: string | null): string {
+function textOf({ cluster, run, ttlMs, clock }: LeaseOptions, holder: string | null): string {
   const now = clock.now()
   const lease: LeaseText = {
     schema: 'highwater.lease/1',
     holder,
+    cluster,
     run,
     ttlMs,
     renewedAt: now.toISOString(),
@@ -185,10 +196,11 @@ function parse(text: string): LeaseText | null {
 
 function isLease(value: unknown): value is LeaseText {
   if (!isRawObject(value)) return false
-  const { schema, holder, run, ttlMs, renewedAt, expiresAt } = value
+  const { schema, holder, cluster, run, ttlMs, renewedAt, expiresAt } = value
   return (
     schema === 'highwater.lease/1' &&
     (holder === null || typeof holder === 'string') &&
+    (cluster === undefined || typeof cluster === 'string') &&
     typeof run === 'string' &&
     typeof ttlMs === 'number' &&
     typeof renewedAt === 'string' &&

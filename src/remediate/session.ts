@@ -1,5 +1,4 @@
 /** From a plan and an approval, or from a run's name, to what came of it: everything that is checked before anything is sent, the leases, the journal. */
-import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Approval, LeftAlone, Plan } from '#model/plan.ts'
@@ -10,7 +9,8 @@ import { byPolicy } from './auto-approve.ts'
 import { beginToday } from './begun-today.ts'
 import { type DeletionRunOptions, deletionKey, pendingDeletion, runDeletions } from './delete-run.ts'
 import { goneOnBy, Journal, type RunHead, stepKey } from './journal.ts'
-import { type Lease, sightLease, takeLease } from './lease.ts'
+import type { Lease } from './lease.ts'
+import { identitiesOf, takeLeases } from './leases.ts'
 import type { Effects } from './node-work.ts'
 import { messageOf } from './pausing.ts'
 import { runWaves } from './run.ts'
@@ -22,6 +22,8 @@ export interface SessionOptions {
   holder: string
   effects: Effects & {
     deleteObject: DeletionRunOptions['deleteObject']
+    /** Which cluster it is, whatever it is called. @throws when it does not tell */
+    identityOf(cluster: string): Promise<string>
   }
   policy: RemediationPolicy
   /** Nothing more is sent; what is under way is waited for. */
@@ -43,7 +45,6 @@ export interface ApplyOptions extends SessionOptions {
 const namedNodes = 5
 /** Nodes that are read together before anything is sent. */
 const readAtOnce = 200
-const leasesAtOnce = 10
 
 /** A run that is at its end is told of, and nothing is done. @throws OperatorError; where something was sent the journal has it */
 export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOptions): Promise<RemediationRun> {
@@ -67,14 +68,15 @@ export async function applyPlan(plan: Plan, approval: Approval, options: ApplyOp
     throw new OperatorError(
       `Run ${plan.id} was begun at ${known.startedAt} and is not at its end: --resume goes on with it${wayBack(plan)}`,
     )
-  return withLeases(plan, options, `--resume goes on with it${wayBack(plan)}`, async (leases, end) => {
+  return withLeases(plan, options, known, `--resume goes on with it${wayBack(plan)}`, async (leases, end, identities) => {
     // Anew: another one may have come to its end while the lease was waited for.
     const now = await journal.head()
     const entries = await entriesOf(plan, journal)
     const deletions = await deletionsOf(plan, journal)
     if (now !== null && (now.endedAt !== null || now.state === 'rolled-back')) return documentOf(plan, now, entries, deletions)
     if (now === null && !options.skipChanged) await requireUnchanged(plan, { ...options, end })
-    const head = now === null ? await journal.begin(plan, approval, effects.clock.now().toISOString()) : goneOnBy(now, approval.by)
+    const head =
+      now === null ? await journal.begin(plan, approval, effects.clock.now().toISOString(), identities) : goneOnBy(now, approval.by)
     if (plan.deletions !== undefined) {
       const { clock, deleteObject } = effects
       const ended = await runDeletions({ ...options, plan, approval, journal, head, entries: deletions, leases, clock, deleteObject, end })
@@ -116,14 +118,15 @@ export async function rollBack(run: string, options: SessionOptions & { despiteE
   if (!/^[a-f0-9]{16}$/.test(run))
     throw new OperatorError(`${JSON.stringify(run.slice(0, 80))} is no run: a run is called by 16 hexadecimal characters`)
   const journal = new Journal(store, run, holder)
-  if ((await journal.head()) === null)
+  const known = await journal.head()
+  if (known === null)
     throw new OperatorError(`${store.location} has no run ${run}: nothing of it was ever sent, or it lies in another store`)
   const plan = await journal.plan()
   if (plan.deletions !== undefined)
     throw new OperatorError(
       `Run ${run} deletes objects of clusters, and nothing brings those back. What it has not deleted yet stays unless it is resumed`,
     )
-  return withLeases(plan, options, `${onward(plan)} goes on with it`, async (leases, end) => {
+  return withLeases(plan, options, known, `${onward(plan)} goes on with it`, async (leases, end) => {
     const head = await journal.head()
     if (head === null || head.plan !== plan.digest || plan.id !== run)
       throw new OperatorError(`The journal of run ${run} in ${store.location} has the plan of another run. Nothing was sent`, {
@@ -221,22 +224,18 @@ async function reported(run: RemediationRun, journal: Journal): Promise<Remediat
 async function withLeases(
   plan: Plan,
   options: SessionOptions,
+  known: RunHead | null,
   goesOn: string,
-  work: (leases: ReadonlyMap<string, Lease>, end: AbortSignal) => Promise<RemediationRun>,
+  work: (leases: ReadonlyMap<string, Lease>, end: AbortSignal, identities: Record<string, string>) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
   const { store, holder, effects, policy, stop, onWait } = options
+  const { clock, identityOf } = effects
   const leases = new Map<string, Lease>()
   try {
-    const { clock } = effects
-    const clusters = [...new Set([...plan.steps, ...(plan.deletions ?? [])].map(({ cluster }) => cluster))].sort()
-    // All at once, so that those of one that died are waited for together.
-    const sightings = await pMap(clusters, cluster => sightLease({ store, cluster, clock }), { concurrency: leasesAtOnce })
-    // In one order, so that of two that want several clusters neither waits for the other.
-    for (const [index, cluster] of clusters.entries()) {
-      const lease = { store, cluster, run: plan.id, holder, ttlMs: policy.leaseTtlMs, clock, signal: stop, onWait }
-      leases.set(cluster, await takeLease({ ...lease, seen: sightings[index] }))
-    }
-    return await work(leases, AbortSignal.any([options.end, ...[...leases.values()].map(({ lost }) => lost)]))
+    const identities = await identitiesOf(plan, known?.clusters, known !== null, identityOf)
+    await takeLeases(identities, leases, { store, run: plan.id, holder, ttlMs: policy.leaseTtlMs, clock, signal: stop, onWait })
+    const lost = [...leases.values()].map(lease => lease.lost)
+    return await work(leases, AbortSignal.any([options.end, ...lost]), identities)
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
@@ -244,6 +243,6 @@ async function withLeases(
       { isBadInput: false, cause: error },
     )
   } finally {
-    for (const lease of leases.values()) await lease.release()
+    for (const lease of new Set(leases.values())) await lease.release()
   }
 }

@@ -198,6 +198,8 @@ describe('a script on a node', () => {
   const kubeletNamed = (name: string) =>
     `/usr/bin/kubelet\0--config\0/etc/kubernetes/kubelet/kubelet-config.json\0--hostname-override=${name}\0`
 
+  const silent = 'exit 1'
+
   it('takes back what its kubelet does not bear', generous, async () => {
     const { plan, scripts } = await scripted(two)
     const node = standing('AL2', { instance: plan.steps[0]?.instanceId ?? '', faults: { sick: true } })
@@ -235,9 +237,32 @@ describe('a script on a node', () => {
       { code: 3, stderr: expect.stringMatching(/Left alone: this machine \(ip-10-0-0-2\) is no node/) },
     ],
     [
-      'not where two kubelets run, each of the plan',
+      'by the kubelet that systemd runs, whatever else is called so',
       { [kubeletProcess]: kubeletNamed('ip-10-0-0-2.ec2.internal'), '/proc/901/cmdline': kubeletNamed('ip-10-0-0-1.ec2.internal') },
       {},
+      { code: 0, stderr: expect.stringContaining('ip-10-0-0-2.ec2.internal (i-') },
+    ],
+    [
+      'where systemd does not say, not by the kubelet of a pod',
+      {
+        [kubeletProcess]: kubeletNamed('ip-10-0-0-2.ec2.internal'),
+        '/proc/901/cmdline': kubeletNamed('ip-10-0-0-1.ec2.internal'),
+        '/proc/901/stat': '901 (kubelet) S 870 901 901 0 -1\n',
+        '/proc/902/cmdline': kubeletNamed('ip-10-0-0-1.ec2.internal'),
+        '/proc/902/stat': '902 (kubelet) S 1 902 902 0 -1\n',
+        '/proc/902/cgroup': '0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-2.scope\n',
+      },
+      { systemctl: silent },
+      { code: 3, stderr: expect.stringContaining('ip-10-0-0-2.ec2.internal (i-') },
+    ],
+    [
+      'where systemd does not say, not where two kubelets run, each of the plan',
+      {
+        [kubeletProcess]: kubeletNamed('ip-10-0-0-2.ec2.internal'),
+        '/proc/901/cmdline': kubeletNamed('ip-10-0-0-1.ec2.internal'),
+        '/proc/901/stat': '901 (kubelet) S 1 901 901 0 -1\n',
+      },
+      { systemctl: silent },
       { code: 3, stderr: expect.stringContaining('could be 2 nodes of plan') },
     ],
     [

@@ -350,6 +350,47 @@ describe('a change that the kubelet does not take', () => {
     expect(node.everything()).toEqual(before)
   })
 
+  it('and what it said last is told, without what is secret in it', generous, async () => {
+    const { node, send } = changeOf(onAl2, bad)
+    const said = [
+      'I1121 10:00:00.000000     900 server.go:440] "Kubelet version"',
+      'E1121 10:00:01.000000     900 run.go:74] "command failed" err="failed to validate kubelet configuration, --token=hush-hush"',
+      'I1121 10:00:02.000000     900 server.go:440] "Kubelet version"',
+    ]
+    node.tool('journalctl', `case "$*" in *-u\\ kubelet.service*) cat <<'END'\n${said.join('\n')}\nEND\n;; *) exit 1 ;; esac`)
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({ outcome: 'restored' })
+    expect(reasonOf(sent)).toMatch(
+      /after each start\. Its last words: "command failed" err="failed to validate kubelet configuration, --token=\(removed\)/,
+    )
+    expect(sent.stdout).not.toContain('hush-hush')
+  })
+
+  it('because it was started with another file, as far as a node can tell', generous, async () => {
+    const { node, send } = changeOf(onAl2, good, first, { otherConfig: '/etc/other.json' })
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({
+      outcome: 'restored',
+      reason: 'the kubelet was started with --config=/etc/other.json, and does not read /etc/kubernetes/kubelet/kubelet-config.json',
+    })
+    expect(node.everything()).toEqual(before)
+    // Where that is so from the beginning, nothing is begun.
+    const sentNext = await send('check', { Run: 'run-00000002' })
+    expect(sentNext.answer).toMatchObject({ outcome: 'refused', reason: expect.stringContaining('--config=/etc/other.json') })
+  })
+
+  it('because nodeadm has made nothing of it', generous, async () => {
+    const { node, send } = changeOf(onNodeadm, good, first, { nodeadmPassesOver: true })
+    const before = node.everything()
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({
+      outcome: 'restored',
+      reason: expect.stringMatching(/^nodeadm has not taken up imageGC(High|Low)ThresholdPercent:\d\d$/),
+    })
+    expect([node.restarts(), node.everything()]).toEqual([0, before])
+  })
+
   it('because it was never started anew', generous, async () => {
     const { node, send } = changeOf(onAl2, good, first, { ignored: true })
     const before = node.everything()
@@ -725,6 +766,53 @@ describe('broken off on its way', () => {
     }
     expect(outcomes.length).toBeGreaterThan(4)
     expect(outcomes).toContain('failed')
+  })
+})
+
+describe('where there is no room for another note', () => {
+  const phaseOf = (node: ChangedNode) => node.read('/var/lib/highwater/run-00000001/phase')?.split('\n')[0]
+
+  it.each(here)(
+    'the last one is written over: what was put back is not done again, and holds up no other run ($name)',
+    generous,
+    async platform => {
+      const { node, send } = changeOf(onAl2, good, platform, { sick: true, noNotes: 1 })
+      const before = node.everything()
+      expect(outcomeOf(await send('apply'))).toBe('restored')
+      expect([phaseOf(node), node.everything()]).toEqual(['restored', before])
+      const restarts = node.restarts()
+      expect(reasonOf(await send('apply'))).toMatch(/^this run was taken back before: /)
+      expect(node.restarts()).toBe(restarts)
+      expect(outcomeOf(await send('check', { Run: 'run-00000002' }))).toBe('ready')
+    },
+  )
+
+  it('nor a word in its place, it says so, and the same run puts back and nothing else', generous, async () => {
+    const { node, send, old } = changeOf(onAl2, good, first, { noNotes: 0 })
+    const sent = await send('apply')
+    expect(sent.answer).toMatchObject({
+      outcome: 'broken',
+      presentSha256: hashOrAbsent(old),
+      reason: expect.stringContaining('It is as it was before, and well, but that could not be noted'),
+    })
+    const notes = node.at('/var/lib/highwater/run-00000001')
+    for (const name of ['phase', 'phase.new']) rmSync(join(notes, name), { recursive: true })
+    renameSync(join(notes, 'phase.kept'), join(notes, 'phase'))
+    expect(phaseOf(node)).toBe('swapping')
+    expect(outcomeOf(await send('apply'))).toBe('restored')
+    expect([node.read(onAl2.path), phaseOf(node)]).toEqual([old, 'restored'])
+    expect(outcomeOf(await send('check', { Run: 'run-00000002' }))).toBe('ready')
+  })
+
+  it('a rollback clears what was left of it, too', generous, async () => {
+    const { node, send, old } = changeOf(onAl2, good, first, { noNotes: 0 })
+    await send('apply')
+    const notes = node.at('/var/lib/highwater/run-00000001')
+    for (const name of ['phase', 'phase.new']) rmSync(join(notes, name), { recursive: true })
+    renameSync(join(notes, 'phase.kept'), join(notes, 'phase'))
+    expect(outcomeOf(await send('rollback'))).toBe('restored')
+    expect(node.read(onAl2.path)).toBe(old)
+    expect(outcomeOf(await send('check', { Run: 'run-00000002' }))).toBe('ready')
   })
 })
 

@@ -18,6 +18,7 @@ function worldOf(store: Store = memoryStore()) {
     takeLease({
       store: from,
       cluster: 'prod',
+      identity: 'prod',
       run: `run-of-${holder}`,
       holder,
       ttlMs,
@@ -179,7 +180,7 @@ describe('two applies at once', () => {
     const policy = { pauseMs: 0 }
     const store = world.store
     const held = await world.time.pass(
-      takeLease({ store, cluster: 'b', run: 'another', holder: 'another', ttlMs, clock: world.time.clock(), signal: never }),
+      takeLease({ store, cluster: 'b', identity: 'b', run: 'another', holder: 'another', ttlMs, clock: world.time.clock(), signal: never }),
     )
     await expect(world.apply({ policy })).rejects.toThrow(/Cluster b is being changed by another apply/)
     expect([world.commands, await world.read(leaseKey('a'))]).toEqual([[], expect.objectContaining({ holder: null })])
@@ -189,12 +190,72 @@ describe('two applies at once', () => {
   })
 })
 
+describe('one cluster under two names', () => {
+  const uid = '0a1b2c3d-0000-4000-8000-000000000000'
+  const fast = { policy: { pauseMs: 0 } }
+
+  it('is changed by one apply at a time, which is called as its holder calls it', async () => {
+    const world = new World(planOf([1], 'prod'))
+    const other = new World(planOf([1], 'arn:aws:eks:eu-west-1:111122223333:cluster/prod'))
+    for (const each of [world, other]) each.identities.set(each.plan.steps[0]!.cluster, uid)
+    const store = world.store
+    const held = await world.time.pass(
+      takeLease({ ...{ store, cluster: 'prod', identity: uid, run: 'x', holder: 'x', ttlMs }, clock: world.time.clock(), signal: never }),
+    )
+    const wait = world.time.clock().sleep(ttlMs * 3, never)
+    const clock = world.time.clock()
+    await world.time.pass(
+      Promise.all([
+        expect(other.apply({ ...fast, store, effects: { clock } })).rejects.toThrow(
+          /cluster\/prod is being changed by another apply \(run x, which calls it prod/,
+        ),
+        wait,
+      ]),
+    )
+    expect(other.commands).toEqual([])
+    await world.time.pass(held.release())
+    expect((await other.apply({ ...fast, store })).state).toBe('done')
+  })
+
+  it('of the same name is two: neither holds the other up', async () => {
+    const [world, other] = [new World(planOf([1])), new World(planOf([2]))]
+    world.identities.set('prod', uid)
+    other.identities.set('prod', uid.replace('0a', '0b'))
+    const store = world.store
+    const options = { store, cluster: 'prod', identity: uid, run: 'x', holder: 'x', ttlMs, clock: world.time.clock(), signal: never }
+    await world.time.pass(takeLease(options))
+    expect((await other.apply({ ...fast, store })).state).toBe('done')
+  })
+
+  it('that both stand in one plan has one lease', async () => {
+    const world = new World(planOf([1], 'prod', 'prod-by-context'))
+    for (const name of ['prod', 'prod-by-context']) world.identities.set(name, uid)
+    expect((await world.apply(fast)).state).toBe('done')
+    expect(await world.read(leaseKey(uid))).toMatchObject({ holder: null, cluster: 'prod, prod-by-context' })
+  })
+
+  it('that does not tell which it is is not begun; a run that was begun goes on, and back', async () => {
+    const world = new World(planOf([1, 1]))
+    world.identities.set('prod', uid)
+    const away = { identityOf: () => Promise.reject(new Error('connect ECONNREFUSED')) }
+    await expect(world.apply({ ...fast, effects: away })).rejects.toThrow(
+      /Which cluster prod is was not read.*ECONNREFUSED. Nothing was sent/,
+    )
+    expect([world.commands, await world.read(`remediation/runs/${world.plan.id}/run.json`)]).toEqual([[], null])
+    world.reasons = ['an alarm']
+    expect((await world.apply(fast)).clusters).toEqual({ prod: uid })
+    world.reasons = []
+    expect((await world.apply({ ...fast, resume: true, effects: away })).state).toBe('done')
+    expect((await world.rollBack({ ...fast, effects: away })).endedAt).not.toBeNull()
+  })
+})
+
 describe('leases of several clusters', () => {
   it('that one left which died are waited for together', async () => {
     const world = new World(planOf([1], 'a', 'b', 'c'))
     const taken = ['a', 'b', 'c'].map(cluster =>
       takeLease({
-        ...{ store: { ...dead(world.store), create: world.store.create }, cluster, run: 'x', holder: 'dead', ttlMs },
+        ...{ store: { ...dead(world.store), create: world.store.create }, cluster, identity: cluster, run: 'x', holder: 'dead', ttlMs },
         ...{ clock: world.time.clock(), signal: never },
       }),
     )

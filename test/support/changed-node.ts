@@ -56,6 +56,12 @@ export interface Faults {
   snap?: true
   /** From the restart on there is no room on the disk. */
   fullAtRestart?: true
+  /** From the restart on no file can be made among the notes of the tests' run; what is there may be written over, or, `0`, not even that. */
+  noNotes?: number
+  /** Once started anew, the kubelet has this in place of its configuration file. */
+  otherConfig?: string
+  /** nodeadm ends well, and has written nothing of the folder. */
+  nodeadmPassesOver?: true
   /** What apiclient sets is gone again at once. */
   forgets?: true
   apiclientFails?: true
@@ -103,6 +109,17 @@ case "$*" in
     ${marks(world)}
     echo 0 >health
     [ ! -e fullAtRestart ] || : >full
+    if [ -e noNotes ]; then
+      read -r room <noNotes
+      rm noNotes
+      [ "$room" != 0 ] || mv "$HIGHWATER_ROOT/var/lib/highwater/run-00000001/phase" "$HIGHWATER_ROOT/var/lib/highwater/run-00000001/phase.kept"
+      [ "$room" != 0 ] || mkdir "$HIGHWATER_ROOT/var/lib/highwater/run-00000001/phase"
+      mkdir "$HIGHWATER_ROOT/var/lib/highwater/run-00000001/phase.new"
+    fi
+    if [ -e otherConfig ]; then
+      read -r other <otherConfig
+      printf '/usr/bin/kubelet\\0--config=%s\\0' "$other" >"$HIGHWATER_ROOT/proc/900/cmdline"
+    fi
     echo restart >>calls
     if [ ! -e neverUp ] && ${node} ${resolve('test/support/pretend/kubelet.mjs')} "$HIGHWATER_ROOT" ${world} 2>>journal; then echo up >kubelet; else echo down >kubelet; fi ;;
   *) echo "unknown: $*" >&2; exit 1 ;;
@@ -170,6 +187,7 @@ export class ChangedNode {
       apiclient: `case "$*" in 'get settings.kubernetes') read -r settings <${this.world('settings.json')}; echo '{ "settings": { "kubernetes": '"$settings"' } }'; exit ;; esac
 exec ${node24} ${resolve('test/support/pretend/apiclient.mjs')} ${this.world()} "$@"`,
       nodeadm: `cp ${this.world('acted')} ${this.world('actedBeforeNodeadm')} 2>/dev/null
+[ ! -e ${this.world('nodeadmPassesOver')} ] || exit 0
 exec ${node24} ${resolve('test/support/pretend/nodeadm.mjs')} "$HIGHWATER_ROOT" ${this.world()} "$@"`,
     }
     for (const [name, text] of Object.entries(tools)) if (!node.missing?.includes(name)) this.tool(name, text)

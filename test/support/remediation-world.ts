@@ -200,6 +200,8 @@ export class World {
   fault: string | null = null
   readonly nodeReasons = new Map<string, string>()
   readonly plan: Plan
+  /** Which cluster it is; by default each is its name. */
+  readonly identities = new Map<string, string>()
   /** Of the cluster, by UID. */
   readonly objects = new Map<string, 'there' | 'changed' | 'forbidden'>()
   /** UIDs, each time that one was to be deleted. */
@@ -317,6 +319,7 @@ export class World {
             }),
           ),
         deleteObject: one => call(async () => this.#delete(one)),
+        identityOf: cluster => call(async () => this.identities.get(cluster) ?? cluster),
         ...options.effects,
       },
     }

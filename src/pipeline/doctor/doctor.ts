@@ -10,7 +10,7 @@ import { promisedSources, type ReadMode, readModeOf } from '#model/read-mode.ts'
 import { isRawObject } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 import { deletionRole, neededToDelete } from '#pipeline/deletion-permissions.ts'
-import { hasOutput, kubernetesRights } from '#pipeline/permissions.ts'
+import { applyKubernetesRights, hasOutput, kubernetesRights } from '#pipeline/permissions.ts'
 import { accountChecks } from './account.ts'
 import { rightChecks, wayToServer } from './api-server.ts'
 import { applyChecks } from './apply.ts'
@@ -99,7 +99,10 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
     const way = await wayToServer(asking, endpoint.server, record)
     const reader = [...way.checks]
     if (!way.isKnown) return { reader, kubelet: [], isReached: way.isReached }
-    reader.push(...(await rightChecks(asking, kubernetesRights(mode, 'reader', policy), 'this identity')))
+    const reading = kubernetesRights(mode, 'reader', policy)
+    const applying = options.isRemediating ? applyKubernetesRights() : []
+    const more = applying.filter(({ right }) => !reading.some(one => one.right === right))
+    reader.push(...(await rightChecks(asking, [...reading, ...more], 'this identity')))
     reader.push(...(await rightChecks(asking, neededToDelete(policy), 'this identity')))
     if (place !== null) reader.push(...(await accountChecks(record, place, { kubernetes, policy, signal })))
     const shown = mode === 'kubelet' ? await kubeletChecks(asking, endpoint, kubelet ?? null, policy) : []

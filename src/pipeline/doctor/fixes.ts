@@ -5,7 +5,7 @@ import type { Check, Fix } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type DeletionRole, deleterName } from '#pipeline/deletion-permissions.ts'
-import { type IdentityName, identityNames, kubernetesRights } from '#pipeline/permissions.ts'
+import { applyKubernetesRights, type IdentityName, identityNames, kubernetesRights } from '#pipeline/permissions.ts'
 import { accessEntryCommand, roleManifests } from '#pipeline/permissions-document.ts'
 
 export interface Patient {
@@ -65,7 +65,8 @@ export function fixesOf(
             }
           : { target: `an access entry of cluster ${cluster}`, text: accessEntryCommand(identity, principal, cluster) },
       )
-    const needed = kubernetesRights(mode, identity, policy).map(({ right }) => right)
+    const applying = isRemediating && identity === 'reader' ? applyKubernetesRights() : []
+    const needed = [...kubernetesRights(mode, identity, policy), ...applying].map(({ right }) => right)
     // The whole role, not what it lacks: applied, it replaces the one that is there.
     if (needed.some(right => missing.includes(right)))
       fixes.push({

@@ -47,12 +47,15 @@ started_at() {
     { sub(/^.*\) /, ""); if (since && $20 ~ /^[0-9]+$/) print iso(since + int($20 / ticks)) }' "$R/proc/stat" "$R/proc/$pid/stat" 2>/dev/null) || started=
 }
 
-# Where it answers: as its flags say, else its configuration; that may be JSON or YAML.
-setting() {
-  value=$(tr '\000' '\n' 2>/dev/null <"$R/proc/$pid/cmdline" | FLAG=$2 awk '
+flag() {
+  value=$(tr '\000' '\n' 2>/dev/null <"$R/proc/$pid/cmdline" | FLAG=$1 awk '
     takes { print; exit }
     $0 == "--" ENVIRON["FLAG"] { takes = 1 }
     index($0, "--" ENVIRON["FLAG"] "=") == 1 { print substr($0, length(ENVIRON["FLAG"]) + 4); exit }')
+}
+# Where it answers: as its flags say, else its configuration; that may be JSON or YAML.
+setting() {
+  flag "$2"
   [ -z "$value" ] || return 0
   for path in /etc/kubernetes/kubelet/config.json /etc/kubernetes/kubelet/kubelet-config.json; do
     [ -f "$R$path" ] || continue
@@ -153,6 +156,32 @@ well() {
   return 1
 }
 
+# reads_it: whether the process that runs was started with what is written here. What it made of it the kubelet alone can say, to whoever may ask it.
+reads_it() {
+  case $method in
+    kubelet-file)
+      flag config
+      [ "$value" = "$target" ] || { why="the kubelet was started with --config=${value:-(nothing)}, and does not read $target"; return 1; }
+      ;;
+    drop-in)
+      flag config-dir
+      [ "${value%/}" = "${target%/*}" ] || { why="the kubelet was started with --config-dir=${value:-(nothing)}, and does not read $target"; return 1; }
+      ;;
+  esac
+}
+# last_words: of a kubelet that does not stay, behind $why.
+last_words() {
+  has journalctl || return 0
+  because=$why
+  if run 10 journalctl -u "$unit" -n 40 -o cat --no-pager; then
+    words=$(awk "$lib"'
+      /^[EF][0-9][0-9][0-9][0-9] |[Ff]ailed|[Ee]rror|err=/ { said = $0 }
+      END { sub(/^[EFIW][0-9]+ [0-9:.]+ +[0-9]+ [^]]*\] /, "", said); gsub(/[^\040-\176]/, " ", said); print cut(without_secrets(said), 200) }' "$W/out")
+    because=$because${words:+". Its last words: $words"}
+  fi
+  why=$because
+}
+
 # ── nodeadm: it makes the kubelet's files of its sources, of which the folder is one ──
 # Of these it writes some: kept with the piece itself, and back with it.
 generated='/etc/kubernetes/kubelet/config.json /etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf /etc/kubernetes/kubelet/config.json.d/00-nodeadm.conf
@@ -212,6 +241,29 @@ configure() {
   done
   cat "$W/left" 2>/dev/null >"$state/left" && flush "$state/left" || { why="nothing can be written in ${state#"$R"}"; return 1; }
 }
+# taken_up: whether what nodeadm has written for the kubelet says what the piece says.
+taken_up() {
+  for path in "$target" /etc/kubernetes/kubelet/config.json /etc/kubernetes/kubelet/config.json.d/40-nodeadm.conf /etc/kubernetes/kubelet/config.json.d/00-nodeadm.conf; do
+    if [ -f "$R$path" ]; then
+      printf '\n@%s\n' "$path"
+      cat "$R$path"
+    fi
+  done 2>/dev/null >"$W/said"
+  missing=$(PIECE=$target awk '
+    /^@/ { of = substr($0, 2); next }
+    {
+      while (match($0, /"?[A-Za-z][A-Za-z0-9_.-]*"?[ \t]*:[ \t]*"?[^][",{} \t]+/)) {
+        pair = substr($0, RSTART, RLENGTH)
+        $0 = substr($0, RSTART + RLENGTH)
+        gsub(/[" \t]/, "", pair)
+        if (pair ~ /^(apiVersion|kind):/) continue
+        if (of == ENVIRON["PIECE"]) wanted[pair] = 1
+        else found[pair] = 1
+      }
+    }
+    END { for (pair in wanted) if (!(pair in found)) { print pair; exit } }' "$W/said")
+  [ -z "$missing" ] || { why="nodeadm has not taken up $missing"; return 1; }
+}
 # put_back_generated: byte for byte, unless a boot has made them anew since: then nodeadm makes them again of what is there now.
 put_back_generated() {
   count=0
@@ -238,6 +290,7 @@ put_back_generated() {
 able() {
   observe || return 1
   not_this=$who
+  reads_it || return 1
   [ "$method" != nodeadm ] || find_sources || return 1
   # What the rest of the file system says.
   able_file
@@ -256,14 +309,18 @@ remembered() {
 activate() {
   remembered || return 1
   if [ "$phase" != restarted ]; then
-    [ "$method" != nodeadm ] || configure || return 1
+    if [ "$method" = nodeadm ]; then
+      configure || return 1
+      taken_up || return 1
+    fi
     see || :
     not_this=$who
     restart
     set_phase restarted || return 1
     step restarted
   fi
-  well || return 1
+  well || { last_words; return 1; }
+  reads_it || return 1
   step healthy
 }
 reactivate() {

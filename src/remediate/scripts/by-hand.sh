@@ -40,10 +40,41 @@ find_instance() {
 }
 is_instance() { case $instance in i-*[!a-f0-9]* | i-) return 1 ;; i-*) ;; *) return 1 ;; esac; }
 
-# find_names: what kubelets here are told to be called into $told, else what the machine is called into $names, one a line.
+# find_main: the kubelet that systemd runs, into $main. Empty: it says of none.
+find_main() {
+  main=
+  for unit in kubelet.service snap.kubelet-eks.daemon.service; do
+    [ -z "$main" ] || return 0
+    main=$(systemctl show "$unit" -p ActiveState -p SubState -p MainPID 2>/dev/null </dev/null | awk -F= '$1 == "MainPID" && $2 > 0 { print $2 }') || main=
+  done
+}
+# is_of_machine PID: no pod's, which may well have a process of that name: its parent is the first process, and its group is no container's.
+is_of_machine() {
+  awk '{ sub(/^.*\) /, ""); own = $2 == 1 } END { exit !own }' "$R/proc/$1/stat" 2>/dev/null || return 1
+  ! awk '/kubepods|containerd|docker|libpod|crio/ { found = 1 } END { exit !found }' "$R/proc/$1/cgroup" 2>/dev/null
+}
+# find_names: what the kubelet here is told to be called into $told, else what the machine is called into $names, one a line.
 find_names() {
+  find_main
+  read_told
+  if [ -z "$told" ] && [ -n "$main" ]; then
+    main=
+    read_told
+  fi
+  names=$told
+  [ -n "$names" ] || { IFS= read -r names <"$R/proc/sys/kernel/hostname"; } 2>/dev/null || names=
+  names=$(printf '%s' "$names" | tr '[:upper:]' '[:lower:]')
+}
+read_told() {
   told=
   for line in "$R"/proc/[0-9]*/cmdline; do
+    pid=${line%/cmdline}
+    pid=${pid##*/}
+    if [ -n "$main" ]; then
+      [ "$pid" = "$main" ] || continue
+    else
+      is_of_machine "$pid" || continue
+    fi
     name=$(tr '\000' '\n' 2>/dev/null <"$line" | awk '
       NR == 1 && $0 !~ /(^|\/)kubelet$/ { exit }
       takes { print; exit }
@@ -52,9 +83,6 @@ find_names() {
     [ -z "$name" ] || told="$told$name
 "
   done
-  names=$told
-  [ -n "$names" ] || { IFS= read -r names <"$R/proc/sys/kernel/hostname"; } 2>/dev/null || names=
-  names=$(printf '%s' "$names" | tr '[:upper:]' '[:lower:]')
 }
 
 # find_step: this node's line of the table. The instance decides where it is known: another cluster may well have a node of the same name.
@@ -98,7 +126,7 @@ tell() {
   esac
   say "$node ($id) $words${reason:+: $reason}"
   [ -z "$done" ] || say "  steps: $done"
-  [ "$outcome" != applied ] || say "  When all nodes are done: highwater verify PLAN asks each kubelet what it runs with."
+  [ "$outcome" != applied ] || say "  When all nodes are done: highwater verify PLAN has the last word. It asks each kubelet what it runs with, which a node cannot know by itself."
 }
 
 main() {

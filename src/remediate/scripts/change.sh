@@ -220,10 +220,16 @@ open_base() {
   own "$base"
 }
 
-# set_phase NAME: whole or not at all, whatever comes.
+# set_phase NAME: whole or not at all, whatever comes. Where a full disk lets no other file be written, over what is there: those few bytes have their
+# room already, and the first line is what counts.
 set_phase() {
   if printf '%s\n' "$1" 2>/dev/null >"$state/phase.new" && flush "$state/phase.new" && mv -f "$state/phase.new" "$state/phase" 2>/dev/null; then
     flush "$state" || :
+    phase=$1
+    return 0
+  fi
+  rm -f "$state/phase.new" 2>/dev/null
+  if [ -f "$state/phase" ] && printf '%s\n' "$1" 2>/dev/null 1<>"$state/phase" && flush "$state/phase"; then
     phase=$1
     return 0
   fi
@@ -281,7 +287,13 @@ change() {
     rollback,*) rollback ;;
     *, | *,begun) fresh ;;
     check,swapping | check,restarted | check,undoing | check,rolling | check,broken) refuse "this run was broken off half-way ($phase): send apply or rollback again" ;;
-    apply,swapping | apply,restarted) resume ;;
+    apply,swapping | apply,restarted)
+      # Who had begun to take it back, and could not note that, had a reason: it is not done a second time.
+      [ -e "$state/reason" ] || resume
+      resumed=yes
+      first_line "$state/reason"
+      undo "${line:-taken back before}"
+      ;;
     apply,undoing | apply,broken)
       resumed=yes
       first_line "$state/reason"
@@ -365,7 +377,7 @@ undo() {
   deadline=$whole
   # The way there came to nothing before anybody could notice it.
   look || finish broken "$because; and then $why"
-  if [ "$phase,$present" = "swapping,$old" ] && [ -z "$begun" ]; then
+  if [ "$phase,$present" = "swapping,$old" ] && [ -z "$begun" ] && [ ! -e "$state/reason" ]; then
     [ "$action" != rollback ] || never_done
     why=$because
     nothing
@@ -375,7 +387,7 @@ undo() {
   place_old || { set_phase broken || :; finish broken "$because; and what was there before could not be put back: $why"; }
   step 'put back'
   if reactivate; then
-    set_phase restored || :
+    set_phase restored || finish broken "$because. It is as it was before, and well, but that could not be noted: $why. Make room, and send rollback"
     tidy
     finish restored "$because${left:+. $left}"
   fi
@@ -418,7 +430,7 @@ rollback() {
   place_old || finish broken "what was there before could not be put back: $why"
   step 'put back'
   reactivate || finish broken "with what was there before it is not well: $why"
-  set_phase rolled-back || :
+  set_phase rolled-back || finish broken "it is as it was before, and well, but that could not be noted: $why. Make room, and send rollback again"
   tidy
   finish restored "$left"
 }

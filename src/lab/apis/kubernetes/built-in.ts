@@ -1,9 +1,10 @@
 /** Lists of what every cluster has beside nodes, pods and events, with their discovery. */
 import { type GarbageResource, garbageResources } from '#facts/kubernetes/garbage-resources.ts'
-import { atPath, type Route } from '#lab/api.ts'
+import { atPath, type LabRequest, Refusal, type Route } from '#lab/api.ts'
+import { uidOf } from '#lab/nodes/random.ts'
 import type { WorldCluster } from '#lab/world.ts'
 import { authorize, type User } from './authorization.ts'
-import { listParameters, listReply } from './lists.ts'
+import { type Listing, listParameters, listReply } from './lists.ts'
 import { objectReply } from './objects.ts'
 import { singleObjectRoutes, withoutDeleted } from './single-objects.ts'
 
@@ -56,15 +57,25 @@ export function builtInRoutes(cluster: WorldCluster, at: string): Route<User>[] 
   ]
 }
 
+/** The one that every cluster has, for whoever asks for it by its name. */
+function ownNamespace({ query }: LabRequest, { scenario, region, account }: WorldCluster): Listing {
+  const selector = query.get('fieldSelector')
+  if (selector !== 'metadata.name=kube-system') throw new Refusal(501, 'NotImplemented', `the lab selects no namespaces by ${selector}`)
+  const uid = uidOf(`${account}/${region}/${scenario.name}/kube-system`)
+  const item = () => ({ metadata: { name: 'kube-system', uid }, status: { phase: 'Active' } })
+  return { kind: 'NamespaceList', count: 1, item, selected: true }
+}
+
 function listRoute(resource: GarbageResource, cluster: WorldCluster, at: string): Route<User> {
   const { plural, group } = parts(resource)
   const { objectKind: kind, apiVersion } = resource
   return {
     id: `list ${plural}`,
     match: atPath('GET', resource.path),
-    parameters: listParameters,
+    parameters: plural === 'namespaces' ? [...listParameters, 'fieldSelector'] : listParameters,
     answer(request, _, user) {
       authorize(user, 'list', plural, group === '' ? {} : { group })
+      if (request.query.get('fieldSelector')) return listReply(request, cluster, ownNamespace(request, cluster))
       const source = cluster.scenario.objects?.[resource.resource]
       const item = (index: number) => ({ apiVersion, kind, ...source?.item(index, at) })
       const listing = { kind: `${kind}List`, apiVersion, count: source?.count ?? 0, item, selected: false }

@@ -103,7 +103,7 @@ describe('the section of the page', () => {
     const crowded = (count: number) =>
       viewOf(
         reportOf(
-          Array.from({ length: count }, (_, index) => overviewOf({ cluster: `c${index}`, rows: Array(40).fill(overviewOf().rows[0]) })),
+          Array.from({ length: count }, (_, index) => overviewOf({ cluster: `c${index}`, rows: Array(30).fill(overviewOf().rows[0]) })),
         ),
       )
     expect([crowded(2).clusters.length, crowded(3).clusters.length, crowded(3).others.rows.length]).toEqual([2, 2, 1])

@@ -23,7 +23,7 @@ import type { Rows } from './remainder.ts'
 
 const dayMs = 86_400_000
 /** Rows of all tables together: the page stays light. The first cluster has its table in any case. */
-const limits = { tables: 12, rows: 80, clusters: 300, gaps: 20, open: 3 }
+const limits = { tables: 12, rows: 60, clusters: 300, gaps: 20, open: 3 }
 
 interface GarbageRowView {
   name: string

@@ -142,7 +142,17 @@ describe('the nodes next to break', () => {
       'growth assumed: only 2 readings so far',
       'in 25 min',
     ])
-    expect(told(undefined).slice(0, 2)).toEqual(['growth assumed', 'in 25 min'])
+    expect(told(undefined).slice(0, 2)).toEqual(['', 'in 25 min'])
+    const first = { growth: { nodefs: { isSeen: false, why: 'first', readings: 1 } as const } }
+    expect(view(auditedNode('n', disk(75), first))).toMatchObject({
+      rows: [{ growth: '' }],
+      basis: expect.stringMatching(/^No growth was observed \(no earlier reading since any node started\), so/),
+    })
+    const beside = view(
+      auditedNode('n', disk(75), first),
+      auditedNode('m', disk(75), { growth: { nodefs: seen({ min: day, median: day, max: day }) } }),
+    )
+    expect(beside.rows.map(({ growth }) => growth)).toContain('growth assumed: no earlier reading since it started')
   })
   it('place those that were seen to get there within a week before those that are only near', () => {
     const growing = { growth: { nodefs: seen({ min: GiB, median: GiB, max: GiB }) } }

@@ -51,7 +51,7 @@ describe('how the fleet went', () => {
       'Nodes without a group: stage, 2 of 3 nodes known',
       'Nodegroup b: prod, 2 of 3 nodes known',
     ])
-    expect(groups[0]).toMatchObject({ grade: null, findings: null, near: { value: '1' }, used: { note: 'median 40\u00a0%' } })
+    expect(groups[0]).toMatchObject({ near: '1, 0 at first', used: { note: 'median 40\u00a0%' } })
   })
   it('of all clusters is told for days of which all that were known by then tell', () => {
     const gap = shown(trend('one', point(19, []), point(20, []), point(21, [])), trend('two', point(20, []), point(21, [])))
@@ -71,8 +71,8 @@ describe('how the fleet went', () => {
       trend(`cluster-${index}`, point(20, [group('a', 1)]), point(21, [group('a', index)])),
     )
     const view = shown(...many)
-    expect([view.clusters.length, view.groups.length]).toEqual([21, 30])
-    expect(view.leftOut).toEqual(['20 more clusters: highwater history tells of each.', '10 more groups: highwater history tells of each.'])
+    expect([view.clusters.length, view.groups.length]).toEqual([21, 20])
+    expect(view.leftOut).toEqual(['20 more clusters: highwater history tells of each.', '20 more groups: highwater history tells of each.'])
     expect(view.groups[0]!.used.value).toBe('39\u00a0%')
   })
   it('shows hostile names as text', () => {

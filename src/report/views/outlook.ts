@@ -78,6 +78,10 @@ export function outlookView(
     const from = index === 0 ? -1 : horizons[index - 1]!.ms
     return nodesOf.filter(({ evictionMs }) => evictionMs! > from && evictionMs! <= horizons[index]!.ms).length
   }
+  // Where nobody could look twice yet, once is enough to say so.
+  const isFirstLook = all.every(
+    ({ disk }) => disk === null || (disk.seen === null && (disk.unseen === null || disk.unseen.why === 'first')),
+  )
   const bases = [
     { of: due.filter(isSeen), as: ' as seen' },
     { of: due.filter(each => !isSeen(each)), as: observed === 0 ? '' : ' as assumed' },
@@ -92,9 +96,11 @@ export function outlookView(
     { within: 'not known', count: all.length - due.length - never, isNow: false },
   ]
   return {
-    rows: due.slice(0, shownNodes).map(each => ({ ...outlookRow(each), change: changeOf(each.node) })),
+    rows: due
+      .slice(0, shownNodes)
+      .map(each => ({ ...outlookRow(each), ...(isFirstLook ? { growth: '' } : {}), change: changeOf(each.node) })),
     horizons: counts.filter(({ count }) => count > 0).map(({ within, count, isNow }) => ({ within, nodes: counted(count, 'node'), isNow })),
-    basis: basisText(observed, due.length, assumptions),
+    basis: basisText({ observed, due: due.length, isFirstLook: isFirstLook && all.some(({ disk }) => disk?.unseen != null) }, assumptions),
     leftOut:
       due.length > shownNodes
         ? `${counted(due.length - shownNodes, 'more node')} after these, counted above; each is in its group under Nodes.`
@@ -102,7 +108,10 @@ export function outlookView(
   }
 }
 
-function basisText(observed: number, due: number, { growthPercent, imageGcPeriodMs }: Assumptions): string {
+function basisText(
+  { observed, due, isFirstLook }: { observed: number; due: number; isFirstLook: boolean },
+  { growthPercent, imageGcPeriodMs }: Assumptions,
+): string {
   const period = formatDuration(imageGcPeriodMs)
   const burst = `${formatPercent(growthPercent)} of its capacity in ${period}`
   const assumed = `a disk is taken to grow by ${burst} (policy assumedGrowthPercent)`
@@ -110,7 +119,7 @@ function basisText(observed: number, due: number, { growthPercent, imageGcPeriod
   const order = 'Who was seen to get there within 7 days stands before who is only near.'
   const rate =
     observed === 0
-      ? `No growth was observed, so ${assumed}.`
+      ? `No growth was observed${isFirstLook ? ' (no earlier reading since any node started)' : ''}, so ${assumed}.`
       : observed < due
         ? `On ${counted(observed, 'node')} the ${seen}. On the others ${assumed}. ${order}`
         : `The ${seen}. ${order}`

@@ -8,7 +8,7 @@ import { severityWords, subjectText } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type Sparkline, sparkline } from './sparkline.ts'
 
-const limits = { days: 30, clusters: 20, groups: 30 }
+const limits = { days: 30, clusters: 20, groups: 20 }
 const dayMs = 86_400_000
 
 interface TrendCell {
@@ -28,10 +28,15 @@ interface TrendRow {
   used: TrendCell
 }
 
+/** There may be many: one line each. */
+interface GroupTrend extends Pick<TrendRow, 'title' | 'about' | 'used'> {
+  near: string
+}
+
 export interface TrendsView {
   lead: string
   clusters: TrendRow[]
-  groups: TrendRow[]
+  groups: GroupTrend[]
   leftOut: string[]
 }
 
@@ -58,7 +63,7 @@ export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>): Trends
   return {
     lead: `${counted(days.length, 'day')} from ${first} to ${last}, the last run of each. Where a line is broken, nobody could tell.`,
     clusters: [...all, ...clusters.slice(0, limits.clusters)].map(each => rowOf(each, from)),
-    groups: groups.slice(0, limits.groups).map(each => rowOf(each, from)),
+    groups: groups.slice(0, limits.groups).map(each => groupRow(each, from)),
     leftOut: [
       ...(clusters.length > limits.clusters ? [counted(clusters.length - limits.clusters, 'more cluster')] : []),
       ...(groups.length > limits.groups ? [counted(groups.length - limits.groups, 'more group')] : []),
@@ -193,6 +198,18 @@ function rowOf({ title, about, days }: Went, from: number): TrendRow {
       ),
       note: now.usedMedian === null ? '' : `median ${formatPercent(now.usedMedian)}`,
     },
+  }
+}
+
+/** `34, 0 at first`. */
+function groupRow(went: Went, from: number): GroupTrend {
+  const { title, about, near, used } = rowOf(went, from)
+  const first = went.days.find(day => day.near !== null)?.near ?? null
+  return {
+    title,
+    about,
+    used,
+    near: first === null || formatCount(first) === near.value ? near.value : `${near.value}, ${formatCount(first)} at first`,
   }
 }
 

@@ -32,7 +32,7 @@ describe('a week of runs', () => {
     const store = temporaryFolder()
     const runs = []
     for (const [index, usedPercent] of days.entries()) runs.push(await audit(store, at(15 + index), { name: 'a', usedPercent }))
-    expect(outlookOf(runs[0]!)).toContain('growth assumed: no earlier reading since it started')
+    expect(outlookOf(runs[0]!)).toContain('No growth was observed (no earlier reading since any node started), so')
     expect(outlookOf(runs[1]!)).toContain('growth assumed: only 2 readings so far')
     const told = outlookOf(runs.at(-1)!)
     expect(told).toContain('grows 79.0 MiB a day (79.0–118.6 MiB), 6 readings in 5 d')
@@ -53,7 +53,7 @@ describe('a week of runs', () => {
     await audit(store, at(19), { name: 'a', unread: ['configz', 'summary', 'pods'] })
     expect(outlookOf(await audit(store, at(20), { name: 'a', usedPercent: 60 }))).toContain('5 readings in 5 d')
     expect(outlookOf(await audit(store, at(21), { name: 'a', usedPercent: 12, bootId: 'another' }))).toContain(
-      'no earlier reading since it started',
+      'no earlier reading since any node started',
     )
   })
 

@@ -310,6 +310,7 @@ describe('who may do what', () => {
       'ec2:DescribeSubnets',
       'ec2:DescribeVolumes',
       'eks:ListClusters',
+      'ses:GetSuppressedDestination',
       'ssm:DescribeInstanceInformation',
       'ssm:GetCommandInvocation',
       'ssm:ListCommandInvocations',

@@ -68,7 +68,13 @@ describe('generated', () => {
     const statements: { Action: string[]; Resource: unknown[] }[] = parse(podIdentityTemplate()).Resources.Role.Properties.Policies[0]
       .PolicyDocument.Statement
     expect(statements.filter(({ Resource }) => Resource.includes('*')).flatMap(({ Action }) => Action)).toEqual([
-      ...['eks:ListClusters', 'ec2:DescribeLaunchTemplateVersions', 'ec2:DescribeVolumes', 'ec2:DescribeInstances'],
+      ...[
+        'eks:ListClusters',
+        'ec2:DescribeLaunchTemplateVersions',
+        'ec2:DescribeVolumes',
+        'ec2:DescribeInstances',
+        'ses:GetSuppressedDestination',
+      ],
     ])
     const puts = statements.filter(({ Action }) => Action.includes('s3:PutObject')).flatMap(({ Resource }) => Resource)
     expect(JSON.stringify(puts)).not.toContain('approvals')

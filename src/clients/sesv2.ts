@@ -165,7 +165,8 @@ export async function suppressedAmong(addresses: readonly string[], options: Sup
   const { region, credentials, timeLimitMs = 10_000, gapMs = 1000 } = options
   const limit = AbortSignal.timeout(timeLimitMs)
   const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit])
-  const client = new SESv2Client({ region, credentials, maxAttempts: 3, requestHandler: { connectionTimeout: connectionTimeoutMs } })
+  const requestHandler = { connectionTimeout: connectionTimeoutMs }
+  const client = tellingSlowDowns('SES', new SESv2Client({ region, credentials, maxAttempts: 3, requestHandler }))
   const suppressed: SuppressedAddress[] = []
   let asked = 0
   try {

@@ -61,42 +61,17 @@ export async function* collect(
   try {
     const errors: ReadError[] = []
     let isSaid = false
-    const nodes = selectedNodes(record, kubernetes, options, errors)
-    const { pace, timeoutsMs } = options.policy
-    const kubelet = options.kubelet && new KubeletApi(options.kubelet, pace)
-    const context = { kubernetes, inspector: options.inspector, kubelet, signal: options.signal, timeoutsMs }
-    // SSM is asked for many at once: while one batch answers, the next one fills up. The API server's own pace holds all the same.
-    const atOnce = options.inspector === null ? pace.concurrency : Math.max(pace.concurrency, 2 * commandInstancesMax)
-    const records = pMapIterable(nodes, node => readNode(record.cluster, node, options, context), {
-      concurrency: atOnce,
-      backpressure: Math.max(4 * pace.concurrency, atOnce),
-    })
     const nodesWithPods = new Set<string>()
-    for await (const node of records) {
+    for await (const node of readNodes(record.cluster, kubernetes, selectedNodes(record, kubernetes, options, errors), options)) {
       if (!isSaid) yield record
       isSaid = true
       if (Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
       yield node
     }
-    // Where no node was found that anybody asked for, nobody asks what the cluster said of its nodes.
-    const isWhole = options.selection.nodes.length === 0 && options.selection.nodegroups.length === 0
-    if (isSaid || (isWhole && errors.length === 0)) {
+    if (asksForObjects(options.selection, isSaid, errors)) {
       if (!isSaid) yield record
       isSaid = true
-      // What has no node, or no owner, can be told only of a whole cluster.
-      const { aws } = options
-      const asked = options.clusterCollectors.filter(
-        ({ garbage, isOfAws }) => (isWhole || garbage === undefined) && (aws !== null || isOfAws !== true),
-      )
-      const objects = { ...context, nodesWithPods, aws }
-      const served: RawObject[] = []
-      for (const collector of asked)
-        for await (const read of readObjects(record.cluster, collector, objects, errors)) {
-          if (read.resource === discoveryResource) served.push(...read.items)
-          yield read
-        }
-      for (const collector of isWhole ? options.furtherCollectors(served) : [])
-        yield* readObjects(record.cluster, collector, objects, errors)
+      yield* readAllObjects(record.cluster, kubernetes, nodesWithPods, options, errors)
     }
     // A list that broke off says so in the cluster's record: the first one if nothing came, else once more after all.
     if (!isSaid || errors.length > 0) yield { ...record, errors: [...(record.errors ?? []), ...errors] }
@@ -105,11 +80,102 @@ export async function* collect(
   }
 }
 
+/** The nodes of a cluster that an audit is about, without asking any of them. What broke the list off goes into `errors`. */
+export async function* listNodes(
+  record: ClusterRecord,
+  endpoint: KubernetesEndpoint,
+  options: Pick<CollectOptions, 'policy' | 'selection' | 'signal'>,
+  errors: ReadError[],
+): AsyncGenerator<KubernetesNode> {
+  const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
+  try {
+    yield* selectedNodes(record, kubernetes, options, errors)
+  } finally {
+    kubernetes.close()
+  }
+}
+
+/** Some nodes of a cluster, listed before. Never throws for what the world did. */
+export async function* collectNodes(
+  cluster: string,
+  endpoint: KubernetesEndpoint,
+  nodes: Iterable<KubernetesNode>,
+  options: CollectOptions,
+): AsyncGenerator<NodeRecord> {
+  const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
+  try {
+    yield* readNodes(cluster, kubernetes, nodes, options)
+  } finally {
+    kubernetes.close()
+  }
+}
+
+/** A cluster's own objects, after its nodes. @param nodesWithPods names of nodes whose pods are known. What broke a list off goes into `errors`. */
+export async function* collectObjects(
+  cluster: string,
+  endpoint: KubernetesEndpoint,
+  nodesWithPods: ReadonlySet<string>,
+  options: CollectOptions,
+  errors: ReadError[],
+): AsyncGenerator<ObjectsRecord> {
+  const kubernetes = new KubernetesClient(endpoint, { pace: options.policy.pace })
+  try {
+    yield* readAllObjects(cluster, kubernetes, nodesWithPods, options, errors)
+  } finally {
+    kubernetes.close()
+  }
+}
+
+/** Where no node was found that anybody asked for, nobody asks what the cluster said of its nodes. @param errors of the list of nodes */
+export const asksForObjects = (selection: Selection, hasNodes: boolean, errors: readonly ReadError[]): boolean =>
+  hasNodes || (asksForWhole(selection) && errors.length === 0)
+
+const asksForWhole = ({ nodes, nodegroups }: Selection) => nodes.length === 0 && nodegroups.length === 0
+
+function readNodes(
+  cluster: string,
+  kubernetes: KubernetesClient,
+  nodes: AsyncIterable<KubernetesNode> | Iterable<KubernetesNode>,
+  options: CollectOptions,
+): AsyncIterable<NodeRecord> {
+  const { pace, timeoutsMs } = options.policy
+  const kubelet = options.kubelet && new KubeletApi(options.kubelet, pace)
+  const context = { kubernetes, inspector: options.inspector, kubelet, signal: options.signal, timeoutsMs }
+  // SSM is asked for many at once: while one batch answers, the next one fills up. The API server's own pace holds all the same.
+  const atOnce = options.inspector === null ? pace.concurrency : Math.max(pace.concurrency, 2 * commandInstancesMax)
+  return pMapIterable(nodes, node => readNode(cluster, node, options, context), {
+    concurrency: atOnce,
+    backpressure: Math.max(4 * pace.concurrency, atOnce),
+  })
+}
+
+/** What has no node, or no owner, can be told only of a whole cluster. */
+async function* readAllObjects(
+  cluster: string,
+  kubernetes: KubernetesClient,
+  nodesWithPods: ReadonlySet<string>,
+  { clusterCollectors, furtherCollectors, selection, aws, signal, policy }: CollectOptions,
+  errors: ReadError[],
+): AsyncGenerator<ObjectsRecord> {
+  const isWhole = asksForWhole(selection)
+  const asked = clusterCollectors.filter(
+    ({ garbage, isOfAws }) => (isWhole || garbage === undefined) && (aws !== null || isOfAws !== true),
+  )
+  const objects = { kubernetes, nodesWithPods, aws, signal, timeoutsMs: policy.timeoutsMs }
+  const served: RawObject[] = []
+  for (const collector of asked)
+    for await (const read of readObjects(cluster, collector, objects, errors)) {
+      if (read.resource === discoveryResource) served.push(...read.items)
+      yield read
+    }
+  for (const collector of isWhole ? furtherCollectors(served) : []) yield* readObjects(cluster, collector, objects, errors)
+}
+
 /** The cluster's nodes, page by page; where the list breaks off, the reason goes into `errors`. */
 async function* selectedNodes(
   { cluster, eks }: ClusterRecord,
   kubernetes: KubernetesClient,
-  { selection, signal, onNodes, policy }: CollectOptions,
+  { selection, signal, onNodes, policy }: Pick<CollectOptions, 'selection' | 'signal' | 'onNodes' | 'policy'>,
   errors: ReadError[],
 ): AsyncGenerator<KubernetesNode> {
   let nodes = 0

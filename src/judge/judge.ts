@@ -21,6 +21,7 @@ import { type JudgedNode, keptNode } from './facts-of-nodes.ts'
 import { settleFixes } from './fix.ts'
 import { FixFacts } from './fix-facts.ts'
 import { gatherLooseNodes } from './loose-nodes.ts'
+import { inOrder, toldOnce } from './merged-judgements.ts'
 import { type Outcome, outcomeOf } from './outcome.ts'
 import type { Failing, Need, NodeSubject, Rule, RuleOfNodes } from './rule.ts'
 import { manyFindings } from './samples.ts'
@@ -37,7 +38,7 @@ export interface RuleError {
   message: string
 }
 
-interface JudgementResult {
+export interface JudgementResult {
   clusters: ClusterResult[]
   findings: Finding[]
   waived: Finding[]
@@ -244,13 +245,9 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
       unknowns: [...groups.flatMap(group => group.unknownOutcome(allNodes) ?? []), ...garbage.flatMap(({ unknowns }) => unknowns)].toSorted(
         byUnknown,
       ),
-      notAudited: [...new Map(notAudited.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
-        (a, b) => byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '') || byText(a.reason, b.reason),
-      ),
+      notAudited: toldOnce(notAudited),
       delta: { new: [], resolved: [] },
-      ruleErrors: ruleErrors.toSorted(
-        (a, b) => byText(a.rule, b.rule) || byText(a.cluster, b.cluster) || byText(a.node, b.node) || byText(a.message, b.message),
-      ),
+      ruleErrors: inOrder(ruleErrors),
     }
   }
 

@@ -1,0 +1,27 @@
+/** What is left to do when everything is judged: the order in which it is told, whether the fleet was judged at once or cluster by cluster. */
+import type { NotAudited } from '#model/finding.ts'
+import type { JudgementResult, RuleError } from './judge.ts'
+import { byFinding, byUnknown } from './tally.ts'
+import { byText } from './text.ts'
+
+/** As one judgement of all of it would say it. @param results of clusters of which no two are the same, each with every node named */
+export const mergedJudgements = (results: readonly JudgementResult[]): JudgementResult => ({
+  clusters: results.flatMap(({ clusters }) => clusters).toSorted((a, b) => byText(a.name, b.name)),
+  findings: results.flatMap(({ findings }) => findings).toSorted(byFinding),
+  waived: results.flatMap(({ waived }) => waived).toSorted(byFinding),
+  unknowns: results.flatMap(({ unknowns }) => unknowns).toSorted(byUnknown),
+  notAudited: toldOnce(results.flatMap(({ notAudited }) => notAudited)),
+  delta: { new: [], resolved: [] },
+  ruleErrors: inOrder(results.flatMap(({ ruleErrors }) => ruleErrors)),
+})
+
+/** Sorted; the same of the same node once. */
+export const toldOnce = (entries: readonly NotAudited[]): NotAudited[] =>
+  [...new Map(entries.map(entry => [JSON.stringify(entry), entry])).values()].toSorted(
+    (a, b) => byText(a.cluster, b.cluster) || byText(a.node ?? '', b.node ?? '') || byText(a.reason, b.reason),
+  )
+
+export const inOrder = (errors: readonly RuleError[]): RuleError[] =>
+  errors.toSorted(
+    (a, b) => byText(a.rule, b.rule) || byText(a.cluster, b.cluster) || byText(a.node, b.node) || byText(a.message, b.message),
+  )

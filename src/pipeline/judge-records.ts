@@ -1,0 +1,109 @@
+/** The first half of an audit: records are kept and judged as they come. What comes of it is as large as the fleet, not as what was read of it. */
+import { garbageOverview } from '#judge/garbage-overview/overview.ts'
+import { type JudgementResult, openJudgement } from '#judge/judge.ts'
+import { mergedJudgements } from '#judge/merged-judgements.ts'
+import type { Rule } from '#judge/rule.ts'
+import type { GarbageOverview } from '#model/garbage-overview.ts'
+import type { Policy } from '#model/policy.ts'
+import type { MalformedLine, SnapshotHeader, SnapshotRecord } from '#model/record.ts'
+import type { AuditedNode, ResourceTags } from '#model/report.ts'
+import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
+import { replay } from '#replay/replay.ts'
+import { prune } from '#snapshot/prune.ts'
+import type { KeptRecords } from './kept-records.ts'
+import { tagsOf } from './tags.ts'
+
+export interface JudgingContext {
+  policy: Policy
+  rules: readonly Rule[]
+  /** Where the records are kept. */
+  snapshot: Pick<KeptRecords, 'write'>
+  /** Whether a finding names each of its nodes, or the first of them. */
+  isEveryNodeNamed: boolean
+  /** What was wrong with the input before the first record. */
+  inputErrors?: readonly string[]
+  /** The last word before the rules speak that need everything: what it throws stops the run. */
+  verify?: (nodes: AuditedNode[]) => void
+  onNode?: (node: AuditedNode) => void
+  onStage?: (stage: 'read' | 'judge') => void
+}
+
+/** What the records of a fleet, or of a part of it, come to. */
+export interface Judged {
+  /** Null: the records had none. */
+  header: SnapshotHeader | null
+  result: JudgementResult
+  /** By cluster and name. */
+  nodes: AuditedNode[]
+  tags: ResourceTags[]
+  /** By cluster; of those that were looked through for garbage. */
+  garbage: GarbageOverview[]
+  inputErrors: string[]
+}
+
+/** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
+export async function judgeRecords(source: AsyncIterable<SnapshotRecord | MalformedLine>, context: JudgingContext): Promise<Judged> {
+  const judgement = openJudgement(context.rules, context.policy, { allNodes: context.isEveryNodeNamed })
+  const clusters = openClusterReplay()
+  const nodes: AuditedNode[] = []
+  const tags: ResourceTags[] = []
+  const seen = new Set<string>()
+  const inputErrors = [...(context.inputErrors ?? [])]
+  let header: SnapshotHeader | null = null
+  context.onStage?.('read')
+  for await (const read of source) {
+    if (read.kind === 'Malformed') {
+      inputErrors.push(`line ${read.line}: ${read.message}`)
+      continue
+    }
+    const record = prune(read)
+    if (record.kind === 'Node' && seen.size === seen.add(`${record.cluster}/${record.node.metadata?.name}`).size) {
+      inputErrors.push(`the node ${record.node.metadata?.name} of cluster ${record.cluster} comes a second time: only the first is audited`)
+      continue
+    }
+    await context.snapshot.write(record)
+    if (record.kind === 'Snapshot') header = record
+    if (record.kind === 'Cluster') {
+      tags.push(...tagsOf(record))
+      judgement.takeCluster(record)
+      clusters.takeCluster(record)
+    }
+    if (record.kind === 'Objects') {
+      judgement.takeObjects(record)
+      clusters.takeObjects(record)
+    }
+    if (record.kind === 'Node') {
+      clusters.takeNode(record)
+      const node = judgement.take(record, replay(record, header?.takenAt ?? unknownTime))
+      nodes.push(node)
+      context.onNode?.(node)
+    }
+  }
+  context.verify?.(nodes)
+  context.onStage?.('judge')
+  const takenAt = header?.takenAt ?? unknownTime
+  const predictions = clusters.close(takenAt)
+  const garbage = predictions.flatMap(prediction => garbageOverview(prediction, context.policy) ?? [])
+  const result = judgement.close(takenAt, predictions)
+  return { header, result, nodes: nodes.toSorted(byClusterAndName), tags, garbage: garbage.toSorted(byCluster), inputErrors }
+}
+
+/** As if the records of all parts had come together. No two of them may speak of the same cluster, and each has named every node. */
+export function mergedJudged(header: SnapshotHeader, parts: readonly Omit<Judged, 'header'>[]): Judged {
+  return {
+    header,
+    result: mergedJudgements(parts.map(({ result }) => result)),
+    nodes: parts.flatMap(({ nodes }) => nodes).toSorted(byClusterAndName),
+    tags: parts.flatMap(({ tags }) => tags),
+    garbage: parts.flatMap(({ garbage }) => garbage).toSorted(byCluster),
+    inputErrors: parts.flatMap(({ inputErrors }) => inputErrors),
+  }
+}
+
+/** Only a file without its first line has no time of its own; its nodes usually do. */
+export const unknownTime = '1970-01-01T00:00:00Z'
+
+const byCluster = (left: { cluster: string }, right: { cluster: string }) => compare(left.cluster, right.cluster)
+const byClusterAndName = (left: AuditedNode, right: AuditedNode) =>
+  byCluster(left, right) || compare(left.identity.name, right.identity.name)
+const compare = (left: string, right: string) => (left < right ? -1 : left > right ? 1 : 0)

@@ -1,0 +1,45 @@
+/** The records of an audit on their way into a file. A disk that takes no snapshot (full, gone) costs the snapshot, not the audit. */
+import type { SnapshotRecord } from '#model/record.ts'
+import type { Delivery } from '#model/report.ts'
+import type { SnapshotWriter } from '#snapshot/write.ts'
+
+export interface KeptRecords {
+  write(record: SnapshotRecord): Promise<void>
+  close(): Promise<void>
+  discard(): Promise<void>
+  /** Null: nowhere, or it failed. */
+  keptAt(): string | null
+  /** Why there is none; empty where none was asked for. */
+  failure(): Delivery[]
+}
+
+/** @param writer null: nowhere */
+export function keepRecords(writer: SnapshotWriter | null): KeptRecords {
+  let failed: string | null = null
+  const attempt = async (step: (writer: SnapshotWriter) => Promise<void>) => {
+    if (writer === null || failed !== null) return
+    try {
+      await step(writer)
+    } catch (error) {
+      failed = error instanceof Error ? error.message : String(error)
+      await writer.discard().catch(() => undefined)
+    }
+  }
+  return {
+    write: record => attempt(open => open.write(record)),
+    close: () => attempt(open => open.close()),
+    discard: () => attempt(open => open.discard()),
+    keptAt: () => (writer === null || failed !== null ? null : writer.path),
+    failure: () =>
+      writer === null || failed === null
+        ? []
+        : [
+            {
+              channel: 'snapshot',
+              location: null,
+              link: null,
+              error: `${writer.path} could not be written (${failed}): free space there, or choose another place`,
+            },
+          ],
+  }
+}

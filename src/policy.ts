@@ -350,6 +350,20 @@ const policySchema = ({ ruleIds, plannableFields, valueMistakes }: PolicyTerms) 
         .describe(
           'upper bounds for one Kubernetes API server, and for the SSM of one account and region; clusters: how many are read at once',
         ),
+      fanOut: z
+        .strictObject({
+          aboveNodes: z.int().min(1).nullable().default(defaultPolicy.fanOut.aboveNodes),
+          acrossPlaces: z
+            .boolean()
+            .default(defaultPolicy.fanOut.acrossPlaces)
+            .describe('whenever there are several accounts or regions, too'),
+          nodesPerShard: z.int().min(10).max(1000).default(defaultPolicy.fanOut.nodesPerShard),
+          clustersAtOnce: z.int().min(1).max(500).default(defaultPolicy.fanOut.clustersAtOnce),
+        })
+        .default(defaultPolicy.fanOut)
+        .describe(
+          'from how many nodes on the service reads a fleet by many functions instead of one; null in aboveNodes: never for its size',
+        ),
       remediation: z
         .strictObject({
           wavePercents: z

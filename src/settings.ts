@@ -25,6 +25,9 @@ const schema = z.strictObject({
       .string()
       .check(z.regex(/^https:\/\/[a-z0-9.-]+(:\d+)?\/[\w.~%+=&?/@:-]*$/, 'an https:// address without credentials before its host')),
   ),
+  HIGHWATER_STATE_MACHINE_ARN: optional(
+    z.string().check(z.regex(/^arn:[\w-]+:states:[a-z]{2}(-[a-z]+)+-\d:\d{12}:stateMachine:[\w-]{1,80}$/, 'the ARN of a state machine')),
+  ),
   /** Read where the log lines are written. */
   HIGHWATER_SERVICE: optional(z.string()),
   HIGHWATER_DEBUG: optional(z.string()),
@@ -54,5 +57,6 @@ export function parseSettings(environment: Record<string, string | undefined>): 
     topicArn: data.HIGHWATER_TOPIC_ARN ?? null,
     webhookUrl: data.HIGHWATER_WEBHOOK_URL ?? null,
     reportBaseUrl: data.HIGHWATER_REPORT_BASE_URL?.replace(/\/+$/, '') ?? null,
+    stateMachineArn: data.HIGHWATER_STATE_MACHINE_ARN ?? null,
   }
 }

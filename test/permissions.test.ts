@@ -4,12 +4,22 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
+import { ec2Permissions } from '#clients/ec2.ts'
+import { eksPermissions } from '#clients/eks.ts'
 import { s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
+import { sfnPermissions } from '#clients/sfn.ts'
 import { snsPermissions } from '#clients/sns.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
+import { awsResources } from '#facts/aws/cluster-resources.ts'
 import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
-import { logPermissions, networkPermissions, schedulePermissions, tracePermissions } from '#facts/aws/service-permissions.ts'
+import {
+  logPermissions,
+  networkPermissions,
+  schedulePermissions,
+  stateMachinePermissions,
+  tracePermissions,
+} from '#facts/aws/service-permissions.ts'
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
@@ -254,8 +264,44 @@ describe('the roles of the stack', () => {
 
   it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
     const written = ['history/', 'runs/', 'remediation/plans/']
-    const expected = [...readerStatements('proxy', stack, roles), ...ownStatements('audit', written, sesPermissions)]
+    const expected = [
+      ...readerStatements('proxy', stack, roles),
+      ...ownStatements('audit', written, sesPermissions),
+      ...iamStatements(sfnPermissions, { 'state-machine': { Resource: sub('StateMachine') } }),
+    ]
     expect(inRole('AuditRole')).toEqual(expected.map(canonical).toSorted())
+  })
+
+  it.each([
+    ['DiscoverRole', 'discover', [...eksPermissions, ...ec2Permissions, ...stsPermissions], ['runs/']],
+    ['AuditShardRole', 'auditShard', [...awsResources.map(({ action }) => action), ...stsPermissions], ['runs/']],
+    ['PublishRole', 'publish', sesPermissions, ['history/', 'runs/', 'remediation/plans/']],
+  ] as const)('grants each function of a fan-out its part of that: %s', (role, name, called, written) => {
+    const reading = called.filter(action => !action.startsWith('ses:'))
+    const telling = called.filter(action => action.startsWith('ses:'))
+    const expected = [...iamStatements(reading, { ...fleetGrants(stack), ...roles }), ...ownStatements(name, [...written], telling)]
+    expect(inRole(role)).toEqual(expected.map(canonical).toSorted())
+  })
+
+  it('lets the state machine invoke its functions, read what there is to do and start itself for each cluster', () => {
+    const execution = (rest: string) => arn('states', `${here}:execution:${sub('AWS::StackName')}${rest}`)
+    const own: Grants = {
+      function: { Resource: ['Discover', 'AuditShard', 'Publish'].map(name => sub(`${name}LambdaFunction.Arn`)) },
+      object: { Resource: object('runs/').map(any => `${any}/fan-out/work.json`) },
+      'state-machine': { Resource: arn('states', `${here}:stateMachine:${sub('AWS::StackName')}`) },
+      execution: { Resource: [execution(':*'), execution('/*')] },
+    }
+    expect(inRole('StateMachineRole')).toEqual(iamStatements(stateMachinePermissions, own).map(canonical).toSorted())
+  })
+
+  it.each([
+    ['AuditSsmPolicy', ['AuditRole', 'AuditShardRole']],
+    ['AuditOutputPolicy', ['AuditRole', 'AuditShardRole']],
+    ['AuditKubeletPolicy', ['AuditRole', 'AuditShardRole']],
+    ['AuditTopicPolicy', ['AuditRole', 'PublishRole']],
+    ['AuditKmsPolicy', ['AuditRole', 'DiscoverRole', 'AuditShardRole', 'PublishRole', 'StateMachineRole']],
+  ])('grants what is only had where it is wanted to whoever needs it: %s', (name, to) => {
+    expect(Resources[name].Properties.Roles).toEqual(to.map(sub))
   })
 
   it('grants who applies plans a role of its own, only where remediation is on', () => {
@@ -348,6 +394,7 @@ describe('the roles of the stack', () => {
 
   it('are all looked at here', () => {
     const looked = [
+      ...['DiscoverRole', 'AuditShardRole', 'PublishRole', 'StateMachineRole'],
       ...['AuditRole', 'RemediateRole', 'ScheduleRole', 'RemediateScheduleRole', 'AuditSsmPolicy', 'AuditTopicPolicy'],
       ...['AuditOutputPolicy', 'RemediateOutputPolicy', 'AuditKmsPolicy', 'RemediateKmsPolicy', 'AuditKubeletPolicy'],
       ...['RemediateKubeletPolicy', 'NetworkPolicy', 'TracePolicy'],

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => packaged.remove())
 
 describe('the packaged archives', () => {
-  it.each(['audit', 'remediate'])('puts into the archive of %s what runs and nothing else', name => {
+  it.each(['audit', 'auditShard', 'discover', 'publish', 'remediate'])('puts into the archive of %s what runs and nothing else', name => {
     const files = unzip(readFileSync(join(packaged.archives, `${name}.zip`)))
     expect([...files.keys()]).toEqual([`.build/${name}.cjs`])
     const bundle = files.get(`.build/${name}.cjs`)?.toString() ?? ''

@@ -8,6 +8,7 @@ const whole = {
   HIGHWATER_SENDER: 'highwater@example.com',
   HIGHWATER_RECIPIENTS: 'a@example.com, b@example.com,',
   HIGHWATER_REPORT_BASE_URL: 'https://reports.example.com/',
+  HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
   HIGHWATER_TOPIC_ARN: 'arn:aws:sns:eu-west-1:111122223333:reports',
   HIGHWATER_WEBHOOK_URL: 'https://hooks.slack.com/services/T000/B000/XXXX',
 }
@@ -21,6 +22,7 @@ describe('parseSettings', () => {
       sender: 'highwater@example.com',
       recipients: ['a@example.com', 'b@example.com'],
       reportBaseUrl: 'https://reports.example.com',
+      stateMachineArn: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
       topicArn: 'arn:aws:sns:eu-west-1:111122223333:reports',
       webhookUrl: 'https://hooks.slack.com/services/T000/B000/XXXX',
     })
@@ -35,6 +37,7 @@ describe('parseSettings', () => {
       sender: null,
       recipients: [],
       reportBaseUrl: null,
+      stateMachineArn: null,
       topicArn: null,
       webhookUrl: null,
     })
@@ -59,6 +62,7 @@ describe('parseSettings', () => {
   it.each([
     ['HIGHWATER_TOPIC_ARN', 'reports', 'the ARN of an SNS topic'],
     ['HIGHWATER_TOPIC_ARN', 'arn:aws:sns:eu-west-1:111122223333:reports.fifo', 'standard, not FIFO'],
+    ['HIGHWATER_STATE_MACHINE_ARN', 'highwater-prod', 'the ARN of a state machine'],
     ['HIGHWATER_WEBHOOK_URL', 'http://hooks.slack.com/s3cret', 'an https:// address'],
     ['HIGHWATER_WEBHOOK_URL', 'https://me:s3cret@hooks.slack.com/x', 'an https:// address'],
     ['HIGHWATER_WEBHOOK_URL', '{{resolve:secretsmanager:s3cret}}', 'an https:// address'],

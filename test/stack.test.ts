@@ -107,11 +107,14 @@ describe('the parameters', () => {
 })
 
 describe('the functions', () => {
-  it('run on the Node that the sources are written for, the second only where remediation is on', () => {
+  it('run on the Node that the sources are written for, the last only where remediation is on', () => {
     const on = { Runtime: 'nodejs24.x', Architectures: ['arm64'], Timeout: 900, MemorySize: '1024' }
-    expect(ofType(stack, 'AWS::Lambda::Function')).toMatchObject([{ Properties: { ...on, Handler: '.build/audit.handler' } }])
+    const always = ['audit', 'discover', 'auditShard', 'publish'].map(name => ({
+      Properties: { ...on, Handler: `.build/${name}.handler` },
+    }))
+    expect(ofType(stack, 'AWS::Lambda::Function')).toMatchObject(always)
     expect(ofType(whole, 'AWS::Lambda::Function')).toMatchObject([
-      { Properties: { ...on, Handler: '.build/audit.handler' } },
+      ...always,
       { Properties: { ...on, Handler: '.build/remediate.handler' } },
     ])
   })
@@ -119,14 +122,18 @@ describe('the functions', () => {
   it('get every setting, under the names that the settings know', () => {
     const variablesOf = (name: string) => (named(whole, name).Environment as { Variables: Record<string, string> }).Variables
     const variables = variablesOf('AuditLambdaFunction')
-    const { HIGHWATER_TOPIC_ARN: _topic, HIGHWATER_WEBHOOK_URL: webhook, ...shared } = variables
-    expect(variablesOf('RemediateLambdaFunction')).toEqual(shared)
+    const { HIGHWATER_STATE_MACHINE_ARN: machine, ...telling } = variables
+    const { HIGHWATER_TOPIC_ARN: _topic, HIGHWATER_WEBHOOK_URL: webhook, ...shared } = telling
+    expect(variablesOf('PublishLambdaFunction')).toEqual(telling)
+    for (const name of ['Discover', 'AuditShard', 'Remediate']) expect(variablesOf(`${name}LambdaFunction`)).toEqual(shared)
+    expect(machine).toBe('<StateMachine>')
     // Read by CloudFormation when the stack is deployed: the template has no secret.
     expect(webhook).toBe(`{{resolve:secretsmanager:${wholeParameters.WebhookSecretArn}:SecretString}}`)
     const settings = parseSettings({
       ...variables,
       HIGHWATER_BUCKET: 'reports',
       HIGHWATER_WEBHOOK_URL: 'https://hooks.slack.com/services/T0',
+      HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
     })
     expect(settings).toEqual({
       bucket: 'reports',
@@ -137,6 +144,7 @@ describe('the functions', () => {
       topicArn: wholeParameters.TopicArn,
       webhookUrl: 'https://hooks.slack.com/services/T0',
       reportBaseUrl: 'https://reports.example.com',
+      stateMachineArn: 'arn:aws:states:eu-west-1:111122223333:stateMachine:highwater-prod',
     })
     expect(variables.HIGHWATER_SERVICE).toBe('highwater-prod')
     expect(named(whole, 'NoReportAlarm').Dimensions).toEqual([{ Name: 'service', Value: 'highwater-prod' }])
@@ -153,7 +161,7 @@ describe('the functions', () => {
         VpcConfig: { SubnetIds: ['subnet-0a', 'subnet-0b'], SecurityGroupIds: ['sg-0a'] },
       })
     expect(named(stack, 'AuditRole').ManagedPolicyArns).toEqual([])
-    for (const role of ['AuditRole', 'RemediateRole'])
+    for (const role of ['AuditRole', 'DiscoverRole', 'AuditShardRole', 'PublishRole', 'RemediateRole'])
       expect(named(whole, role).ManagedPolicyArns).toEqual(['<NetworkPolicy>', '<TracePolicy>'])
   })
 
@@ -163,10 +171,28 @@ describe('the functions', () => {
 
   it('have logs that expire', () => {
     const logs = ofType(instantiate(packaged.template, { Remediation: 'on', LogRetentionDays: '90' }), 'AWS::Logs::LogGroup')
-    expect(logs.map(({ Properties }) => Properties)).toEqual([
-      { LogGroupName: '/aws/lambda/highwater-prod-audit', RetentionInDays: '90' },
-      { LogGroupName: '/aws/lambda/highwater-prod-remediate', RetentionInDays: '90' },
-    ])
+    expect(logs.map(({ Properties }) => Properties)).toEqual(
+      ['audit', 'discover', 'auditShard', 'publish', 'remediate'].map(name => ({
+        LogGroupName: `/aws/lambda/highwater-prod-${name}`,
+        RetentionInDays: '90',
+      })),
+    )
+  })
+})
+
+describe('the state machine', () => {
+  it('is the one that the tests run, with the functions that it invokes, and a disk for the last of them', () => {
+    const { Definition, DefinitionSubstitutions, RoleArn } = named(stack, 'StateMachine')
+    expect(Definition).toEqual(JSON.parse(readFileSync('src/pipeline/fan-out/state-machine.json', 'utf8')))
+    expect(DefinitionSubstitutions).toEqual(
+      Object.fromEntries(['Discover', 'AuditShard', 'Publish'].map(name => [`${name}Arn`, `<${name}LambdaFunction.Arn>`])),
+    )
+    // CloudFormation takes no null, not even in another language's objects.
+    expect(JSON.stringify(packaged.template.Resources.StateMachine)).not.toContain(':null')
+    const filled = [...JSON.stringify(Definition).matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name)
+    expect([...new Set(filled)].toSorted()).toEqual(Object.keys(DefinitionSubstitutions as object).toSorted())
+    expect(RoleArn).toBe('<StateMachineRole.Arn>')
+    expect(named(stack, 'PublishLambdaFunction').EphemeralStorage).toEqual({ Size: 5120 })
   })
 })
 
@@ -235,11 +261,12 @@ describe('the alarms', () => {
     expect(told).toMatchObject([
       { MetricName: 'ReportsPublished', Period: 3600, EvaluationPeriods: '26', TreatMissingData: 'breaching', Threshold: 1 },
       { MetricName: 'Errors', Dimensions: [{ Name: 'FunctionName', Value: '<AuditLambdaFunction>' }], TreatMissingData: 'notBreaching' },
+      { MetricName: 'ExecutionsFailed', Dimensions: [{ Name: 'StateMachineArn', Value: '<StateMachine>' }] },
       { MetricName: 'Errors', Dimensions: [{ Name: 'FunctionName', Value: '<RemediateLambdaFunction>' }] },
       { MetricName: 'ApproximateNumberOfMessagesVisible', Dimensions: [{ Name: 'QueueName', Value: '<UndeliveredQueue.QueueName>' }] },
     ])
     for (const { AlarmActions } of told) expect(AlarmActions).toEqual([wholeParameters.AlarmTopicArn, '<AlarmTopic>'])
-    expect(ofType(stack, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)).toEqual([[], [], []])
+    expect(ofType(stack, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)).toEqual([[], [], [], []])
   })
 
   it('reach a mailbox by a topic that only alarms of this account may write to', () => {
@@ -258,7 +285,11 @@ describe('the alarms', () => {
 
   it('do not ask for reports that nobody has scheduled', () => {
     const quiet = ofType(instantiate(packaged.template, { ScheduleState: 'DISABLED' }), 'AWS::CloudWatch::Alarm')
-    expect(quiet.map(({ Properties }) => Properties.MetricName)).toEqual(['Errors', 'ApproximateNumberOfMessagesVisible'])
+    expect(quiet.map(({ Properties }) => Properties.MetricName)).toEqual([
+      'Errors',
+      'ExecutionsFailed',
+      'ApproximateNumberOfMessagesVisible',
+    ])
   })
 })
 
@@ -283,7 +314,7 @@ describe('who may do what', () => {
     for (const { Properties } of ofType(whole, 'AWS::IAM::Role')) {
       const trusted = statementsIn(Properties.AssumeRolePolicyDocument)
       expect(trusted).toHaveLength(1)
-      expect(trusted[0]?.Principal).toEqual({ Service: expect.stringMatching(/^(lambda|scheduler)\.amazonaws\.com$/) })
+      expect(trusted[0]?.Principal).toEqual({ Service: expect.stringMatching(/^(lambda|scheduler|states)\.amazonaws\.com$/) })
     }
     const everyone = grantsIn(whole).filter(({ Principal }) => JSON.stringify(Principal ?? '').includes('*'))
     expect(everyone).toEqual([])

@@ -95,6 +95,22 @@ export async function* listNodes(
   }
 }
 
+/** About how many nodes a cluster has, by one small question; 0 where it is not answered. */
+export async function countNodes(
+  endpoint: KubernetesEndpoint,
+  { policy: { pace, timeoutsMs }, signal }: Pick<CollectOptions, 'policy' | 'signal'>,
+): Promise<number> {
+  const kubernetes = new KubernetesClient(endpoint, { pace })
+  try {
+    return await kubernetes.count('/api/v1/nodes', { signal, timeoutMs: timeoutsMs.list, attempts: 1 })
+  } catch {
+    // Whoever reads the cluster meets the same, and tells it.
+    return 0
+  } finally {
+    kubernetes.close()
+  }
+}
+
 /** Some nodes of a cluster, listed before. Never throws for what the world did. */
 export async function* collectNodes(
   cluster: string,
@@ -158,9 +174,7 @@ async function* readAllObjects(
   errors: ReadError[],
 ): AsyncGenerator<ObjectsRecord> {
   const isWhole = asksForWhole(selection)
-  const asked = clusterCollectors.filter(
-    ({ garbage, isOfAws }) => (isWhole || garbage === undefined) && (aws !== null || isOfAws !== true),
-  )
+  const asked = clusterCollectors.filter(({ garbage, isOfAws }) => (isWhole || garbage === undefined) && (aws !== null || isOfAws !== true))
   const objects = { kubernetes, nodesWithPods, aws, signal, timeoutsMs: policy.timeoutsMs }
   const served: RawObject[] = []
   for (const collector of asked)
@@ -215,6 +229,23 @@ async function readNode(
   }
   record.at = new Date().toISOString()
   return record
+}
+
+/** A node that was listed and not asked. @param message why, for people */
+export function unreadNode(
+  cluster: string,
+  node: KubernetesNode,
+  { mode, collectors }: Pick<CollectOptions, 'mode' | 'collectors'>,
+  message: string,
+): NodeRecord {
+  return {
+    kind: 'Node',
+    cluster,
+    at: null,
+    mode,
+    node,
+    errors: collectors.flatMap(({ answers }) => answers.map(what => ({ what, message }))),
+  }
 }
 
 /** A record a page. One without items says that there are none; no record at all, that it is not known. */

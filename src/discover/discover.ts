@@ -7,7 +7,7 @@ import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { eksAuthorization } from '#clients/sts.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { AccountSelection, Policy } from '#model/policy.ts'
-import type { ClusterRecord, RawObject, ReadError } from '#model/record.ts'
+import { type ClusterRecord, isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 import { type Selection, selectsCluster } from '#model/selection.ts'
 import { launchTemplatesOf } from './launch-templates.ts'
 
@@ -26,6 +26,7 @@ export interface AwsPlace {
   region: string
   /** The role that is taken there, which says which account it is; null: one's own. */
   roleArn: string | null
+  externalId: string | null
   credentials: CredentialSource
 }
 
@@ -75,7 +76,8 @@ async function regionsOf(policy: Policy): Promise<Place[]> {
   for (const account of policy.accounts) {
     for (const region of account.regions ?? [await ownRegion()]) {
       const credentials = credentialSource(account.roleArn, account.externalId, region)
-      places.push({ account, region, roleArn: account.roleArn, credentials, eks: new EksApi(region, credentials) })
+      const { roleArn, externalId } = account
+      places.push({ account, region, roleArn, externalId, credentials, eks: new EksApi(region, credentials) })
     }
   }
   return places
@@ -115,7 +117,7 @@ async function describe(place: Place, name: string, isShared: boolean, policy: P
   )
   const nodegroups = names === null ? null : answers.filter(nodegroup => nodegroup !== null)
   const launchTemplates = nodegroups && (await launchTemplatesOf(nodegroups, place, errors, signal))
-  const endpoint = eks === null ? null : endpointOf(eks, name, place, errors)
+  const way = eks === null ? noWay : wayTo(eks, name, place, policy, errors)
   const record: ClusterRecord = {
     kind: 'Cluster',
     cluster: isShared ? `${accountOf(eks) ?? place.account.roleArn}/${place.region}/${name}` : name,
@@ -124,12 +126,38 @@ async function describe(place: Place, name: string, isShared: boolean, policy: P
     launchTemplates,
     errors,
   }
+  return { record, ...way, place }
+}
+
+/**
+ * The way to a cluster that was described before, with credentials of one's own.
+ * @param record as it was told, pruned or not
+ * @param at where it was found
+ */
+export function targetAt(
+  record: ClusterRecord,
+  { region, roleArn, externalId }: Omit<AwsPlace, 'credentials'>,
+  policy: Policy,
+): ClusterTarget {
+  const place = { region, roleArn, externalId, credentials: credentialSource(roleArn, externalId, region) }
+  const { eks } = record
+  // Why there is no way was told when it was described.
+  const way = isRawObject(eks) && typeof eks.name === 'string' ? wayTo(eks, eks.name, place, policy, []) : noWay
+  return { record, ...way, place }
+}
+
+type Way = Required<Pick<ClusterTarget, 'endpoint' | 'kubelet'>>
+const noWay: Way = { endpoint: null, kubelet: null }
+
+/** What keeps it from being read goes into `errors`. */
+function wayTo(eks: RawObject, name: string, place: AwsPlace, policy: Policy, errors: ReadError[]): Way {
+  const endpoint = endpointOf(eks, name, place, errors)
   const kubelet = endpoint === null ? null : kubeletIdentity(policy, endpoint, { ...place, clusterId: clusterIdOf(eks, name) })
-  return { record, endpoint, kubelet, place }
+  return { endpoint, kubelet }
 }
 
 /** Only ACTIVE and UPDATING clusters have an API server that answers. Source: EKS API reference, Cluster.status. */
-function endpointOf(eks: RawObject, name: string, { region, credentials }: Place, errors: ReadError[]): KubernetesEndpoint | null {
+function endpointOf(eks: RawObject, name: string, { region, credentials }: AwsPlace, errors: ReadError[]): KubernetesEndpoint | null {
   const status = String(eks.status)
   if (status !== 'ACTIVE' && status !== 'UPDATING') {
     errors.push({

@@ -7,7 +7,8 @@ const { execFileSync } = require('node:child_process')
 const { join } = require('node:path')
 
 const root = join(__dirname, '..', '..')
-const functions = ['audit', 'remediate']
+/** By the name in serverless.yml, the file of its handler. */
+const functions = { audit: 'audit', auditShard: 'audit-shard', discover: 'discover', publish: 'publish', remediate: 'remediate' }
 /** Of package.json the bundle needs the version, not what the development takes. */
 const onlyVersion = {
   name: 'only-version',
@@ -48,29 +49,35 @@ class Bundle {
     for (const { resource, content } of JSON.parse(printed)) resources[resource].Properties.Content = content
   }
 
-  async build() {
-    // The templates are compiled by a file that only a newer Node can run.
-    execFileSync(process.execPath, [join(root, 'src/cli/require-node.mjs'), join(root, 'templates/precompile.ts')], { stdio: 'inherit' })
-    const { build } = require('esbuild')
-    await build({
-      absWorkingDir: root,
-      entryPoints: Object.fromEntries(functions.map(name => [name, `src/handlers/${name}.ts`])),
-      outdir: join(this.serverless.serviceDir, '.build'),
-      outExtension: { '.js': '.cjs' },
-      bundle: true,
-      minify: true,
-      keepNames: true,
-      sourcemap: 'external',
-      platform: 'node',
-      target: 'node24',
-      format: 'cjs',
-      // The SDK's ES modules first: of those only what is called is taken in. It makes the bundle a third smaller.
-      mainFields: ['module', 'main'],
-      legalComments: 'none',
-      logLevel: 'warning',
-      plugins: [onlyVersion],
-    })
+  build() {
+    return bundleInto(join(this.serverless.serviceDir, '.build'))
   }
 }
 
+/** Each function as one file. */
+async function bundleInto(outdir) {
+  // The templates are compiled by a file that only a newer Node can run.
+  execFileSync(process.execPath, [join(root, 'src/cli/require-node.mjs'), join(root, 'templates/precompile.ts')], { stdio: 'inherit' })
+  const { build } = require('esbuild')
+  await build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(Object.entries(functions).map(([name, file]) => [name, `src/handlers/${file}.ts`])),
+    outdir,
+    outExtension: { '.js': '.cjs' },
+    bundle: true,
+    minify: true,
+    keepNames: true,
+    sourcemap: 'external',
+    platform: 'node',
+    target: 'node24',
+    format: 'cjs',
+    // The SDK's ES modules first: of those only what is called is taken in. It makes the bundle a third smaller.
+    mainFields: ['module', 'main'],
+    legalComments: 'none',
+    logLevel: 'warning',
+    plugins: [onlyVersion],
+  })
+}
+
 module.exports = Bundle
+module.exports.bundleInto = bundleInto

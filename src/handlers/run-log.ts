@@ -15,6 +15,8 @@ export interface RunLog {
   scheduled(): void
   ended(answer: RunAnswer): Promise<void>
   remediated(answer: RemediationAnswer): Promise<void>
+  /** A step of a run whose other steps other functions take. */
+  stepped(message: string, told: object): Promise<void>
   failed(error: unknown): Promise<void>
   /** Lines in CloudWatch's embedded metric format: what stands in the function's log becomes metrics. */
   metrics(lines: string): void
@@ -94,6 +96,9 @@ export function openRunLog(requestId: string): RunLog {
     },
     async remediated(answer) {
       logger.info('remediation answered', { ...answer, ...(await figures(false)) })
+    },
+    async stepped(message, told) {
+      logger.info(message, { ...told, ...(await figures(false)) })
     },
     async failed(error) {
       const reason = error instanceof Error ? error.message : String(error)

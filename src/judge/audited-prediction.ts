@@ -12,6 +12,7 @@ import type {
   ThresholdOrigin,
 } from '#model/prediction.ts'
 import {
+  type AuditedNode,
   type AuditedPrediction,
   type AuditedSettings,
   type FirstVictims,
@@ -25,6 +26,45 @@ import { bounded, nameLength } from './text.ts'
 
 /** For the nodes of one audit. */
 export function openAuditedPredictions(): (subject: NodeSubject, prediction: NodePrediction) => AuditedPrediction {
+  const share = openShared()
+  return (subject, { filesystems, imageGC, eviction }) =>
+    share({
+      filesystems,
+      imageGC: imageGC && withoutImages(imageGC),
+      eviction: eviction && {
+        signals: eviction.signals,
+        thresholds: eviction.thresholds,
+        lost: eviction.lost,
+        error: eviction.error,
+        firstVictims: firstVictims(eviction),
+      },
+      settings: settingsOf(subject),
+    })
+}
+
+/** For nodes of several audits, read back: what is equal in them is kept once again. */
+export function shareEqualParts(): (node: AuditedNode) => AuditedNode {
+  const share = openShared()
+  const texts = new Map<string, string>()
+  return node => {
+    shareTexts(node.prediction, texts)
+    shareTexts(node.identity.group, texts)
+    return { ...node, prediction: share(node.prediction) }
+  }
+}
+
+/** Parsed JSON has a string of its own for each value: signals, times and names of DaemonSets stand in it thousands of times. */
+function shareTexts(value: object, texts: Map<string, string>): void {
+  for (const [key, part] of Object.entries(value)) {
+    if (typeof part === 'string') {
+      const known = texts.get(part)
+      if (known === undefined) texts.set(part, part)
+      else (value as Record<string, unknown>)[key] = known
+    } else if (typeof part === 'object' && part !== null) shareTexts(part, texts)
+  }
+}
+
+function openShared(): (prediction: AuditedPrediction) => AuditedPrediction {
   const kept = new Map<string, unknown>()
   // Equal JSON is an equal value: all of these are plain data, made with their keys in one order.
   const once = <Value>(value: Value): Value => {
@@ -33,20 +73,16 @@ export function openAuditedPredictions(): (subject: NodeSubject, prediction: Nod
     if (known === undefined) kept.set(key, value)
     return (known as Value | undefined) ?? value
   }
-  return (subject, { filesystems, imageGC, eviction }) => {
-    return {
-      filesystems,
-      imageGC: imageGC && withoutImages(imageGC),
-      eviction: eviction && {
-        signals: eviction.signals,
-        thresholds: eviction.thresholds.map(threshold => (threshold.origin ? { ...threshold, origin: once(threshold.origin) } : threshold)),
-        lost: once(eviction.lost),
-        error: eviction.error,
-        firstVictims: firstVictims(eviction),
-      },
-      settings: once(settingsOf(subject)),
-    }
-  }
+  return ({ filesystems, imageGC, eviction, settings }) => ({
+    filesystems,
+    imageGC,
+    eviction: eviction && {
+      ...eviction,
+      thresholds: eviction.thresholds.map(threshold => (threshold.origin ? { ...threshold, origin: once(threshold.origin) } : threshold)),
+      lost: once(eviction.lost),
+    },
+    settings: once(settings),
+  })
 }
 
 const namedVictims = 3

@@ -8,6 +8,7 @@ import { kubernetesApi } from './apis/kubernetes.ts'
 import { s3Api } from './apis/s3.ts'
 import type { Mail } from './apis/sesv2/mailbox.ts'
 import { sesApi } from './apis/sesv2.ts'
+import { type LabExecution, sfnApi } from './apis/sfn.ts'
 import { type Notice, snsApi } from './apis/sns.ts'
 import type { LabDocument } from './apis/ssm/state.ts'
 import { ssmApi } from './apis/ssm.ts'
@@ -58,6 +59,8 @@ export interface Lab {
   mails(): readonly Mail[]
   /** What SNS took, likewise. */
   notices(): readonly Notice[]
+  /** What Step Functions was told to run, likewise. */
+  executions(): readonly LabExecution[]
   /** Every command that SSM took, oldest first. */
   commands(): SentCommand[]
   /** An instance's machine; null: nothing has run on it yet. */
@@ -78,7 +81,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
   const world = createWorld([scenarios].flat(), { ...options, region, at })
   const tally = createTally()
   const key = createKey(world, staticPrincipal)
-  const [eks, ec2, sts, cloudwatch, s3, ses, sns, ssm, ...apiServers] = await Promise.all([
+  const [eks, ec2, sts, cloudwatch, s3, ses, sns, sfn, ssm, ...apiServers] = await Promise.all([
     serve(eksApi(world), tally),
     serve(ec2Api(world), tally),
     serve(stsApi(world), tally),
@@ -86,6 +89,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     world.s3.scenario.down ? null : serve(s3Api(world), tally),
     world.ses.scenario.down ? null : serve(sesApi(world), tally),
     world.sns.scenario.down ? null : serve(snsApi(world), tally),
+    serve(sfnApi(world), tally),
     world.ssm.scenario.down ? null : serve(ssmApi(world), tally),
     ...[...world.clusters.values()].map(cluster => standUp(cluster, world, tally)),
   ])
@@ -98,6 +102,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       AWS_ENDPOINT_URL_S3: endpoint(s3),
       AWS_ENDPOINT_URL_SESV2: endpoint(ses),
       AWS_ENDPOINT_URL_SNS: endpoint(sns),
+      AWS_ENDPOINT_URL_SFN: endpoint(sfn),
       AWS_ENDPOINT_URL_SSM: endpoint(ssm),
       AWS_ACCESS_KEY_ID: key.accessKeyId,
       AWS_SECRET_ACCESS_KEY: key.secretAccessKey,
@@ -109,6 +114,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     requests: tally.requests,
     mails: world.ses.mailbox.mails,
     notices: () => world.sns.notices,
+    executions: () => world.sfn.executions,
     commands: () =>
       [...world.ssm.commands.values()].map(({ document, invocations, parameters }) => ({
         document,
@@ -139,7 +145,7 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
       cluster.shownAuthorityPem = shownPems[shown].join('')
     },
     async close() {
-      await Promise.all([eks, ec2, sts, cloudwatch, s3, ses, sns, ssm, ...apiServers].map(server => server?.close()))
+      await Promise.all([eks, ec2, sts, cloudwatch, s3, ses, sns, sfn, ssm, ...apiServers].map(server => server?.close()))
       await world.machines.close()
     },
   }

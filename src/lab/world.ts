@@ -5,12 +5,21 @@ import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { usualGarbageKinds } from '#model/policy.ts'
 import { createS3, type WorldS3 } from './apis/s3/state.ts'
 import { createSes, type WorldSes } from './apis/sesv2/state.ts'
+import type { LabExecution } from './apis/sfn.ts'
 import type { Notice } from './apis/sns.ts'
 import { createSsm, type LabDocument, type WorldSsm } from './apis/ssm/state.ts'
 import { type CertificateAuthority, createAuthority } from './certificates.ts'
 import { createMachines, type Machines } from './machines/machines.ts'
 import { asTheyAre } from './nodes/as-they-are.ts'
-import type { AlarmScenario, ClusterScenario, LaunchTemplateScenario, RoleScenario, Scenario, SnsScenario } from './scenarios/scenario.ts'
+import type {
+  AlarmScenario,
+  ClusterScenario,
+  LaunchTemplateScenario,
+  RoleScenario,
+  Scenario,
+  SfnScenario,
+  SnsScenario,
+} from './scenarios/scenario.ts'
 
 export const labAccount = '111122223333'
 
@@ -84,6 +93,7 @@ export interface World {
   s3: WorldS3
   ses: WorldSes
   sns: { scenario: SnsScenario; notices: Notice[] }
+  sfn: SfnScenario & { executions: LabExecution[] }
   ssm: WorldSsm
   cloudwatch: { alarms: readonly AlarmScenario[]; denied: boolean }
   /** The nodes' own, for whatever runs on them. */
@@ -142,6 +152,7 @@ export function createWorld(scenarios: readonly Scenario[], { region, at, storeF
       scenario: Object.assign({ topics: ['reports'], denied: false, kmsDenied: false, down: false }, ...scenarios.map(({ sns }) => sns)),
       notices: [],
     },
+    sfn: Object.assign({ stateMachines: ['highwater'], denied: false, executions: [] }, ...scenarios.map(({ sfn }) => sfn)),
     cloudwatch: {
       alarms: scenarios.flatMap(scenario => scenario.alarms ?? []),
       denied: scenarios.some(scenario => scenario.alarmsDenied),

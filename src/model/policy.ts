@@ -243,9 +243,22 @@ export interface Policy {
     /** Upper bound of requests a second to the SSM of one account and region: its limits are the account's, and others need them, too. */
     ssmRequestsPerSecond: number
   }
+  fanOut: FanOutPolicy
   remediation: RemediationPolicy
   /** How long one answer may take, by what is asked; `inspect`: until a node that SSM was asked to inspect has done so. */
   timeoutsMs: { list: number; configz: number; summary: number; inspect: number }
+}
+
+/** When the service reads a fleet by many functions, where its stack has the state machine for it, and how. */
+export interface FanOutPolicy {
+  /** More nodes than these; null: however many there are. */
+  aboveNodes: number | null
+  /** Or several accounts and regions. */
+  acrossPlaces: boolean
+  /** What one function reads. */
+  nodesPerShard: number
+  /** Clusters read at once; of each cluster one shard after the other, so that its API server's pace holds. */
+  clustersAtOnce: number
 }
 
 /** `name@host`; no display name. */
@@ -292,6 +305,7 @@ export const defaultPolicy: Policy = {
   severities: {},
   waivers: [],
   pace: { requestsPerSecond: 50, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 5 },
+  fanOut: { aboveNodes: 2000, acrossPlaces: true, nodesPerShard: 250, clustersAtOnce: 20 },
   remediation: {
     wavePercents: [5, 20],
     deletions: {},

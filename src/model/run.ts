@@ -30,18 +30,26 @@ export interface Settings {
   webhookUrl: string | null
   /** A site that serves the bucket and prefix to readers, `https://reports.example.com`, to which keys are appended; null: the report is attached. */
   reportBaseUrl: string | null
+  /** Step Functions state machine that large fleets are handed to; null: one function reads all. */
+  stateMachineArn: string | null
 }
 
 /** The function's answer. */
 export interface RunAnswer {
   runId: string
-  /** `published-before`: an earlier delivery of the same tick has done everything; nothing was read or sent again. */
-  state: 'published' | 'published-before' | 'dry-run'
+  /**
+   * `published-before`: an earlier delivery of the same tick has done everything; nothing was read or sent again. `fanned-out`: the state machine goes on
+   * with it; nothing was read yet.
+   */
+  state: 'published' | 'published-before' | 'dry-run' | 'fanned-out'
   findings: Partial<Record<Severity, number>>
   clusters: { name: string; grade: Grade | null; coverage: Coverage }[]
   notAudited: number
   deliveries: Delivery[]
 }
+
+/** Whether the schedule began it: a run on demand has more in its name. */
+export const isTickRun = (runId: string): boolean => /^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z$/.test(runId)
 
 /** `2026-11-21T05-00-00Z`: the same for every delivery of one tick. @param time RFC 3339 */
 export const runIdOf = (time: string) =>

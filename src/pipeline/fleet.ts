@@ -42,17 +42,27 @@ export interface LiveOptions {
   objects?: keyof typeof objectCollectors
   /** Absent: all that the mode reads. */
   depth?: ReadDepth
+  /** Clusters that were found already. */
+  targets?: readonly ClusterTarget[]
 }
 
 export type { ClusterTarget, NamedEndpoint, ReadDepth }
 
 /** Every selected EKS cluster. @throws OperatorError when there is nothing to audit. */
 export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotRecord> {
-  requireKubeletIdentity(options.policy)
-  const region = options.policy.accounts[0]?.regions?.[0] ?? (await sdkRegion())
-  yield header(region === null ? null : await ownAccount(region, options.signal), region)
-  yield* readAll(untilAborted(discover(options.policy, options.selection, options.signal), options.signal), options)
+  yield await liveHeader(options)
+  yield* readAll(options.targets ?? foundTargets(options), options)
 }
+
+/** How a live fleet begins. @throws OperatorError when it is not to be read as the policy stands */
+export async function liveHeader({ policy, signal }: Pick<LiveOptions, 'policy' | 'signal'>): Promise<SnapshotHeader> {
+  requireKubeletIdentity(policy)
+  const region = policy.accounts[0]?.regions?.[0] ?? (await sdkRegion())
+  return header(region === null ? null : await ownAccount(region, signal), region)
+}
+
+/** As eksTargets, as far as the time reaches. @throws OperatorError as liveFleet */
+export const foundTargets = (options: LiveOptions): AsyncGenerator<ClusterTarget> => untilAborted(eksTargets(options), options.signal)
 
 /** Clusters outside EKS, or reached as kubectl does. */
 export async function* kubeconfigFleet(endpoints: NamedEndpoint[], options: LiveOptions): AsyncGenerator<SnapshotRecord> {
@@ -109,13 +119,14 @@ const isSelectedNode = (record: NodeRecord, selection: Selection) =>
 /** Of clusters that no account lists: the caller's own account, and the region that was given. */
 async function ownPlace({ accounts }: Policy): Promise<AwsPlace | null> {
   const region = accounts[0]?.regions?.[0] ?? (await sdkRegion())
-  return region === null ? null : { region, roleArn: null, credentials: credentialSource(null, null, region) }
+  return region === null ? null : { region, roleArn: null, externalId: null, credentials: credentialSource(null, null, region) }
 }
 
 async function* readAll(
   targets: AsyncIterable<ClusterTarget> | Iterable<ClusterTarget>,
-  { policy, selection, signal, onNodes, objects, depth }: LiveOptions,
+  options: LiveOptions,
 ): AsyncGenerator<SnapshotRecord> {
+  const { policy, signal } = options
   // One for all clusters of an account and region: the limits of SSM are theirs together.
   const inspectors = new Map<AwsPlace, Inspector>()
   const inspectorOf = (place: AwsPlace): Inspector => {
@@ -124,28 +135,34 @@ async function* readAll(
     return inspector
   }
   async function* streams(): AsyncGenerator<AsyncIterable<SnapshotRecord>> {
-    for await (const { record, endpoint, place, kubelet } of targets) {
-      const mode = readModeOf(policy, record.cluster)
-      const inspector = depth === undefined && place !== null && promisedSources[mode].includes('host') ? inspectorOf(place) : null
-      yield collect(record, endpoint, {
-        mode,
-        collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors[depth],
-        clusterCollectors: objectCollectors[objects ?? 'all'](policy),
-        furtherCollectors: served => sweepCollectorsOf(policy, served),
-        inspector,
-        aws: place && clusterInAws(record, place),
-        kubelet: kubelet ?? null,
-        policy,
-        selection,
-        signal,
-        onNodes,
-      })
-    }
+    for await (const target of targets) yield collect(target.record, target.endpoint, collectOptionsOf(target, options, inspectorOf))
   }
   try {
     yield* merge(streams(), policy.pace.clusters)
   } finally {
     for (const inspector of inspectors.values()) inspector.close()
+  }
+}
+
+/** What reading a cluster takes. @param inspectorOf asked only where its nodes are read by SSM */
+export function collectOptionsOf(
+  { record, place, kubelet }: ClusterTarget,
+  { policy, selection, signal, onNodes, objects, depth }: LiveOptions,
+  inspectorOf: (place: AwsPlace) => Inspector,
+): CollectOptions {
+  const mode = readModeOf(policy, record.cluster)
+  return {
+    mode,
+    collectors: depth === undefined ? collectorsOf[mode] : shallowCollectors[depth],
+    clusterCollectors: objectCollectors[objects ?? 'all'](policy),
+    furtherCollectors: served => sweepCollectorsOf(policy, served),
+    inspector: depth === undefined && place !== null && promisedSources[mode].includes('host') ? inspectorOf(place) : null,
+    aws: place && clusterInAws(record, place),
+    kubelet: kubelet ?? null,
+    policy,
+    selection,
+    signal,
+    onNodes,
   }
 }
 

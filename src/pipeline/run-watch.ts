@@ -7,7 +7,7 @@ import type { RunAnswer } from '#model/run.ts'
 /** The parts of an audit, in their order. */
 export type AuditStage = 'read' | 'judge' | 'compare' | 'plan' | 'render' | 'publish'
 /** And what stands before it, and the actions of the function `remediate`. */
-export type Stage = AuditStage | 'prepare' | RemediationRequest['action']
+export type Stage = AuditStage | 'prepare' | 'discover' | 'reduce' | RemediationRequest['action']
 
 /** What of an audit is counted. */
 export type Audited = Pick<RunAnswer, 'findings' | 'clusters' | 'notAudited'>

@@ -1,9 +1,10 @@
 /** What the functions of the service have in common: their time, and their place in the bucket. */
+import { rm } from 'node:fs/promises'
 import { s3Store } from '#clients/s3.ts'
 import type { Store } from '#clients/store.ts'
 import { givingUp } from '#clients/store-giving-up.ts'
 import { notReached } from '#model/not-reached.ts'
-import type { Policy } from '#model/policy.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
 import type { RunWatch } from './run-watch.ts'
 
@@ -45,4 +46,55 @@ export function timeLimit(durationMs: number): { signal: AbortSignal; end: () =>
     durationMs,
   )
   return { signal: controller.signal, end: () => clearTimeout(timer) }
+}
+
+/** Until when each part of a run may take: each leaves time for what has to come after it. */
+export interface RunLimits {
+  reading: AbortSignal
+  planning: AbortSignal
+  /** The very last moment at which something may still be under way. */
+  end: AbortSignal
+  remainingMs: number
+}
+
+/** Kept free at the end for judging, rendering and publishing. */
+const publishingShare = 0.2
+/** A plan takes what reading has left, and no more than this of the time for publishing. */
+const planningShare = 0.9
+const endShare = 0.95
+
+/** Runs within the function's time; its folder is gone afterwards. */
+export async function withinLimits<T>(runtime: ServiceRuntime, run: (limits: RunLimits) => Promise<T>): Promise<T> {
+  const remainingMs = remainingOf(runtime)
+  const reading = timeLimit(remainingMs * (1 - publishingShare))
+  const planning = timeLimit(remainingMs * planningShare)
+  const end = timeLimit(remainingMs * endShare)
+  try {
+    return await run({ reading: reading.signal, planning: planning.signal, end: end.signal, remainingMs })
+  } finally {
+    for (const limit of [reading, planning, end]) limit.end()
+    await rm(runtime.folder, { recursive: true, force: true })
+  }
+}
+
+export interface FoundPolicy {
+  policy: Policy
+  /** As it is written; null: the defaults are in force. */
+  text: string | null
+  mistakes: string[]
+}
+
+/** One that is broken or cannot be read costs the waivers, not the report: an audit by the defaults that says so is better than silence. */
+export async function policyOf(store: Store | null, { parsePolicy }: ServiceRuntime): Promise<FoundPolicy> {
+  if (store === null) return { policy: defaultPolicy, text: null, mistakes: [] }
+  try {
+    const found = await store.read(policyKey)
+    if (found === null) return { policy: defaultPolicy, text: null, mistakes: [] }
+    const text = found.body.toString('utf8')
+    return { policy: parsePolicy(text, `${store.location}/${policyKey}`), text, mistakes: [] }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    const mistakes = [`the policy ${store.location}/${policyKey} is not in force, the defaults are: ${reason}`]
+    return { policy: defaultPolicy, text: null, mistakes }
+  }
 }

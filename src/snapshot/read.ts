@@ -9,10 +9,15 @@ import { isRawObject, type MalformedLine, type SnapshotRecord, snapshotSchema } 
 /** A record of 250 pods is about 1 MB: more than this is no record. */
 const maxLineLength = 64 * 1024 * 1024
 
+export interface ReadOptions {
+  /** It is a part of a snapshot, that need not begin as one. */
+  isPart?: boolean
+}
+
 /** @throws OperatorError when the file cannot be opened, or is of a schema that this version does not know. */
-export async function* readSnapshot(path: string): AsyncGenerator<SnapshotRecord | MalformedLine> {
+export async function* readSnapshot(path: string, { isPart = false }: ReadOptions = {}): AsyncGenerator<SnapshotRecord | MalformedLine> {
   let line = 0
-  let hasHeader = false
+  let hasHeader = isPart
   for await (const { text, isCut } of lines(path)) {
     line += 1
     if (isCut) {
@@ -37,7 +42,7 @@ export async function* readSnapshot(path: string): AsyncGenerator<SnapshotRecord
     }
     yield record
   }
-  if (line === 0) throw new OperatorError(`${path} is empty`)
+  if (line === 0 && !isPart) throw new OperatorError(`${path} is empty`)
 }
 
 interface Line {

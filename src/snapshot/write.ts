@@ -7,19 +7,24 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import type { SnapshotRecord } from '#model/record.ts'
 
-export interface SnapshotWriter {
+export interface LineWriter<Line> {
   /** Where the complete file will lie. */
   readonly path: string
   /** Waits when the disk is slower than the fleet. */
-  write(record: SnapshotRecord): Promise<void>
+  write(line: Line): Promise<void>
   /** Completes the file. @throws the file system's error. */
   close(): Promise<void>
   /** Leaves nothing behind. */
   discard(): Promise<void>
 }
 
+export type SnapshotWriter = LineWriter<SnapshotRecord>
+
 /** @throws the file system's error, on the first write or on close. */
-export function openSnapshot(path: string): SnapshotWriter {
+export const openSnapshot = (path: string): SnapshotWriter => openLines(path)
+
+/** JSON, one a line, written as a snapshot is. @throws as openSnapshot */
+export function openLines<Line extends object>(path: string): LineWriter<Line> {
   // A name of its own: another audit may be writing into the same folder.
   const partial = `${path}.${randomUUID()}.partial`
   const input = new PassThrough()
@@ -31,9 +36,9 @@ export function openSnapshot(path: string): SnapshotWriter {
   })
   return {
     path,
-    async write(record) {
+    async write(line) {
       if (failure !== null) throw failure
-      if (!input.write(`${JSON.stringify(record)}\n`)) await Promise.race([new Promise(resolve => input.once('drain', resolve)), done])
+      if (!input.write(`${JSON.stringify(line)}\n`)) await Promise.race([new Promise(resolve => input.once('drain', resolve)), done])
     },
     async close() {
       input.end()

@@ -7,6 +7,7 @@ import { arch, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
 import type { Row } from './measure.ts'
 import { clusterGcPart } from './parts/cluster-gc.ts'
+import { fanOutPart } from './parts/fan-out.ts'
 import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
 import { servicePart } from './parts/service.ts'
@@ -18,7 +19,7 @@ export interface Part {
   run(nodes: number, say: (line: string) => void): Promise<Row[]>
 }
 
-const parts: readonly Part[] = [clusterGcPart, replayPart, reportPart, servicePart]
+const parts: readonly Part[] = [clusterGcPart, fanOutPart, replayPart, reportPart, servicePart]
 
 /** @returns the exit code */
 async function main(args: string[]): Promise<number> {

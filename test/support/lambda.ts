@@ -2,7 +2,10 @@
 import { randomUUID } from 'node:crypto'
 import { vi } from 'vitest'
 import { handler } from '#handlers/audit.ts'
+import { handler as auditShardHandler } from '#handlers/audit-shard.ts'
+import { handler as discoverHandler } from '#handlers/discover.ts'
 import type { LambdaContext } from '#handlers/lambda.ts'
+import { handler as publishHandler } from '#handlers/publish.ts'
 import { handler as remediateHandler } from '#handlers/remediate.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
@@ -78,4 +81,11 @@ interface Embedded extends Record<string, unknown> {
 const isEmbedded = (object: Record<string, unknown>): object is Embedded => '_aws' in object
 
 export const invoke: Invoke<RunAnswer> = invoking(handler)
+/** The functions of a fan-out, as the state machine names them. They run at the same time, so their environment is the process's. */
+export const fanOutHandlers: Readonly<Record<string, (event: unknown) => Promise<unknown>>> = {
+  Discover: event => discoverHandler(event, lambdaContext()),
+  AuditShard: event => auditShardHandler(event, lambdaContext()),
+  Publish: event => publishHandler(event, lambdaContext()),
+}
+
 export const invokeRemediate: Invoke<RemediationAnswer> = invoking(remediateHandler)

@@ -37,6 +37,7 @@ export const wholeParameters = {
   InspectOutputBucket: 'answers',
   InspectOutputPrefix: 'nodes/',
   KubeletRole: 'highwater-kubelet',
+  FanOut: 'on',
   Remediation: 'on',
   AlarmEmail: 'ops@example.com',
   AlarmTopicArn: 'arn:aws:sns:eu-west-1:111122223333:alarms',

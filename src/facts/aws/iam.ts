@@ -1,6 +1,6 @@
 /**
  * IAM policies as narrow as AWS allows: to which types of resources each action can be limited, and the statements that do so.
- * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, SNS, SQS, CloudWatch, CloudWatch Logs, STS, KMS, Lambda, X-Ray.
+ * Source: Service Authorization Reference, tables of actions and resource types of Amazon EKS, EC2, Systems Manager, S3, SES v2, SNS, SQS, Step Functions, CloudWatch, CloudWatch Logs, STS, KMS, Lambda, X-Ray.
  */
 import { applyDocumentHashes } from './apply-documents.ts'
 import { inspectDocumentHashes } from './inspect-documents.ts'
@@ -11,6 +11,7 @@ export type ResourceType =
   | 'bucket'
   | 'cluster'
   | 'document'
+  | 'execution'
   | 'function'
   | 'identity'
   | 'instance'
@@ -23,6 +24,7 @@ export type ResourceType =
   | 'queue'
   | 'role'
   | 'security-group'
+  | 'state-machine'
   | 'subnet'
   | 'topic'
 
@@ -60,6 +62,9 @@ const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   'ssm:GetCommandInvocation': [],
   'ssm:ListCommandInvocations': [],
   'ssm:SendCommand': ['document', 'instance', 'managed-instance'],
+  'states:DescribeExecution': ['execution'],
+  'states:StartExecution': ['state-machine'],
+  'states:StopExecution': ['execution'],
   'sts:AssumeRole': ['role'],
   'xray:PutTelemetryRecords': [],
   'xray:PutTraceSegments': [],

@@ -16,5 +16,17 @@ export const tracePermissions = ['xray:PutTraceSegments', 'xray:PutTelemetryReco
 /** A schedule: it invokes, and keeps what it could not hand over. Source: EventBridge Scheduler user guide, execution role and dead-letter queue. */
 export const schedulePermissions = ['lambda:InvokeFunction', 'sqs:SendMessage']
 
+/**
+ * A state machine with a distributed map: it invokes, reads its items, and starts itself for each of them. Source: Step Functions developer guide, IAM policies
+ * for using Distributed Map states.
+ */
+export const stateMachinePermissions = [
+  'lambda:InvokeFunction',
+  's3:GetObject',
+  'states:StartExecution',
+  'states:DescribeExecution',
+  'states:StopExecution',
+]
+
 /** Lambda, for a function's own log. Source: Lambda developer guide, sending function logs to CloudWatch Logs. */
 export const logPermissions = ['logs:CreateLogStream', 'logs:PutLogEvents']

@@ -31,6 +31,7 @@ export interface Scenario {
   ssm?: Partial<SsmScenario>
   ses?: Partial<SesScenario>
   sns?: Partial<SnsScenario>
+  sfn?: Partial<SfnScenario>
   expect(): Expectation
 }
 
@@ -116,6 +117,14 @@ export interface SnsScenario {
   kmsDenied: boolean
   /** Nothing listens at SNS's address. */
   down: boolean
+}
+
+/** Step Functions of the lab, and how it fails. */
+export interface SfnScenario {
+  /** Names of state machines that are there. Default: `highwater`. */
+  stateMachines: readonly string[]
+  /** No principal may call states:StartExecution. */
+  denied: boolean
 }
 
 /** Rules that an expectation may name. */

@@ -29,7 +29,7 @@ const readsPerRun = 20
 /** The run's own, findings by severity, and the one that says that a report came. */
 export const metricsOfRun = 7 + severities.length + 1
 /** Those of the stack. */
-export const stackAlarms = 3
+export const stackAlarms = 4
 const zonesOfEndpoints = 2
 
 export function estimateCost(question: CostQuestion, policy: Pick<Policy, 'pace'>): CostEstimate {

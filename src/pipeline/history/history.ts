@@ -124,7 +124,8 @@ interface ComparedRun {
   runId: string
   day: string
   forgetBefore: string
-  clusters: { cluster: string; point: TrendPoint; facts: NodeFacts[] }[]
+  /** Facts are made when they are written: of a large fleet all of them together would be much. */
+  clusters: { cluster: string; point: TrendPoint; facts: () => NodeFacts[] }[]
 }
 
 function clustersOf({ document, nodes }: AuditedRun, fills: (FillSeries | null)[], day: string, runId: string): ComparedRun['clusters'] {
@@ -139,9 +140,10 @@ function clustersOf({ document, nodes }: AuditedRun, fills: (FillSeries | null)[
     return {
       cluster: cluster.name,
       point: trendPoint({ cluster, findings, nodes: members }, day, runId),
-      facts: members.map(({ audited, met: named, fill }) =>
-        nodeFacts(audited, named, rules.get(nodeKey(named.cluster, named.name)) ?? [], runId, fill),
-      ),
+      facts: () =>
+        members.map(({ audited, met: named, fill }) =>
+          nodeFacts(audited, named, rules.get(nodeKey(named.cluster, named.name)) ?? [], runId, fill),
+        ),
     }
   })
 }
@@ -150,7 +152,8 @@ function clustersOf({ document, nodes }: AuditedRun, fills: (FillSeries | null)[
 async function recordClusters(store: Store, { clusters, day, forgetBefore }: ComparedRun): Promise<void> {
   await pMap(
     clusters,
-    async ({ cluster, point, facts }) => {
+    async ({ cluster, point, facts: make }) => {
+      const facts = make()
       await Promise.all([
         facts.length > 0 && update(store, nodesKey(cluster, day), text => dayText(text, facts)),
         update(store, trendsKey(cluster), text => trendText(text, cluster, point, forgetBefore)),

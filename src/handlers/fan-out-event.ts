@@ -1,0 +1,42 @@
+/** What invokes the functions of a fan-out: the state machine, or a person who goes on by hand. All mistakes of an event are named at once. */
+import * as z from 'zod'
+import { OperatorError } from '#model/operator-error.ts'
+import { mistakesIn } from './event-parts.ts'
+
+const run = z
+  .string()
+  .check(
+    z.regex(/^\d{4}-\d{2}-\d{2}T\d{2}-\d{2}-\d{2}Z(-[\w-]{1,59})?$/, "a run's id, like 2026-11-21T05-00-00Z: its folder in the bucket"),
+  )
+const number = z.int().check(z.gte(0))
+const failure = z.object({ Error: z._default(z.string(), ''), Cause: z._default(z.string(), '') })
+
+const ofRun = z.strictObject({ run })
+const ofShard = z.discriminatedUnion(
+  'step',
+  [
+    z.strictObject({ step: z.literal('read'), run, cluster: number, shard: number }),
+    z.strictObject({ step: z.literal('judge'), run, cluster: number }),
+    z.strictObject({ step: z.literal('lost'), run, cluster: number, shard: z._default(z.nullable(number), null), failure }),
+  ],
+  { error: 'step is one of read, judge, lost' },
+)
+
+export type ShardEvent = z.infer<typeof ofShard>
+
+/** @throws OperatorError naming every mistake and what would be right */
+export const parseRunEvent = (event: unknown): { run: string } => parsed(ofRun, event, '{"run":RUN}, as in events/discover.json')
+
+/** @throws OperatorError likewise */
+export const parseShardEvent = (event: unknown): ShardEvent =>
+  parsed(
+    ofShard,
+    event,
+    '{"step":"read","run":RUN,"cluster":0,"shard":0} or {"step":"judge","run":RUN,"cluster":0}, as in events/audit-shard.json',
+  )
+
+function parsed<Parsed>(form: z.ZodType<Parsed>, event: unknown, wanted: string): Parsed {
+  const result = form.safeParse(event ?? {})
+  if (!result.success) throw new OperatorError(`This event is not one of a fan-out. ${mistakesIn(result.error.issues)}. Send ${wanted}`)
+  return result.data
+}

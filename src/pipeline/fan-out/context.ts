@@ -1,0 +1,88 @@
+/** What each function of a fan-out finds itself in. */
+import { mkdir } from 'node:fs/promises'
+import { sdkRegion } from '#clients/eks.ts'
+import type { Store } from '#clients/store.ts'
+import type { CollectOptions } from '#collect/collect.ts'
+import { Inspector } from '#collect/inspect/inspector.ts'
+import { type ClusterTarget, targetAt } from '#discover/discover.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import { defaultPolicy, type Policy } from '#model/policy.ts'
+import type { ClusterRecord } from '#model/record.ts'
+import type { Settings } from '#model/run.ts'
+import { collectOptionsOf } from '#pipeline/fleet.ts'
+import { policyKey, type RunLimits, type ServiceRuntime, storeOf, withinLimits } from '#pipeline/service-runtime.ts'
+import { type ClusterWork, type FanOutRun, keys, readJson, readRecords } from './files.ts'
+
+export interface FanOutContext {
+  runId: string
+  settings: Settings
+  region: string
+  store: Store
+  runtime: ServiceRuntime
+  limits: RunLimits
+}
+
+/** @throws OperatorError when the function has no bucket, without which there is no fan-out */
+export const inFanOut = <T>(
+  runId: string,
+  settings: Settings,
+  runtime: ServiceRuntime,
+  step: (context: FanOutContext) => Promise<T>,
+): Promise<T> =>
+  withinLimits(runtime, async limits => {
+    runtime.watch.began(runId)
+    const region = await sdkRegion()
+    const store = region === null ? null : storeOf(settings, region, limits.remainingMs, limits.end)
+    if (region === null || store === null)
+      throw new OperatorError('Many functions read a fleet together by way of a bucket: set AWS_REGION and HIGHWATER_BUCKET')
+    await mkdir(runtime.folder, { recursive: true })
+    return step({ runId, settings, region, store, runtime, limits })
+  })
+
+/** @throws OperatorError when nobody has discovered anything for it */
+export async function runOf({ runId, store }: FanOutContext): Promise<FanOutRun> {
+  const run = await readJson<FanOutRun>(store, keys.run(runId))
+  if (run === null)
+    throw new OperatorError(`Run ${runId} has no ${store.location}/${keys.run(runId)}: the function discover writes it, and comes first`)
+  return run
+}
+
+/** @throws OperatorError when there is no such cluster in the run */
+export function workOf(run: FanOutRun, cluster: number): ClusterWork {
+  const work = run.clusters[cluster]
+  if (work === undefined)
+    throw new OperatorError(`Run ${run.runId} has ${run.clusters.length} clusters, counted from 0: there is no ${cluster}`)
+  return work
+}
+
+/** That which was in force when the run began. */
+export const runPolicy = ({ policy }: FanOutRun, { runtime, store }: FanOutContext): Policy =>
+  policy === null ? defaultPolicy : runtime.parsePolicy(policy, `${store.location}/${policyKey}`)
+
+/** A cluster as it was described, and how it is read. */
+export interface OpenCluster {
+  record: ClusterRecord
+  endpoint: ClusterTarget['endpoint']
+  options: CollectOptions
+  close(): void
+}
+
+export async function openCluster(run: FanOutRun, cluster: number, context: FanOutContext): Promise<OpenCluster> {
+  const { store, runId, runtime, limits } = context
+  const { at, ssmRequestsPerSecond } = workOf(run, cluster)
+  const whole = runPolicy(run, context)
+  const policy = { ...whole, pace: { ...whole.pace, ssmRequestsPerSecond } }
+  const record = await clusterRecord(store, keys.cluster(runId, cluster), runtime.folder)
+  const target = at === null ? { record, endpoint: null, place: null } : targetAt(record, at, policy)
+  let inspector: Inspector | null = null
+  const options = collectOptionsOf(target, { policy, selection: run.request.selection, signal: limits.reading }, place => {
+    inspector = new Inspector(place, policy, limits.reading)
+    return inspector
+  })
+  return { record, endpoint: target.endpoint, options, close: () => inspector?.close() }
+}
+
+async function clusterRecord(store: Store, key: string, folder: string): Promise<ClusterRecord> {
+  for await (const record of readRecords(store, key, folder)) if (record.kind === 'Cluster') return record
+  throw new Error(`${store.location}/${key} is not there: the function discover writes it`)
+}

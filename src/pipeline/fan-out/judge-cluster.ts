@@ -1,0 +1,98 @@
+/** The last of a cluster in a fan-out: its own lists are read, once and after its nodes, and all of it is judged, by the same code as a whole fleet. */
+import { join } from 'node:path'
+import { asksForObjects, collectObjects } from '#collect/collect.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { ReadError, SnapshotRecord } from '#model/record.ts'
+import { type Judged, judgeRecords } from '#pipeline/judge-records.ts'
+import { rules } from '#pipeline/shelves.ts'
+import { prune } from '#snapshot/prune.ts'
+import { type FanOutContext, type OpenCluster, openCluster, runOf, runPolicy, workOf } from './context.ts'
+import { type FanOutRun, isThere, keys, openRecords, readRecords } from './files.ts'
+import { writeJudged } from './judged-files.ts'
+import { lostNodes, whyLost } from './lost.ts'
+
+/** Done before, it does nothing. @throws Error when it could not be kept what was judged */
+export async function judgeCluster(cluster: number, context: FanOutContext): Promise<void> {
+  const { runId, store, runtime } = context
+  if (await isThere(store, keys.judged(runId, cluster))) return
+  const run = await runOf(context)
+  const open = await openCluster(run, cluster, context)
+  try {
+    const rest = openRecords(store, keys.rest(runId, cluster), join(runtime.folder, 'rest.ndjson.gz'))
+    const judged = await judgeRecords(recordsOf(run, cluster, open, context, rest.write), {
+      policy: runPolicy(run, context),
+      rules,
+      snapshot: { write: async () => undefined },
+      isEveryNodeNamed: true,
+      onStage: runtime.watch.enters,
+    })
+    await rest.keep()
+    await writeJudged(store, keys.judged(runId, cluster), judged, runtime.folder)
+  } finally {
+    open.close()
+  }
+}
+
+/** What is known of a cluster of which nobody could say more: its nodes, and why nothing was read of them. */
+export async function judgeLostCluster(
+  run: FanOutRun,
+  cluster: number,
+  keep: (record: SnapshotRecord) => Promise<void>,
+  context: FanOutContext,
+): Promise<Judged> {
+  const { record, close } = await openCluster(run, cluster, context)
+  close()
+  const reason = await whyLost(cluster, null, context)
+  async function* known(): AsyncGenerator<SnapshotRecord> {
+    const { shards, listErrors } = workOf(run, cluster)
+    yield { ...record, errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }] }
+    for (let shard = 0; shard < shards; shard++) yield* lostNodes(run, { cluster, shard, reason }, context)
+  }
+  return judgeRecords(startedBy(run, known()), {
+    policy: runPolicy(run, context),
+    rules,
+    snapshot: { write: async record => (record.kind === 'Snapshot' ? undefined : await keep(record)) },
+    isEveryNodeNamed: true,
+  })
+}
+
+/** @param keep what lies in no file yet */
+async function* recordsOf(
+  run: FanOutRun,
+  cluster: number,
+  open: OpenCluster,
+  context: FanOutContext,
+  keep: (record: SnapshotRecord) => Promise<void>,
+): AsyncGenerator<SnapshotRecord> {
+  const { record, endpoint, options } = open
+  const { shards, listErrors, nodes } = workOf(run, cluster)
+  const kept = async (one: SnapshotRecord): Promise<SnapshotRecord> => {
+    await keep(one)
+    return one
+  }
+  const errors: ReadError[] = [...listErrors]
+  const nodesWithPods = new Set<string>()
+  yield* startedBy(run, [record])
+  for (let shard = 0; shard < shards; shard++) {
+    let isRead = false
+    for await (const node of readRecords(context.store, keys.records(context.runId, cluster, shard), context.runtime.folder)) {
+      isRead = true
+      if (node.kind === 'Node' && Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
+      yield node
+    }
+    if (!isRead)
+      for await (const node of lostNodes(run, { cluster, shard, reason: await whyLost(cluster, shard, context) }, context))
+        yield await kept(node)
+  }
+  if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors))
+    for await (const objects of collectObjects(record.cluster, endpoint, nodesWithPods, options, errors)) yield await kept(prune(objects))
+  if (errors.length > 0) yield await kept({ ...record, errors: [...(record.errors ?? []), ...errors] })
+}
+
+async function* startedBy(
+  { header }: FanOutRun,
+  records: AsyncIterable<SnapshotRecord> | Iterable<SnapshotRecord>,
+): AsyncGenerator<SnapshotRecord> {
+  yield header
+  yield* records
+}

@@ -1,0 +1,42 @@
+/** What was judged of a cluster, as a file: first what it comes to, then its nodes, one a line. */
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import type { Store } from '#clients/store.ts'
+import type { AuditedNode } from '#model/report.ts'
+import type { Judged } from '#pipeline/judge-records.ts'
+import { openLines } from '#snapshot/write.ts'
+
+type JudgedPart = Omit<Judged, 'header'>
+
+export async function writeJudged(store: Store, key: string, { nodes, ...rest }: JudgedPart, folder: string): Promise<void> {
+  const path = join(folder, 'judged.ndjson.gz')
+  const file = openLines(path)
+  try {
+    await file.write(rest)
+    for (const node of nodes) await file.write(node)
+    await file.close()
+  } catch (error) {
+    await file.discard()
+    throw error
+  }
+  await store.writeFile(key, path, 'application/gzip')
+  await rm(path)
+}
+
+/** Null: it is not there. Of nodes that are alike, in this cluster and others, the parts that are equal are kept once. @param share of all clusters */
+export async function readJudged(store: Store, key: string, share: (node: AuditedNode) => AuditedNode): Promise<JudgedPart | null> {
+  const found = await store.read(key)
+  if (found === null) return null
+  const lines = createInterface({ input: Readable.from([found.body]).pipe(createGunzip()), crlfDelay: Number.POSITIVE_INFINITY })
+  let part: Omit<JudgedPart, 'nodes'> | null = null
+  const nodes: AuditedNode[] = []
+  for await (const line of lines) {
+    if (part === null) part = JSON.parse(line) as Omit<JudgedPart, 'nodes'>
+    else nodes.push(share(JSON.parse(line) as AuditedNode))
+  }
+  if (part === null) throw new Error(`${store.location}/${key} is empty`)
+  return { ...part, nodes }
+}

@@ -1,0 +1,63 @@
+/** What of a fan-out was not done: the reason is kept where whoever comes next looks, and becomes a reason in the report. */
+import { unreadNode } from '#collect/collect.ts'
+import { collectorsOf } from '#collect/modes.ts'
+import { readModeOf } from '#model/read-mode.ts'
+import type { SnapshotRecord } from '#model/record.ts'
+import { prune } from '#snapshot/prune.ts'
+import { type FanOutContext, runPolicy, workOf } from './context.ts'
+import { type FanOutRun, keys, readJson, readRecords, writeJson } from './files.ts'
+
+/** As the state machine tells of a task that failed at every try. Source: Step Functions developer guide, Error names and Lambda's errors. */
+export interface Failure {
+  Error: string
+  /** Of a function that threw, JSON with `errorMessage`. */
+  Cause: string
+}
+
+interface Lost {
+  reason: string
+}
+
+const longestReason = 500
+
+export async function noteLost(
+  { cluster, shard, failure }: { cluster: number; shard: number | null; failure: Failure },
+  { runId, store }: FanOutContext,
+): Promise<void> {
+  const lost: Lost = { reason: reasonOf(failure) }
+  await writeJson(store, keys.lost(runId, cluster, shard), lost)
+}
+
+/** @param shard null: the whole cluster */
+export async function whyLost(cluster: number, shard: number | null, { runId, store }: FanOutContext): Promise<string> {
+  const lost = await readJson<Lost>(store, keys.lost(runId, cluster, shard))
+  const what = shard === null ? 'the function that judges its cluster' : 'the function that reads it'
+  return `${what} did not come to its end at any try${lost === null ? '' : `: ${lost.reason}`}`
+}
+
+/** The nodes of a shard, of which nothing but their Node objects is known. */
+export async function* lostNodes(
+  run: FanOutRun,
+  { cluster, shard, reason }: { cluster: number; shard: number; reason: string },
+  context: FanOutContext,
+): AsyncGenerator<SnapshotRecord> {
+  const { runId, store, runtime } = context
+  const mode = readModeOf(runPolicy(run, context), workOf(run, cluster).cluster)
+  for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
+    if (listed.kind === 'Node') yield prune(unreadNode(listed.cluster, listed.node, { mode, collectors: collectorsOf[mode] }, reason))
+}
+
+function reasonOf({ Error: name, Cause: cause }: Failure): string {
+  const words = [name, messageIn(cause)].filter(text => text !== '').join(': ')
+  return words.replace(/\s+/g, ' ').slice(0, longestReason)
+}
+
+function messageIn(cause: string): string {
+  try {
+    const told: unknown = JSON.parse(cause)
+    if (typeof told === 'object' && told !== null && 'errorMessage' in told) return String(told.errorMessage)
+  } catch {
+    // It is plain text.
+  }
+  return cause
+}

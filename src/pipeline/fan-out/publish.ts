@@ -1,0 +1,96 @@
+/** Last of a fan-out: what was judged of each cluster comes together, and is told as if one function had read it all. */
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { shareEqualParts } from '#judge/audited-prediction.ts'
+import type { Delivery } from '#model/report.ts'
+import type { RunAnswer } from '#model/run.ts'
+import { conclude } from '#pipeline/audit.ts'
+import { type Judged, mergedJudged } from '#pipeline/judge-records.ts'
+import type { KeptRecords } from '#pipeline/kept-records.ts'
+import { rejectUnknownNames } from '#pipeline/selection-check.ts'
+import { doneBefore, openServiceReport, type ReportRuntime } from '#pipeline/service-report.ts'
+import { openSnapshot } from '#snapshot/write.ts'
+import { type FanOutContext, runOf, runPolicy } from './context.ts'
+import { type FanOutRun, keys } from './files.ts'
+import { judgeLostCluster } from './judge-cluster.ts'
+import { readJudged } from './judged-files.ts'
+
+/**
+ * @throws OperatorError when nothing was discovered, or not what was asked for
+ * @throws IncompleteRun when the report exists and something of it could not be delivered
+ */
+export async function publishRun(context: FanOutContext & { runtime: ReportRuntime }): Promise<RunAnswer> {
+  const { runId, store, runtime, limits, settings, region } = context
+  const before = await doneBefore(store, runId)
+  if (before !== null) return before
+  const run = await runOf(context)
+  const { request, mistakes } = run
+  const report = openServiceReport({ runId, request, settings, region, store, policy: runPolicy(run, context), mistakes }, runtime, limits)
+  runtime.watch.enters('reduce')
+  const snapshot = await openJoined(run, context)
+  const share = shareEqualParts()
+  const parts: Omit<Judged, 'header'>[] = []
+  for (const cluster of run.clusters.keys()) {
+    const known = await readJudged(store, keys.judged(runId, cluster), share)
+    if (known !== null) await snapshot.addKnown(cluster)
+    parts.push(known ?? (await snapshot.addLost(cluster)))
+  }
+  const judged = mergedJudged(run.header, parts)
+  judged.inputErrors.unshift(...report.inputErrors)
+  rejectUnknownNames(request.selection, judged.nodes)
+  return report.end(await conclude(judged, snapshot, report.conclusion))
+}
+
+type Joined = Pick<KeptRecords, 'keptAt' | 'failure'> & {
+  /** From the files that its functions have left. */
+  addKnown(cluster: number): Promise<void>
+  /** From what was listed; and what that comes to. */
+  addLost(cluster: number): Promise<Judged>
+}
+
+/** The whole run's snapshot: gzipped files, one after the other, are a gzipped file. One that cannot be had costs the snapshot, not the report. */
+async function openJoined(run: FanOutRun, context: FanOutContext): Promise<Joined> {
+  const { runId, store, runtime } = context
+  const path = join(runtime.folder, 'snapshot.ndjson.gz')
+  let failed: string | null = null
+  const attempt = async (step: () => Promise<void>): Promise<void> => {
+    if (failed !== null) return
+    try {
+      await step()
+    } catch (error) {
+      failed = error instanceof Error ? error.message : String(error)
+    }
+  }
+  const add = async (key: string): Promise<void> => {
+    const found = await store.read(key)
+    if (found !== null) await appendFile(path, found.body)
+  }
+  await attempt(() => writeFile(path, gzipSync(`${JSON.stringify(run.header)}\n`)))
+  return {
+    keptAt: () => (failed === null ? path : null),
+    failure: () => (failed === null ? [] : [snapshotFailure(failed)]),
+    addKnown: cluster =>
+      attempt(async () => {
+        await add(keys.cluster(runId, cluster))
+        for (let shard = 0; shard < (run.clusters[cluster]?.shards ?? 0); shard++) await add(keys.records(runId, cluster, shard))
+        await add(keys.rest(runId, cluster))
+      }),
+    async addLost(cluster) {
+      const part = openSnapshot(join(runtime.folder, 'lost.ndjson.gz'))
+      const judged = await judgeLostCluster(run, cluster, record => part.write(record), context)
+      await attempt(async () => {
+        await part.close()
+        await appendFile(path, await readFile(part.path))
+      })
+      return judged
+    },
+  }
+}
+
+const snapshotFailure = (why: string): Delivery => ({
+  channel: 'snapshot',
+  location: null,
+  link: null,
+  error: `the parts of the snapshot could not be joined (${why}): they lie in the run's folder fan-out, and the function publish needs disk for all of them`,
+})

@@ -1,0 +1,30 @@
+/** A shard of a fan-out: its nodes are asked, and what they told is kept. Only one of a cluster is under way at a time. */
+import { collectNodes } from '#collect/collect.ts'
+import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { NodeRecord, SnapshotRecord } from '#model/record.ts'
+import { prune } from '#snapshot/prune.ts'
+import { type FanOutContext, openCluster, runOf } from './context.ts'
+import { isThere, keys, readRecords, writeRecords } from './files.ts'
+
+/** Done before, it does nothing. @throws Error when it could not be kept what was read */
+export async function readShard({ cluster, shard }: { cluster: number; shard: number }, context: FanOutContext): Promise<void> {
+  const { runId, store, runtime } = context
+  const kept = keys.records(runId, cluster, shard)
+  if (await isThere(store, kept)) return
+  runtime.watch.enters('read')
+  const run = await runOf(context)
+  const nodes: KubernetesNode[] = []
+  for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
+    if (listed.kind === 'Node') nodes.push(listed.node)
+  const { record, endpoint, options, close } = await openCluster(run, cluster, context)
+  if (endpoint === null) throw new Error(`shard ${shard} of cluster ${record.cluster} has nodes, and no way to it is known`)
+  try {
+    await writeRecords(store, kept, pruned(collectNodes(record.cluster, endpoint, nodes, options)), runtime.folder)
+  } finally {
+    close()
+  }
+}
+
+async function* pruned(records: AsyncIterable<NodeRecord>): AsyncGenerator<SnapshotRecord> {
+  for await (const record of records) yield prune(record)
+}

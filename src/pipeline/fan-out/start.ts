@@ -1,0 +1,72 @@
+/** Whether a fleet is more than one function is to read, and then: handed to the state machine, under the run's own name, so that a tick starts one. */
+import pMap from 'p-map'
+import type { Store } from '#clients/store.ts'
+import { countNodes } from '#collect/collect.ts'
+import type { ClusterTarget } from '#discover/discover.ts'
+import type { Policy } from '#model/policy.ts'
+import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
+import { foundTargets, type LiveOptions } from '#pipeline/fleet.ts'
+import { keys, writeJson } from './files.ts'
+
+export interface Asked {
+  runId: string
+  request: AuditRequest
+  /** Null: the stack names no bucket, and so there is no fan-out. */
+  store: Store | null
+  settings: Settings
+  /** Whoever runs it has clusters of their own, that no other function would find. */
+  isOwnFleet: boolean
+}
+
+export interface FanOutDecision {
+  /** What the function answers; null: it reads the fleet itself. */
+  answer: RunAnswer | null
+  /** What was found on the way; absent: nobody looked. */
+  targets?: ClusterTarget[]
+  /** Why a fleet that is too large is read by one function all the same: it stands in the report. */
+  mistake: string | null
+}
+
+/** @throws OperatorError when there is nothing to audit */
+export async function fanOut({ runId, request, store, settings, isOwnFleet }: Asked, live: LiveOptions): Promise<FanOutDecision> {
+  const { stateMachineArn } = settings
+  if (stateMachineArn === null || store === null || request.isDryRun || isOwnFleet) return { answer: null, mistake: null }
+  const { isLarge, targets } = await sizeOf(live)
+  if (!isLarge) return { answer: null, mistake: null, targets }
+  try {
+    await writeJson(store, keys.request(runId), request)
+    const { startExecution } = await import('#clients/sfn.ts')
+    const isNew = await startExecution({ stateMachineArn, name: runId, input: { run: runId } }, live.signal)
+    const location = `${isNew ? 'started' : 'had been started'}: execution ${runId} of ${stateMachineArn}`
+    return { answer: answerOf(runId, location), mistake: null }
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { answer: null, mistake: `the fleet was not handed to many functions, and this one has read what it could: ${reason}`, targets }
+  }
+}
+
+const answerOf = (runId: string, location: string): RunAnswer => ({
+  runId,
+  state: 'fanned-out',
+  findings: {},
+  clusters: [],
+  notAudited: 0,
+  deliveries: [{ channel: 'fan-out', location, link: null, error: null }],
+})
+
+const countedAtOnce = 10
+
+/** One small question to each API server; one that does not answer counts nothing here, and is told of later. */
+async function sizeOf(live: LiveOptions): Promise<{ isLarge: boolean; targets?: ClusterTarget[] }> {
+  const { fanOut, accounts } = live.policy
+  // Nobody asks for so many by name.
+  if (live.selection.nodes.length > 0) return { isLarge: false }
+  if (fanOut.acrossPlaces && placesOf(accounts) > 1) return { isLarge: true }
+  if (fanOut.aboveNodes === null) return { isLarge: false }
+  const targets: ClusterTarget[] = []
+  for await (const target of foundTargets(live)) targets.push(target)
+  const counts = await pMap(targets, ({ endpoint }) => (endpoint === null ? 0 : countNodes(endpoint, live)), { concurrency: countedAtOnce })
+  return { isLarge: counts.reduce((sum, count) => sum + count, 0) > fanOut.aboveNodes, targets }
+}
+
+const placesOf = (accounts: Policy['accounts']): number => accounts.reduce((sum, { regions }) => sum + (regions?.length ?? 1), 0)

@@ -1,0 +1,311 @@
+/** A fan-out in the lab: the deployed state machine, run by an interpreter that others wrote, with the real handlers behind it. */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import validate from 'asl-validator'
+import { describe, expect, it, vi } from 'vitest'
+import { fleet } from '#lab/scenarios/fleet.ts'
+import { incidents } from '#lab/scenarios/incidents.ts'
+import type { Scenario } from '#lab/scenarios/scenario.ts'
+import type { FindingsDocument } from '#model/finding.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { labOf } from '#test/lab-audit.ts'
+import { fanOutHandlers, invoke, serviceEnvironment } from '#test/lambda.ts'
+import { execute, type Functions, stateMachine } from '#test/state-machine.ts'
+
+// They may share the machine with many others.
+vi.setConfig({ testTimeout: 120_000 })
+
+const tick = { source: 'highwater.schedule', scheduledTime: '2026-11-21T05:00:00Z' }
+const run = '2026-11-21T05-00-00Z'
+const stateMachineArn = 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater'
+const policy = `
+pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4 }
+fanOut: { aboveNodes: 40, nodesPerShard: 25 }
+`
+const scenarios: Scenario[] = [
+  fleet({ nodes: 60, seed: 'a', cluster: 'fleet-a', podsPerNode: 4 }),
+  fleet({ nodes: 30, seed: 'b', cluster: 'fleet-b', podsPerNode: 4 }),
+  incidents,
+]
+
+/** A bucket each, so that two runs of the same tick know nothing of each other. */
+async function world(of: readonly Scenario[] = scenarios, written = policy) {
+  const storeFolder = temporaryFolder()
+  const lab = await labOf(of, { storeFolder, at: '2026-11-21T05:00:00Z' })
+  Object.assign(process.env, serviceEnvironment)
+  for (const prefix of ['', 'alone/']) {
+    const folder = join(storeFolder, 'highwater-lab', prefix)
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'highwater.yaml'), written)
+  }
+  const inRun = (name: string, prefix = '') => join(storeFolder, 'highwater-lab', prefix, 'runs', run, name)
+  const functions: Functions = {
+    invoke: (name, event) => fanOutHandlers[name]!(event),
+    readObject: async (bucket, key) => JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
+  }
+  return {
+    lab,
+    inRun,
+    functions,
+    clusterName: (cluster: number): string => JSON.parse(readFileSync(inRun('fan-out/run.json'), 'utf8')).clusters[cluster]?.cluster,
+    handOver: () => invoke(tick, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn }),
+    findings: (prefix = ''): FindingsDocument => JSON.parse(readFileSync(inRun('findings.json', prefix), 'utf8')),
+  }
+}
+
+/** As one function tells of the same fleet, read live a moment later. */
+async function alone({ findings }: Awaited<ReturnType<typeof world>>): Promise<FindingsDocument> {
+  await invoke(tick, { HIGHWATER_PREFIX: 'alone/' })
+  return findings('alone/')
+}
+
+/** All but the moment at which the run began. */
+const told = (document: FindingsDocument) => JSON.stringify({ ...document, run: { ...document.run, takenAt: '' } })
+
+describe('the state machine', () => {
+  it('is one that Step Functions takes', () => {
+    expect(validate(stateMachine)).toMatchObject({ isValid: true, errors: [] })
+  })
+})
+
+describe('a large fleet', () => {
+  it('is handed over by the tick, read in shards, and told as one function tells it, byte for byte', async () => {
+    const here = await world()
+    const handed = await here.handOver()
+    expect(handed).toMatchObject({ runId: run, state: 'fanned-out' })
+    expect(here.lab.executions()).toMatchObject([{ name: run, input: { run } }])
+    const { output } = await execute(here.lab.executions()[0]!.input, here.functions)
+    expect(output).toEqual({ run, state: 'published' })
+    expect(told(here.findings())).toBe(told(await alone(here)))
+    const { code, stdout } = await inProcess([
+      ...['audit', '--snapshot', here.inRun('snapshot.ndjson.gz'), '--format', 'json', '--out', temporaryFolder()],
+    ])
+    const again: FindingsDocument = JSON.parse(stdout)
+    const outlines = ({ findings, notAudited, unknowns, clusters }: FindingsDocument) => ({
+      findings: findings.map(({ id, nodes, evidence }) => ({ id, nodes, evidence })),
+      ...{ notAudited, unknowns, clusters },
+    })
+    expect({ code, ...outlines(again) }).toEqual({ code: 3, ...outlines(here.findings()) })
+    expect(existsSync(here.inRun('done.json'))).toBe(true)
+    expect(here.lab.mails()).toHaveLength(2)
+  })
+
+  it('is asked for nothing twice, and each API server by one function at a time', async () => {
+    const here = await world()
+    await here.handOver()
+    const counted = here.lab.requests().routes
+    const busy = new Map<number, number>()
+    let most = 0
+    let mostClusters = 0
+    await execute(
+      { run },
+      {
+        ...here.functions,
+        async invoke(name, event) {
+          const { cluster = -1 } = event as { cluster?: number }
+          busy.set(cluster, (busy.get(cluster) ?? 0) + 1)
+          most = Math.max(most, ...busy.values())
+          mostClusters = Math.max(mostClusters, busy.size)
+          try {
+            return await here.functions.invoke(name, event)
+          } finally {
+            if (busy.get(cluster) === 1) busy.delete(cluster)
+            else busy.set(cluster, busy.get(cluster)! - 1)
+          }
+        },
+      },
+    )
+    expect({ most, mostClusters: mostClusters > 1 }).toEqual({ most: 1, mostClusters: true })
+    const fannedOut = requestsSince(counted, here.lab.requests().routes)
+    const before = here.lab.requests().routes
+    await invoke(tick, { HIGHWATER_PREFIX: 'alone/' })
+    expect(fannedOut).toEqual(requestsSince(before, here.lab.requests().routes))
+  })
+
+  it('is none where it is small, a dry run, or a few nodes by their names', async () => {
+    const here = await world(scenarios.slice(0, 1), policy.replace('aboveNodes: 40', 'aboveNodes: 60'))
+    const handed = (event: object) => invoke(event, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn })
+    expect(await handed(tick)).toMatchObject({ state: 'published' })
+    writeFileSync(join(here.inRun(''), '../../highwater.yaml'), policy)
+    expect(await handed({ dryRun: true })).toMatchObject({ state: 'dry-run' })
+    expect(await handed({ nodes: ['ip-10-64-0-1.ec2.internal'] })).toMatchObject({
+      state: 'published',
+      clusters: [{ coverage: { nodes: 1 } }],
+    })
+    expect(here.lab.executions()).toEqual([])
+  })
+
+  it('is one that lies in several regions, however small', async () => {
+    const here = await world([incidents], 'accounts: [{ regions: [us-east-1, us-west-2] }]')
+    expect(await here.handOver()).toMatchObject({ state: 'fanned-out' })
+    await execute({ run }, here.functions)
+    expect(told(here.findings())).toBe(told(await alone(here)))
+  })
+
+  it('that cannot be handed over is read all the same, and the run ends red', async () => {
+    const here = await world([{ ...scenarios[0]!, sfn: { denied: true } }])
+    await expect(here.handOver()).rejects.toThrow(
+      /not handed to many functions, and this one has read what it could: .*StartExecution.*Grant states:StartExecution/,
+    )
+    expect(here.findings()).toMatchObject({ clusters: [{ name: 'fleet-a', coverage: { read: 60 } }] })
+    expect(here.findings().run.inputErrors).toHaveLength(1)
+  })
+})
+
+describe('a tick', () => {
+  it('that is delivered twice starts one execution; one that is run twice publishes and mails once', async () => {
+    const here = await world()
+    await Promise.all([here.handOver(), here.handOver()])
+    expect(here.lab.executions()).toHaveLength(1)
+    await execute({ run }, here.functions)
+    const read = here.lab.requests().routes
+    expect((await execute({ run }, here.functions)).output).toEqual({ run, state: 'published-before' })
+    expect(requestsSince(read, here.lab.requests().routes)).toEqual({})
+    expect(await here.handOver()).toMatchObject({ state: 'published-before' })
+    expect(here.lab.mails()).toHaveLength(1)
+  })
+
+  it('whose first function died before its last word is discovered anew, and tells the same', async () => {
+    const here = await world()
+    await here.handOver()
+    await here.functions.invoke('Discover', { run })
+    rmSync(here.inRun('fan-out/run.json'))
+    await execute({ run }, here.functions)
+    expect(told(here.findings())).toBe(told(await alone(here)))
+  })
+})
+
+describe('a function that dies', () => {
+  it.each([
+    ['killed', 'Lambda.Unknown', 2],
+    ['throttled', 'Lambda.TooManyRequestsException', 6],
+  ])('and is %s is tried again, and nobody sees it in the report', async (_, error, times) => {
+    const here = await world(scenarios.slice(0, 2))
+    await here.handOver()
+    await execute(
+      { run },
+      dying(here.functions, ({ step }) => step === 'read' || step === 'judge', times, error),
+    )
+    expect(told(here.findings())).toBe(told(await alone(here)))
+  })
+
+  it('at every try of a shard costs its nodes, each by its name and with the reason, and no other', async () => {
+    const here = await world()
+    await here.handOver()
+    const isLost = ({ step, cluster, shard }: ShardEvent) => step === 'read' && shard === 1 && here.clusterName(cluster) === 'fleet-a'
+    await execute({ run }, dying(here.functions, isLost, Number.POSITIVE_INFINITY))
+    const { clusters, notAudited, findings } = here.findings()
+    const lost = notAudited.filter(({ cluster }) => cluster === 'fleet-a')
+    const reason = expect.stringMatching(/the function that reads it did not come to its end at any try: Runtime.ExitError: signal: killed/)
+    expect(lost).toEqual(lost.map(({ node }) => ({ cluster: 'fleet-a', node: expect.stringMatching(/^ip-/) && node, reason })))
+    expect(lost.length).toBeGreaterThan(10)
+    const coverage = { nodes: 60, read: 60 - lost.length, notRead: lost.length }
+    expect(clusters.find(({ name }) => name === 'fleet-a')).toMatchObject({ coverage })
+    const other = (document: FindingsDocument) => document.findings.filter(({ cluster }) => cluster !== 'fleet-a').map(({ id }) => id)
+    expect(findings.filter(({ cluster }) => cluster !== 'fleet-a').map(({ id }) => id)).toEqual(other(await alone(here)))
+    expect(here.lab.mails()).toHaveLength(2)
+  })
+
+  it('at every try of a cluster costs the cluster; with whoever would note it, the reason, too', async () => {
+    const here = await world()
+    await here.handOver()
+    const isLost = ({ step, cluster }: ShardEvent) =>
+      (step === 'judge' && here.clusterName(cluster).startsWith('fleet-')) || (step === 'lost' && here.clusterName(cluster) === 'fleet-b')
+    expect((await execute({ run }, dying(here.functions, isLost, Number.POSITIVE_INFINITY))).output).toEqual({ run, state: 'published' })
+    const { clusters, notAudited } = here.findings()
+    expect(
+      clusters.filter(({ grade }) => grade === null).map(({ name, coverage: { nodes, notRead } }) => ({ name, nodes, notRead })),
+    ).toEqual([
+      { name: 'fleet-a', nodes: 60, notRead: 60 },
+      { name: 'fleet-b', nodes: 30, notRead: 30 },
+    ])
+    const reasons = Map.groupBy(notAudited, ({ cluster }) => cluster)
+    expect(reasons.get('fleet-a')?.[0]?.reason).toMatch(
+      /the function that judges its cluster did not come to its end at any try: Runtime.ExitError/,
+    )
+    expect(reasons.get('fleet-b')?.[0]?.reason).toMatch(/did not come to its end at any try$/)
+    const { code } = await inProcess(['audit', '--snapshot', here.inRun('snapshot.ndjson.gz'), '--out', temporaryFolder()])
+    expect(code).toBe(3)
+  })
+})
+
+describe('trouble', () => {
+  it('with an API server that is away is told as one function tells it', async () => {
+    const [first, ...others] = scenarios
+    const away = { ...first!, clusters: first!.clusters.map(cluster => ({ ...cluster, faults: { endpoint: 'closed-port' as const } })) }
+    const here = await world([away, ...others], policy.replace('aboveNodes: 40', 'aboveNodes: 20'))
+    await here.handOver()
+    await execute({ run }, here.functions)
+    expect(here.findings().notAudited.find(({ cluster }) => cluster === 'fleet-a')).toMatchObject({ node: null, reason: /nodes: the list/ })
+    expect(told(here.findings())).toBe(told(await alone(here)))
+  })
+
+  it('with a bucket that slows down is waited for', async () => {
+    const [first, ...others] = scenarios
+    const here = await world([{ ...first!, s3: { slowDownFirst: 2 } }, ...others])
+    await here.handOver()
+    await execute({ run }, here.functions)
+    expect(told(here.findings())).toBe(told(await alone(here)))
+  })
+
+  it('with a bucket that takes what was read of no shard of one cluster costs its nodes, with the reason', async () => {
+    const here = await world()
+    await here.handOver()
+    await here.functions.invoke('Discover', { run })
+    const number = [0, 1, 2, 3].find(cluster => here.clusterName(cluster) === 'fleet-b')!
+    // A file where a folder would be: the lab's S3 cannot write below it.
+    writeFileSync(here.inRun(`fan-out/clusters/${number}/records`), '')
+    await execute({ run }, here.functions)
+    const lost = here.findings().notAudited.filter(({ cluster }) => cluster === 'fleet-b')
+    expect(lost).toHaveLength(30)
+    expect(lost[0]?.reason).toMatch(/did not come to its end at any try: .*PutObject runs\/.*records\/0.ndjson.gz/)
+  })
+
+  it('with a run that nobody asked for, or that nothing was discovered for, says what comes first', async () => {
+    const { functions } = await world()
+    const unknown = { run: '2026-01-01T00-00-00Z' }
+    await expect(functions.invoke('Discover', unknown)).rejects.toThrow(/Nobody asked for run .* The function audit writes it/)
+    for (const [name, event] of [
+      ['AuditShard', { ...unknown, step: 'judge', cluster: 0 }],
+      ['Publish', unknown],
+    ] as const)
+      await expect(functions.invoke(name, event)).rejects.toThrow(/the function discover writes it, and comes first/)
+  })
+})
+
+interface ShardEvent {
+  step: string
+  cluster: number
+  shard?: number
+}
+
+/** As a function that is gone before it could say anything, so many times each. Source: Lambda developer guide, error types of invocations. */
+function dying(functions: Functions, isStruck: (event: ShardEvent) => boolean, times: number, name = 'Runtime.ExitError'): Functions {
+  const deaths = new Map<string, number>()
+  return {
+    ...functions,
+    async invoke(called, event) {
+      const key = JSON.stringify([called, event])
+      const died = deaths.get(key) ?? 0
+      if (!isStruck(event as ShardEvent) || died >= times) return functions.invoke(called, event)
+      deaths.set(key, died + 1)
+      throw Object.assign(new Error(JSON.stringify({ errorType: name, errorMessage: 'signal: killed' })), { name })
+    },
+  }
+}
+
+type Routes = Record<string, Record<string, number>>
+
+/** What clusters and EC2 were asked; without the one small question by which the fleet's size is known. */
+function requestsSince(before: Routes, now: Routes): Routes {
+  const since = Object.entries(now).flatMap(([api, routes]) => {
+    if (!/^(kubernetes|ec2|ssm)/.test(api)) return []
+    const more = Object.entries(routes).flatMap(([route, count]) => {
+      const asked = count - (before[api]?.[route] ?? 0)
+      return asked > 0 ? [[route, asked] as const] : []
+    })
+    return more.length > 0 ? [[api, Object.fromEntries(more)] as const] : []
+  })
+  return Object.fromEntries(since)
+}

@@ -388,6 +388,12 @@ const policySchema = ({ ruleIds, plannableFields, valueMistakes }: PolicyTerms) 
             .max(100)
             .default(defaultPolicy.remediation.alarms)
             .describe('CloudWatch alarms: while one of them is in ALARM, or cannot be read, no node is changed'),
+          requireEksStatus: z
+            .boolean()
+            .default(defaultPolicy.remediation.requireEksStatus)
+            .describe(
+              'whether nothing is changed where EKS does not say whether it is changing the cluster or its nodegroups, as with a kubeconfig alone',
+            ),
           maxUnreadyPercent: z
             .number()
             .min(0)

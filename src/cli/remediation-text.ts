@@ -46,6 +46,7 @@ export function remediationText(run: RemediationRun, plan: Plan | null, store: s
     ),
     ...(plan === null ? [] : plan.cohorts.flatMap(cohort => cohortLines(cohort, plan, steps, width))),
     ...Object.entries(titles).flatMap(([state, title]) => reasonLines(title, whys(steps.filter(step => step.state === state)), placed)),
+    ...(run.unasked ?? []).flatMap(one => wrap(`Not asked: ${clean(one, 600)}.`, width, '')),
     ...backLines(steps, width),
     ...objectLines(deletions ?? [], width),
     ...reasonLines('Left alone by the plan', leftAlone, placed),

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Command, Option } from 'commander'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
+import { EksBehind } from '#pipeline/eks-behind.ts'
 import type { RemediateOptions } from '#pipeline/remediate.ts'
 import { eksNames } from '#pipeline/verify.ts'
 import { type PlaceOptions, parseText, pausingSignals, policyOf } from './options.ts'
@@ -29,6 +30,7 @@ export async function withRemediation(
   const store = await storeAt(options.store)
   if (!options.store.includes('://')) process.stderr.write(folderWarning(options.store))
   const { stop, end, close } = pausingSignals(options.deadline)
+  const behind = new EksBehind(policy, end)
   const unselected = { ...options, cluster: [], nodegroup: [], node: [], deadline: 0 }
   try {
     return await work({
@@ -38,6 +40,7 @@ export async function withRemediation(
           signal: end,
           objects: depth === 'pods' ? 'budgets' : 'none',
           depth,
+          behind,
           selection: options.kubeconfig === undefined ? { ...selection, clusters: eksNames(selection.clusters) } : selection,
         }),
       targets: clusters => liveTargets(options, clusters, end),

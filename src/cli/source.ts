@@ -20,7 +20,7 @@ import {
 import { eksNames } from '#pipeline/verify.ts'
 import { type FleetOptions, type PlaceOptions, policyOf, selectionOf } from './options.ts'
 
-type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'objects' | 'depth'> & Partial<Pick<LiveOptions, 'selection'>>
+type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'objects' | 'depth' | 'behind'> & Partial<Pick<LiveOptions, 'selection'>>
 
 /** Records of the live fleet. @throws OperatorError when the options contradict each other. */
 export async function* liveRecords(options: FleetOptions, run: Run): AsyncGenerator<SnapshotRecord> {

@@ -105,6 +105,8 @@ export interface RemediationPolicy {
   windows: ChangeWindow[]
   /** CloudWatch alarms of the accounts and regions that are audited: while one of them is in ALARM, or cannot be read, nothing is changed. */
   alarms: string[]
+  /** Where EKS does not say whether it is changing a cluster or its nodegroups, nothing is changed. */
+  requireEksStatus: boolean
   /** So much of a cluster's planned nodes may be NotReady; beyond that none is changed. */
   maxUnreadyPercent: number
   /** Nodes of one cluster that are under way at once: sent to, and not yet verified. */
@@ -311,6 +313,7 @@ export const defaultPolicy: Policy = {
     deletions: {},
     windows: [],
     alarms: [],
+    requireEksStatus: true,
     maxUnreadyPercent: 10,
     maxConcurrency: 10,
     maxErrors: 0,

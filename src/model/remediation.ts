@@ -115,6 +115,8 @@ export interface RemediationRun {
   state: RunState
   /** Why it is not running; null where the state says it all. */
   why: string | null
+  /** By cluster: what nobody was asked before its nodes were changed. Absent: nothing. */
+  unasked?: string[]
   /** By the names that the plan has for clusters: the UID of the namespace kube-system of each, by which its lease is called. Absent: begun by an older version. */
   clusters?: Record<string, string>
   /** `cluster/node` of nodes that are not well since they were put back. Absent: none. */

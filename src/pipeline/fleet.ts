@@ -28,6 +28,7 @@ import {
 import { type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
 import { prune } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
+import type { EksBehind } from './eks-behind.ts'
 import { merge } from './merge.ts'
 
 const objectCollectors = { all: clusterCollectorsOf, budgets: () => [disruptionBudgets], none: () => [] }
@@ -44,6 +45,8 @@ export interface LiveOptions {
   depth?: ReadDepth
   /** Clusters that were found already. */
   targets?: readonly ClusterTarget[]
+  /** Of clusters of a kubeconfig: what EKS says of them. Absent: it is not asked. */
+  behind?: Pick<EksBehind, 'of'>
 }
 
 export type { ClusterTarget, NamedEndpoint, ReadDepth }
@@ -68,7 +71,7 @@ export const foundTargets = (options: LiveOptions): AsyncGenerator<ClusterTarget
 export async function* kubeconfigFleet(endpoints: NamedEndpoint[], options: LiveOptions): AsyncGenerator<SnapshotRecord> {
   requireKubeletIdentity(options.policy)
   yield header(null, null)
-  yield* readAll(await kubeconfigTargets(endpoints, options.policy), options)
+  yield* readAll(await kubeconfigTargets(endpoints, options.policy, options.behind), options)
 }
 
 /** Whose token every kubelet sees is decided, never assumed. @throws OperatorError */
@@ -84,15 +87,22 @@ function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken } }: Po
 export const eksTargets = ({ policy, selection, signal }: LiveOptions): AsyncGenerator<ClusterTarget> => discover(policy, selection, signal)
 
 /** There is no IAM behind a kubeconfig: kubelets see its token, where the policy says so, or none. */
-export async function kubeconfigTargets(endpoints: NamedEndpoint[], policy: Policy): Promise<ClusterTarget[]> {
+export async function kubeconfigTargets(
+  endpoints: NamedEndpoint[],
+  policy: Policy,
+  behind?: LiveOptions['behind'],
+): Promise<ClusterTarget[]> {
   const place = await ownPlace(policy)
   const isShown = policy.kubelet.useOwnToken
-  return endpoints.map(({ context, endpoint }) => ({
-    record: { kind: 'Cluster', cluster: context, errors: [] },
-    endpoint,
-    place,
-    kubelet: isShown && endpoint.ca !== undefined ? { ca: endpoint.ca, authorization: endpoint.authorization } : null,
-  }))
+  const targets: ClusterTarget[] = []
+  for (const { context, endpoint } of endpoints)
+    targets.push({
+      record: { kind: 'Cluster', cluster: context, errors: [], ...(await behind?.of(context, endpoint)) },
+      endpoint,
+      place,
+      kubelet: isShown && endpoint.ca !== undefined ? { ca: endpoint.ca, authorization: endpoint.authorization } : null,
+    })
+  return targets
 }
 
 /** A saved snapshot, cut to the selection. @throws OperatorError, or the signal's reason */

@@ -60,12 +60,14 @@ export class LiveNodes {
       reasons: [] as string[],
       nodes: new Map<string, string>(),
       later: new Set<string>(),
+      unasked: [] as string[],
       readyPods: new Map<string, string[] | null>(),
     }
     for (const [cluster, fresh] of clusters) {
       const own = steps.filter(step => step.cluster === cluster)
       const all = { ...fresh, nodes: [...fresh.nodes, ...(rest.get(cluster)?.nodes ?? [])] }
       const blockers = blockersOf(own, all, this.#options.policy.remediation, this.#now())
+      before.unasked.push(...blockers.unasked.map(why => `${cluster}: ${why}`))
       before.reasons.push(...blockers.cluster.map(why => `${cluster}: ${why}`))
       for (const [node, why] of blockers.nodes) before.nodes.set(keyOf({ cluster, node }), why)
       for (const node of blockers.later) before.later.add(keyOf({ cluster, node }))

@@ -28,6 +28,8 @@ export interface Blockers {
   nodes: Map<string, string>
   /** Names of nodes that come after the others of the wave: together they would disrupt more pods than PodDisruptionBudgets allow. */
   later: Set<string>
+  /** What nobody was asked, and does not speak against it. */
+  unasked: string[]
 }
 
 const shownNames = 5
@@ -51,12 +53,12 @@ export function blockersOf(wave: readonly PlanStep[], fresh: FreshCluster, polic
   const cluster = [
     ...windowBlockers(policy, now),
     ...fresh.alarms.map(alarm => `the alarm ${alarm}`),
-    ...statusBlockers(fresh.cluster),
-    ...nodegroupBlockers(records, fresh.cluster),
+    ...statusBlockers(fresh.cluster, records, policy),
+    ...nodegroupBlockers(records, fresh.cluster, policy),
     ...unreadyBlockers(fresh.nodes, policy),
     ...budgets.reasons,
   ]
-  return { cluster, nodes, later: budgets.later }
+  return { cluster, nodes, later: budgets.later, unasked: unaskedOf(fresh.cluster, records, policy) }
 }
 
 /** Null: nothing. */
@@ -81,17 +83,40 @@ function windowBlockers({ windows }: RemediationPolicy, now: Date): string[] {
   return isOpen(windows, now) ? [] : [`the policy lets nodes be changed only ${windows.slice(0, shownNames).map(windowText).join('; or ')}`]
 }
 
-/** Absent `eks`: a cluster of a kubeconfig, of which EKS is not asked. */
-function statusBlockers(cluster: ClusterRecord | null): string[] {
+const isOfEks = (records: readonly NodeRecord[]): boolean => records.some(({ node }) => nodeIdentity(node).owner === 'managed-nodegroup')
+
+const letBe = 'the policy lets that be (remediation.requireEksStatus)'
+
+/** Absent `eks`: a cluster of a kubeconfig, of which nothing but its nodes may say that it is one of EKS. */
+function statusBlockers(cluster: ClusterRecord | null, records: readonly NodeRecord[], policy: RemediationPolicy): string[] {
   if (cluster === null) return ['the cluster was not found again, or not reached']
-  if (cluster.eks === undefined) return (cluster.errors ?? []).flatMap(({ what, message }) => (what === 'cluster' ? [message] : []))
-  if (cluster.eks === null) return [`whether EKS is changing the cluster was not read${because(cluster, 'cluster')}`]
-  const { status } = cluster.eks
+  const { eks } = cluster
+  if (eks === undefined) {
+    const errors = (cluster.errors ?? []).flatMap(({ what, message }) => (what === 'cluster' ? [message] : []))
+    if (errors.length > 0 || !isOfEks(records) || !policy.requireEksStatus) return errors
+    return [
+      'its nodes are of EKS nodegroups, and no EKS cluster of its address was found: whether EKS is changing it is not known. Reach it without --kubeconfig, or set remediation.requireEksStatus to false',
+    ]
+  }
+  if (eks === null) return policy.requireEksStatus ? [`whether EKS is changing the cluster was not read${because(cluster, 'cluster')}`] : []
+  const { status } = eks
   return status === 'ACTIVE' ? [] : [`EKS is changing the cluster: it is ${String(status)}`]
 }
 
+/** Said of each run, so that silence is not taken for an answer. */
+function unaskedOf(cluster: ClusterRecord | null, records: readonly NodeRecord[], { requireEksStatus }: RemediationPolicy): string[] {
+  if (cluster === null || cluster.eks) return []
+  if (cluster.eks === undefined && !isOfEks(records))
+    return ['nothing says that it is a cluster of EKS, so nobody was asked whether it is being upgraded']
+  return requireEksStatus ? [] : [`whether EKS is changing it was not read, and ${letBe}`]
+}
+
 /** Only of nodegroups that have a node in the wave: another one's update does not come near it. */
-function nodegroupBlockers(records: readonly NodeRecord[], cluster: ClusterRecord | null): string[] {
+function nodegroupBlockers(
+  records: readonly NodeRecord[],
+  cluster: ClusterRecord | null,
+  { requireEksStatus }: RemediationPolicy,
+): string[] {
   if (!cluster?.eks) return []
   const wanted = new Set(
     records.flatMap(({ node }) => {
@@ -100,9 +125,11 @@ function nodegroupBlockers(records: readonly NodeRecord[], cluster: ClusterRecor
     }),
   )
   if (wanted.size === 0) return []
+  if (!Array.isArray(cluster.nodegroups) && !requireEksStatus) return []
   if (!Array.isArray(cluster.nodegroups)) return [`whether nodegroups are being updated was not read${because(cluster, 'nodegroups')}`]
   const statuses = new Map(cluster.nodegroups.map(({ nodegroupName, status }) => [nodegroupName, status]))
   return [...wanted].sort().flatMap(name => {
+    if (!statuses.has(name) && !requireEksStatus) return []
     if (!statuses.has(name)) return [`whether the nodegroup ${name} is being updated was not read${because(cluster, `nodegroup ${name}`)}`]
     const status = statuses.get(name)
     // DEGRADED may last for weeks, and says nothing of an update.

@@ -47,6 +47,7 @@ const headForm = z.strictObject({
     endedAt: time.nullable(),
     state: z.enum(['running', 'paused', 'stopped', 'done', 'rolled-back']),
     why: text.nullable(),
+    unasked: z.array(text).optional(),
     clusters: z.record(text, text).optional(),
     notBack: z.array(text).optional(),
   }),

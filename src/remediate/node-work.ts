@@ -18,6 +18,8 @@ export interface Before {
   nodes: ReadonlyMap<string, string>
   /** As `cluster/node`: not together with the others, but after them. Never all that could be sent to. */
   later: ReadonlySet<string>
+  /** By cluster: what nobody was asked, and does not speak against it. */
+  unasked: string[]
   /** By `cluster/node`: ready pods as `namespace/name`; null: not read. */
   readyPods: ReadonlyMap<string, string[] | null>
 }

@@ -145,6 +145,10 @@ class Run {
 
   async #before(chunk: readonly PlanStep[]): Promise<Before> {
     const before = await this.#options.effects.before(chunk).catch(unread)
+    const { unasked = [] } = this.#head
+    const more = before.unasked.filter(one => !unasked.includes(one))
+    // Noted with the next word on the run: it holds nothing up.
+    if (more.length > 0) this.#head = { ...this.#head, unasked: [...unasked, ...more] }
     if (before.reasons.length > 0) throw new Paused(before.reasons.join('; '))
     return before
   }

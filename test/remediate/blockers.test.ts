@@ -57,7 +57,7 @@ const withCluster = (cluster: Partial<ClusterRecord>) => {
 }
 
 it('nothing speaks against a sound cluster', () => {
-  expect(blocked()).toEqual({ cluster: [], nodes: new Map(), later: new Set() })
+  expect(blocked()).toEqual({ cluster: [], nodes: new Map(), later: new Set(), unasked: [] })
 })
 
 describe('a node', () => {
@@ -143,9 +143,27 @@ describe('a cluster', () => {
     expect(blocked().cluster).toEqual(['whether EKS is changing the cluster was not read: denied'])
   })
 
-  it('of a kubeconfig, of which EKS is not asked', () => {
-    fresh = { ...fresh, cluster: { kind: 'Cluster', cluster: 'prod', errors: [] } }
-    expect(blocked().cluster).toEqual([])
+  it('that a kubeconfig names, and of which EKS said nothing: its nodes tell that it is one of EKS', () => {
+    withCluster({ eks: undefined, nodegroups: undefined })
+    expect(blocked().cluster).toEqual([expect.stringMatching(/its nodes are of EKS nodegroups.*remediation\.requireEksStatus to false/)])
+    expect(blocked().unasked).toEqual([])
+    const lenient = blocked({ requireEksStatus: false })
+    expect([lenient.cluster, lenient.unasked]).toEqual([[], [expect.stringMatching(/was not read, and the policy lets that be/)]])
+  })
+
+  it('outside EKS is changed, and the run says that nobody was asked', () => {
+    fresh = { ...fresh, nodes: names.map(name => nodeOf(name, { nodegroup: null })) }
+    withCluster({ eks: undefined, nodegroups: undefined })
+    expect(blocked()).toMatchObject({ cluster: [], unasked: [expect.stringContaining('nobody was asked whether it is being upgraded')] })
+  })
+
+  it('that EKS did not tell of is changed only where the policy lets that be; what EKS does say counts in any case', () => {
+    withCluster({ eks: null, nodegroups: null, errors: [{ what: 'cluster', message: 'denied' }] })
+    expect(blocked({ requireEksStatus: false }).cluster).toEqual([])
+    withCluster({ eks: { status: 'ACTIVE' }, nodegroups: null })
+    expect([blocked().cluster.length, blocked({ requireEksStatus: false }).cluster]).toEqual([1, []])
+    withCluster({ eks: { status: 'UPDATING' } })
+    expect(blocked({ requireEksStatus: false }).cluster).toEqual(['EKS is changing the cluster: it is UPDATING'])
   })
 
   it('that EKS no longer lists', () => {
@@ -207,7 +225,7 @@ describe('a PodDisruptionBudget', () => {
     { allowed: 10, together: 10 },
   ])('that allows $allowed lets $together nodes with one of its pods each change at once', ({ allowed, together }) => {
     fresh = { ...fresh, budgets: [budget(allowed)] }
-    expect(blocked()).toEqual({ cluster: [], nodes: new Map(), later: new Set(names.slice(together)) })
+    expect(blocked()).toMatchObject({ cluster: [], nodes: new Map(), later: new Set(names.slice(together)) })
   })
 
   it('is not used up by a node that is passed over, nor by one without its pods', () => {

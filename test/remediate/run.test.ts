@@ -47,10 +47,25 @@ describe('a run', () => {
     const before: SessionOptions['effects']['before'] = async steps => {
       begun.push(world.commands.length)
       const open = steps.map(stepKey).filter(key => later.includes(key))
-      return { reasons: [], nodes: new Map(), later: new Set(open.length < steps.length ? open : open.slice(1)), readyPods: new Map() }
+      return {
+        reasons: [],
+        unasked: [],
+        nodes: new Map(),
+        later: new Set(open.length < steps.length ? open : open.slice(1)),
+        readyPods: new Map(),
+      }
     }
     const run = await world.apply({ policy: { pauseMs: 0, maxConcurrency: 3 }, effects: { before } })
     expect([run.state, statesOf(run), begun]).toEqual(['done', Array(4).fill('verified'), [0, 1, 2, 3]])
+  })
+
+  it('says once what nobody was asked, and goes on', async () => {
+    const world = new World(planOf([1, 2]))
+    world.unasked = ['prod: nothing says that it is a cluster of EKS']
+    const run = await world.apply(fast)
+    expect([run.state, run.unasked]).toEqual(['done', world.unasked])
+    const text = remediationText(run, world.plan, 's3://bucket', { hasColour: false, columns: 200 })
+    expect(text).toContain('Not asked: prod: nothing says that it is a cluster of EKS.')
   })
 
   it('applied a second time does nothing, and tells the same', async () => {
@@ -205,7 +220,7 @@ describe('a node that fails', () => {
     const world = new World(planOf([1, 1, 1]), { 2: 'breaks' })
     const before: SessionOptions['effects']['before'] = async steps => ({
       reasons: steps.some(({ node }) => node.includes('-0-3')) ? ['a node is NotReady'] : [],
-      ...{ nodes: new Map(), readyPods: new Map(), later: new Set() },
+      ...{ unasked: [], nodes: new Map(), readyPods: new Map(), later: new Set() },
     })
     const options = { ...fast, policy: { ...fast.policy, maxErrors: 5 }, effects: { before } }
     const first = await world.apply(options)
@@ -231,7 +246,7 @@ describe('a node that fails', () => {
     const other = world.node(3)
     const before: SessionOptions['effects']['before'] = async () => {
       if (other.phase === '') other.sha256 = newSha256
-      return { reasons: [], nodes: new Map(), readyPods: new Map(), later: new Set() }
+      return { reasons: [], unasked: [], nodes: new Map(), readyPods: new Map(), later: new Set() }
     }
     const run = await world.apply({ ...fast, effects: { before } })
     expect([run.state, ...statesOf(run)]).toEqual(['done', 'verified', 'verified', 'skipped', 'verified'])
@@ -341,7 +356,7 @@ describe('a run that is told to end', () => {
     const stop = new AbortController()
     const before = async () => {
       if (world.commands.length === 1) stop.abort(new Error('the run was interrupted'))
-      return { reasons: [], nodes: new Map(), later: new Set<string>(), readyPods: new Map() }
+      return { reasons: [], unasked: [], nodes: new Map(), later: new Set<string>(), readyPods: new Map() }
     }
     const paused = await world.apply({ ...fast, stop: stop.signal, effects: { before } })
     expect([paused.state, paused.why, statesOf(paused)]).toEqual([

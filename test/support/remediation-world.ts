@@ -196,6 +196,7 @@ export class World {
   readonly commands: string[] = []
   /** Why nothing may be sent now. */
   reasons: string[] = []
+  unasked: string[] = []
   /** Why the account can be sent nothing. */
   fault: string | null = null
   readonly nodeReasons = new Map<string, string>()
@@ -302,6 +303,7 @@ export class World {
             reasons: this.reasons,
             nodes: this.nodeReasons,
             later: new Set(),
+            unasked: this.unasked,
             readyPods: new Map(steps.map(one => [stepKey(one), ['shop/web']])),
           })),
         verify: nodes => call(async () => new Map(nodes.map(({ step: one }) => [stepKey(one), this.#verify(one)]))),

@@ -1,0 +1,52 @@
+/** What EKS says of clusters that a kubeconfig names: whether it is changing them, or their nodegroups. Whoever only reads nodes does not need it. */
+import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
+import { type ClusterTarget, discover } from '#discover/discover.ts'
+import type { Policy } from '#model/policy.ts'
+import type { ClusterRecord } from '#model/record.ts'
+import { everything } from '#model/selection.ts'
+
+/** Source: Amazon EKS user guide, cluster endpoint: of each partition, and of both IP families. */
+const eksHost = /\.(eks\.amazonaws\.com(\.cn)?|eks\.api\.aws|api\.amazonwebservices\.com\.cn)$/
+const eksArn = /^arn:aws[\w-]*:eks:/
+
+type OfEks = Pick<ClusterRecord, 'eks' | 'nodegroups' | 'errors'>
+type Find = (names: readonly string[]) => AsyncIterable<ClusterTarget>
+
+/** Knows again under which name EKS has a cluster. */
+export class EksBehind {
+  readonly #find: Find
+  /** By address. */
+  readonly #names = new Map<string, string>()
+
+  constructor(
+    policy: Policy,
+    signal: AbortSignal,
+    find: Find = names => discover(policy, { ...everything, clusters: [...names] }, signal),
+  ) {
+    this.#find = find
+  }
+
+  /** By its address. Empty where nothing says that it is one of EKS; `eks` null where something does, and EKS does not know it, or does not answer. */
+  async of(context: string, { server }: Pick<KubernetesEndpoint, 'server'>): Promise<OfEks> {
+    const known = this.#names.get(server)
+    let why = 'none of the EKS clusters of the policy’s accounts and regions has its address'
+    try {
+      for await (const { record } of this.#find(known === undefined ? [] : [known])) {
+        const { eks, nodegroups, errors } = record
+        if (typeof eks?.endpoint !== 'string' || hostOf(eks.endpoint) !== hostOf(server)) continue
+        if (typeof eks.name === 'string') this.#names.set(server, eks.name)
+        return { eks, nodegroups, errors }
+      }
+    } catch (error) {
+      why = `EKS was not asked: ${error instanceof Error ? error.message : String(error)}`
+    }
+    return eksArn.test(context) || eksHost.test(hostNameOf(server))
+      ? { eks: null, nodegroups: null, errors: [{ what: 'cluster', message: why }] }
+      : {}
+  }
+}
+
+const urlOf = (address: string): URL | null => (URL.canParse(address) ? new URL(address) : null)
+/** With its port. */
+const hostOf = (address: string): string => urlOf(address)?.host ?? address
+const hostNameOf = (address: string): string => urlOf(address)?.hostname ?? ''

@@ -141,7 +141,10 @@ export class LiveNodes {
   #objectionTo(step: PlanStep, record: NodeRecord, releaseVersion: string | null): string | null {
     const { cohorts, allowActAtOnce } = this.#planned
     const cohort = cohorts.find(({ id }) => id === step.cohort)
-    return whyNotNow({ step, cohort, record, releaseVersion, allowActAtOnce, policy: this.#options.policy })
+    const now = { step, cohort, record, allowActAtOnce, policy: this.#options.policy }
+    const why = whyNotNow({ ...now, releaseVersion })
+    // A plan of a kubeconfig's nodes knew of no release, and chose the place that every release reads.
+    return why === null || releaseVersion === null ? why : whyNotNow({ ...now, releaseVersion: null }) && why
   }
 
   close(): void {

@@ -7,7 +7,7 @@ import { messageOf } from './pausing.ts'
 
 const atOnce = 10
 
-export const clustersOf = ({ steps, deletions = [] }: Plan): string[] =>
+const clustersOf = ({ steps, deletions = [] }: Plan): string[] =>
   [...new Set([...steps, ...deletions].map(({ cluster }) => cluster))].sort()
 
 /**

@@ -91,7 +91,12 @@ describe('a node that was changed', () => {
       })
     expect(await sync(text.replace('daily', 'dayly'), 'run-with-a-slip')).toMatchObject({
       outcome: 'failed',
-      reason: expect.stringMatching(/unknown option 'dayly'/),
+      reason: 'nothing was changed: it says what no plan writes: line 2, dayly',
+    })
+    // One that an older logrotate does not know.
+    expect(await sync(text.replace('daily', 'dateyesterday'), 'run-with-a-word-too-new')).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringMatching(/unknown option 'dateyesterday'/),
     })
     expect(await sync(text, 'run-of-a-test')).toMatchObject({ outcome: 'applied' })
     expect(node.file('/etc/logrotate.d/app')).toBe(text)

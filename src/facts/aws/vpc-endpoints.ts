@@ -7,7 +7,7 @@ export interface VpcEndpoint {
   /** When it is needed: a clause. */
   when: string
   /** What needs it: everything, or one way of reading, or one parameter of the stack. */
-  of: 'always' | 'ssm' | 'mail' | 'topic' | 'alarms'
+  of: 'always' | 'ssm' | 'mail' | 'topic' | 'alarms' | 'fan-out'
 }
 
 export const vpcEndpoints: readonly VpcEndpoint[] = [
@@ -23,6 +23,7 @@ export const vpcEndpoints: readonly VpcEndpoint[] = [
   { name: 'ssm', type: 'interface', of: 'ssm', when: 'modes ssm and both, and whoever applies plans' },
   { name: 'email', type: 'interface', of: 'mail', when: 'mail by SES: the API’s endpoint, not `email-smtp`' },
   { name: 'sns', type: 'interface', of: 'topic', when: 'with topicArn' },
+  { name: 'states', type: 'interface', of: 'fan-out', when: 'with fanOut=on' },
   { name: 'monitoring', type: 'interface', of: 'alarms', when: 'where the policy names remediation.alarms' },
 ]
 

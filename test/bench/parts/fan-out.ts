@@ -21,7 +21,7 @@ const scheduledTime = '2026-11-21T05:00:00Z'
 const run = '2026-11-21T05-00-00Z'
 const policy = `
 pace: { requestsPerSecond: 1000, concurrency: 20, clusters: 4 }
-fanOut: { clustersAtOnce: 2 }
+fanOut: { aboveNodes: 1, clustersAtOnce: 2 }
 `
 
 export const fanOutPart: Part = {

@@ -1,0 +1,14 @@
+/** The shelf of languages. */
+import type { LanguageId } from '#model/language.ts'
+import { ja } from './ja.ts'
+import { ko } from './ko.ts'
+import { english, type Language, languageOf } from './language.ts'
+import { zh } from './zh.ts'
+
+/** Every language that there is. */
+export const languages: Record<LanguageId, Language> = {
+  en: english,
+  ko: languageOf('ko', 'ko', ko, {}),
+  ja: languageOf('ja', 'ja', ja, {}),
+  zh: languageOf('zh', 'zh-Hans', zh, {}),
+}

@@ -1,7 +1,6 @@
 /** What a rule says, in the language of the report. Sentences that it computes come from the audit, and stay as they are. */
-import type { RuleDocs } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
-import type { Language, RuleText } from './languages/language.ts'
+import type { Language } from './languages/language.ts'
 
 interface Title {
   title: string
@@ -23,5 +22,3 @@ export function titlesOf({ document, ruleTitles }: Pick<AuditReport, 'document' 
     return told === undefined ? { title: text.title, ownTitle: title } : { title: told, ownTitle: null }
   }
 }
-
-export const docsOf = (rule: string, docs: RuleDocs, { rules }: Language): RuleText => rules[rule] ?? docs

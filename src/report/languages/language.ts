@@ -4,11 +4,9 @@ import { type Numbers, numbersIn } from '#report/numbers.ts'
 import { type Fold, foldedLine, shownBlock, shownLine } from '#report/text.ts'
 import { type Catalogue, en } from './en.ts'
 
-/** What is said of a rule, as in its `docs`. */
+/** What a rule is called, as in its `docs`; why, and what to do, is said there, in English. */
 export interface RuleText {
   title: string
-  why: string
-  fix: string
   /** Other titles that it may give a finding, as they are in the language, by what they are in English. */
   titles?: Record<string, string>
 }

@@ -2,7 +2,7 @@
 import { stringify } from 'yaml'
 import { type Finding, type NodeSample, type Severity, type Subject, severities } from '#model/finding.ts'
 import type { Language } from '#report/languages/language.ts'
-import { docsOf, type TitleOf } from '#report/rule-words.ts'
+import type { TitleOf } from '#report/rule-words.ts'
 import { compareText } from '#report/text.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
@@ -190,15 +190,14 @@ function findingRow(
 
 export function ruleView({ rule, family, docs }: Finding, { page, language }: Shown): RuleView {
   const { line, block } = language
-  const { title, why, fix } = docsOf(rule, docs, language)
   return {
     ruleAnchor: page.ofRule(rule),
     rule: line(rule, 80),
     family: line(family, 40),
     docs: {
-      title: line(title, 240),
-      why: block(why, 2000),
-      fix: block(fix, 2000),
+      title: line(language.rules[rule]?.title ?? docs.title, 240),
+      why: block(docs.why, 2000),
+      fix: block(docs.fix, 2000),
       sources: docs.sources.slice(0, findingLimits.sources).map(source => line(source, 300)),
     },
   }
@@ -222,7 +221,7 @@ function findingView(finding: Finding, on: Shown): FindingView {
     ruleAnchor: page.ofRule(finding.rule),
     ruleLink: words.rule(line(finding.rule, 80)),
     nodesNumber: nodes.count,
-    advice: block(docsOf(finding.rule, finding.docs, language).fix, 2000),
+    advice: block(finding.docs.fix, 2000),
     doubt: words.doubts[finding.confidence],
     since: finding.since === null ? null : line(finding.since, 40),
     sinceText: finding.since === null ? null : all.since(line(finding.since, 40)),

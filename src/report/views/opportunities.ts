@@ -2,7 +2,6 @@
 import type { Finding } from '#model/finding.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { docsOf } from '#report/rule-words.ts'
 import { compareText } from '#report/text.ts'
 import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
 import { subjectText, worstFirst } from './findings.ts'
@@ -134,8 +133,7 @@ function lessStranded(finding: Finding, nodes: AuditedNode[], assumptions: Assum
 }
 
 /** `imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60`. */
-function changeText({ rule, fix, docs }: Finding, language: Language): string {
-  const { words, line } = language
+function changeText({ fix, docs }: Finding, { words, line }: Language): string {
   const parts = Object.entries(fix.config)
     .toSorted(([a], [b]) => compareText(a, b))
     .flatMap(([field, value]): string[] =>
@@ -143,5 +141,5 @@ function changeText({ rule, fix, docs }: Finding, language: Language): string {
         ? Object.entries(value).map(([signal, threshold]) => `${field}.${signal} ${threshold}`)
         : [`${field} ${value}`],
     )
-  return line(parts.length === 0 ? docsOf(rule, docs, language).fix : words.opportunities.set(parts.join(', ')), 240)
+  return line(parts.length === 0 ? docs.fix : words.opportunities.set(parts.join(', ')), 240)
 }

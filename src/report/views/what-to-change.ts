@@ -2,7 +2,6 @@
 import type { Finding } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
-import { docsOf } from '#report/rule-words.ts'
 import { worstFirst } from './findings.ts'
 
 const shownFields = 2
@@ -36,15 +35,11 @@ export function changesOf(
 const groupKey = ({ cluster, identity: { group } }: AuditedNode) => JSON.stringify([cluster, group.kind, group.name])
 
 /** `imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60`; without fields to set, the first sentence of the advice. */
-function changeText({ rule, fix, docs }: Finding, language: Language): string {
-  const { words, line } = language
+function changeText({ fix, docs }: Finding, { words, line }: Language): string {
   const fields = Object.entries(fix.config).map(([field, value]) =>
     typeof value === 'object' && value !== null ? `${field} (${Object.keys(value).join(', ')})` : `${field} ${value}`,
   )
-  if (fields.length === 0) {
-    const advice = docsOf(rule, docs, language).fix
-    return line(/^.{1,100}?(?:[.:;](?=\s)|[。：；])/.exec(advice)?.[0].slice(0, -1) ?? advice, adviceLimit)
-  }
+  if (fields.length === 0) return line(/^.{1,100}?[.:;](?=\s)/.exec(docs.fix)?.[0].slice(0, -1) ?? docs.fix, adviceLimit)
   const more = fields.length - shownFields
   return line(words.outlook.change(fields.slice(0, shownFields), Math.max(more, 0)), adviceLimit)
 }

@@ -4,6 +4,7 @@ import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument }
 import * as z from 'zod'
 import { severities, subjectKinds } from '#model/finding.ts'
 import { isImageRepository, isImageSource } from '#model/image-reference.ts'
+import { languageIds } from '#model/language.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import {
@@ -59,6 +60,7 @@ const owner = z.strictObject({
     })
     .describe('what is theirs: all that is given has to match'),
   recipients: z.array(address).min(1).max(mostRecipients),
+  language: z.enum(languageIds).nullable().default(null).describe('of their page and mail; by default the report’s'),
   onlyOnChange: z.boolean().default(false).describe('no mail where nothing of theirs has changed since the run before'),
 })
 
@@ -97,6 +99,14 @@ const reportPolicy = z
       .default(defaultPolicy.report.webhookHosts)
       .describe('hosts that the stack’s webhook may be on, * stands for any run of characters'),
     formats: z.array(z.enum(moreFormats)).default(defaultPolicy.report.formats).describe('written beside page and findings'),
+    language: z
+      .enum(languageIds)
+      .default(defaultPolicy.report.language)
+      .describe('of page, mail and summary: English, Korean, Japanese or Simplified Chinese'),
+    languages: z
+      .record(address, z.enum(languageIds))
+      .default(defaultPolicy.report.languages)
+      .describe('of single recipients, by their address: they get a mail of their own, and a page that it leads to'),
   })
   .default(defaultPolicy.report)
   .describe('who gets the service’s mail, instead of what the stack’s parameters say, and in which more forms the report is written')

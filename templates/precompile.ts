@@ -11,6 +11,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import Handlebars from 'handlebars'
+import { en } from '#report/languages/en.ts'
 
 const helpers = ['each', 'if', 'unless', 'with']
 const knownHelpers = Object.fromEntries(
@@ -83,7 +84,12 @@ class Check extends Handlebars.Visitor {
   }
 
   override PathExpression(node: hbs.AST.PathExpression): void {
-    if (node.data || helpers.includes(node.original)) return
+    if (node.data) {
+      if (node.original.startsWith('@root.') && !isMessage(node.parts.map(String)))
+        this.report(node, `unknown message "${node.original}": the catalogue of src/report/languages has no such text`)
+      return
+    }
+    if (helpers.includes(node.original)) return
     for (const part of node.parts)
       if (!this.variables.has(String(part))) this.report(node, `unknown variable "${node.original}": no view has it`)
   }
@@ -103,6 +109,15 @@ class Check extends Handlebars.Visitor {
 }
 
 const nameOf = (path: hbs.AST.Expression | hbs.AST.PathExpression) => ('original' in path ? String(path.original) : '')
+
+/** Whether `root`, `words` and so on lead to a text of the catalogue, or to the language of what stands beside it. */
+function isMessage([, first, ...path]: string[]): boolean {
+  const found = path.reduce<unknown>(
+    (words, key) => (typeof words === 'object' && words !== null ? Reflect.get(words, key) : undefined),
+    en,
+  )
+  return first === 'words' ? typeof found === 'string' : path.length === 0 && first === 'sourceTag'
+}
 
 /**
  * Every name that a view's type declares, so that a misspelt variable ends here. Whether the view at that very place has it,

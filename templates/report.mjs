@@ -10,6 +10,8 @@
     return element
   }
   const counts = new Intl.NumberFormat('en-US')
+  const words = JSON.parse(document.body.dataset.words)
+  const shownText = (text, shown, all) => text.replace('{shown}', counts.format(shown)).replace('{all}', counts.format(all))
 
   /** Texts are read once: asking 5,000 rows for theirs at each key would be felt. */
   const texts = new WeakMap()
@@ -38,13 +40,13 @@
       getSelection().selectAllChildren(block)
       document.execCommand('copy')
     }
-    button.textContent = 'Copied'
+    button.textContent = words.copied
     setTimeout(() => {
-      button.textContent = 'Copy'
+      button.textContent = words.copy
     }, 2000)
   }
   for (const block of all('.fix pre, #plan pre')) {
-    const button = make('button', { type: 'button', className: 'copy' }, 'Copy')
+    const button = make('button', { type: 'button', className: 'copy' }, words.copy)
     button.setAttribute('aria-live', 'polite')
     button.addEventListener('click', () => copy(button, block))
     const around = make('div', { className: 'copied' })
@@ -64,16 +66,16 @@
 
   const bars = new Map()
   /** A bar of controls before `place`; `apply` gets their values and says what is shown. */
-  const filterBar = (section, place, controls, apply) => {
+  const filterBar = (section, title, place, controls, apply) => {
     const status = make('output', { className: 'shown' })
     const bar = make('form', { className: 'filter' })
     bar.setAttribute('role', 'search')
-    bar.setAttribute('aria-label', `Filter ${section}`)
+    bar.setAttribute('aria-label', title)
     for (const { name, label, field } of controls) {
       field.name = name
       bar.append(make('label', {}, make('span', {}, label), field))
     }
-    bar.append(make('button', { type: 'reset' }, 'Clear'), status)
+    bar.append(make('button', { type: 'reset' }, words.clear), status)
     const values = () => Object.fromEntries(controls.map(({ name, field }) => [name, field.value]))
     const run = () => {
       status.textContent = apply(values())
@@ -93,9 +95,9 @@
     run()
   }
   const search = () => make('input', { type: 'search', autocomplete: 'off', spellcheck: false })
-  const choice = (any, values) => {
+  const choice = (any, values, names = {}) => {
     const select = make('select', {}, make('option', { value: '' }, any))
-    for (const value of values) select.append(make('option', { value }, value))
+    for (const value of values) select.append(make('option', { value }, names[value] ?? value))
     return select
   }
   const distinct = (elements, key) => [...new Set(elements.flatMap(({ dataset }) => dataset[key] ?? []))]
@@ -114,29 +116,35 @@
     }
     let order = ''
     const controls = [
-      { name: 'text', label: 'Search', field: search() },
-      { name: 'severity', label: 'Severity', field: choice('all', distinct(found, 'severity')) },
-      { name: 'cluster', label: 'Cluster', field: choice('all', distinct(found, 'cluster').toSorted()) },
-      { name: 'family', label: 'Family', field: choice('all', distinct(found, 'family').toSorted()) },
-      { name: 'sort', label: 'Order', field: choice('worst first', Object.keys(orders)) },
+      { name: 'text', label: words.search, field: search() },
+      { name: 'severity', label: words.severity, field: choice(words.any, distinct(found, 'severity'), words.severities) },
+      { name: 'cluster', label: words.cluster, field: choice(words.any, distinct(found, 'cluster').toSorted()) },
+      { name: 'family', label: words.family, field: choice(words.any, distinct(found, 'family').toSorted()) },
+      { name: 'sort', label: words.order, field: choice(words.worstFirst, Object.keys(orders), words.orders) },
     ]
-    filterBar('findings', place ?? findings.lastElementChild, controls, ({ text, severity, cluster, family, sort }) => {
-      const words = wordsOf(text)
-      let shown = 0
-      for (const element of found) {
-        const { dataset } = element
-        const fits =
-          (severity === '' || dataset.severity === severity) &&
-          (cluster === '' || dataset.cluster === cluster) &&
-          (family === '' || dataset.family === family) &&
-          has(element, words)
-        element.hidden = !fits
-        if (fits) shown += 1
-      }
-      if (sort !== order && place) place.append(...(sort in orders ? cards.toSorted(orders[sort]) : cards))
-      order = sort
-      return `${counts.format(shown)} of ${counts.format(found.length)} shown`
-    })
+    filterBar(
+      'findings',
+      words.filterFindings,
+      place ?? findings.lastElementChild,
+      controls,
+      ({ text, severity, cluster, family, sort }) => {
+        const wanted = wordsOf(text)
+        let shown = 0
+        for (const element of found) {
+          const { dataset } = element
+          const fits =
+            (severity === '' || dataset.severity === severity) &&
+            (cluster === '' || dataset.cluster === cluster) &&
+            (family === '' || dataset.family === family) &&
+            has(element, wanted)
+          element.hidden = !fits
+          if (fits) shown += 1
+        }
+        if (sort !== order && place) place.append(...(sort in orders ? cards.toSorted(orders[sort]) : cards))
+        order = sort
+        return shownText(words.shown, shown, found.length)
+      },
+    )
   }
 
   /** More rows than these are not unfolded: to lay them out would be felt at each key. */
@@ -152,11 +160,11 @@
   }))
   const nodeCount = groups.reduce((sum, { items }) => sum + items.length, 0)
   if (nodeCount > 1) {
-    filterBar('nodes', groups[0].group, [{ name: 'text', label: 'Search nodes, groups, states', field: search() }], ({ text }) => {
-      const words = wordsOf(text)
+    filterBar('nodes', words.filterNodes, groups[0].group, [{ name: 'text', label: words.searchNodes, field: search() }], ({ text }) => {
+      const wanted = wordsOf(text)
       for (const one of groups) {
         // The words may stand in the group's title and in the node's row.
-        const left = words.filter(word => !textOf(one.title).includes(word))
+        const left = wanted.filter(word => !textOf(one.title).includes(word))
         one.shown = 0
         for (const item of one.items) {
           const fits = left.length === 0 || has(item, left)
@@ -166,24 +174,26 @@
         one.group.hidden = one.shown === 0
       }
       const shown = groups.reduce((sum, one) => sum + one.shown, 0)
-      const isUnfolded = words.length > 0 && shown <= unfoldedAtMost
+      const isUnfolded = wanted.length > 0 && shown <= unfoldedAtMost
       for (const one of groups) {
         if (!one.table || isUnfolded === one.isUnfolded) continue
         one.table.open = isUnfolded
         one.isUnfolded = isUnfolded
       }
-      return `${counts.format(shown)} of ${counts.format(nodeCount)} nodes on this page shown`
+      return shownText(words.nodesShown, shown, nodeCount)
     })
   }
 
   const units = { B: 0, KiB: 1, MiB: 2, GiB: 3, TiB: 4, PiB: 5 }
-  const spans = { d: 86_400, h: 3600, min: 60, s: 1 }
+  const spans = { d: 86_400, h: 3600, min: 60, s: 1, ms: 0.001 }
+  const spanOf = new Map(Object.entries(words.durations).map(([unit, word]) => [word.trim(), spans[unit]]))
+  const durations = new RegExp(`(\\d+)\\s?(${[...spanOf.keys()].join('|')})(?![a-z])`, 'g')
   /** What a cell is worth: percents, bytes, durations, counts; null where it is a text. */
   const worth = text => {
-    if (/^(?:now|none)\b/.test(text)) return -1
-    if (text === '' || /^(?:unknown|not known|never|–)/.test(text)) return Number.POSITIVE_INFINITY
-    const times = [...text.matchAll(/(\d+)\s(d|h|min|s)\b/g)]
-    if (times.length > 0) return times.reduce((sum, [, count, unit]) => sum + count * spans[unit], 0)
+    if (words.least.some(word => text.startsWith(word))) return -1
+    if (text === '' || ['–', ...words.notKnown].some(word => text.startsWith(word))) return Number.POSITIVE_INFINITY
+    const times = [...text.matchAll(durations)]
+    if (times.length > 0) return times.reduce((sum, [, count, unit]) => sum + count * spanOf.get(unit), 0)
     const [, number, unit] = /^(-?[\d,.]+)\s*([KMGTP]?i?B)?/.exec(text.replace('<', '')) ?? []
     return number === undefined ? null : Number(number.replaceAll(',', '')) * 1024 ** (units[unit] ?? 0)
   }
@@ -204,7 +214,7 @@
         const isNumber = keyed.every(({ value }) => value !== null)
         const compare = isNumber
           ? (a, b) => (a.value === b.value ? 0 : a.value - b.value)
-          : (a, b) => a.text.localeCompare(b.text, 'en', { numeric: true })
+          : (a, b) => a.text.localeCompare(b.text, document.documentElement.lang, { numeric: true })
         keyed.sort((a, b) => (isUp ? compare(b, a) : compare(a, b)))
         body.append(...keyed.map(({ row }) => row))
       })

@@ -3,16 +3,19 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { Severity } from '#model/finding.ts'
+import { type LanguageId, languageIds } from '#model/language.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { alwaysFormats, type FormatId, type MoreFormat, moreFormats } from '#model/report.ts'
 import { isWhole } from '#model/selection.ts'
+import { columnsOf, padTo } from '#model/text-width.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
 import { type History, openHistory } from '#pipeline/history/history.ts'
 import { planBeside } from '#pipeline/plan-beside.ts'
 import { audiencesOf } from '#pipeline/publication.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
-import { folder, formats, formatsWith, rules } from '#pipeline/shelves.ts'
+import { folder, formats, formatsWith, type Language, languages, rules } from '#pipeline/shelves.ts'
+import { unmailed } from '#pipeline/ways.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { auditExitCode } from './exit-code.ts'
 import { addFleetOptions, type FleetOptions, failOnOption, parseText, policyOf, runSignal, selectionOf } from './options.ts'
@@ -31,6 +34,7 @@ export interface AuditOptions extends FleetOptions {
   failOn: Severity | 'none'
   allNodes?: boolean
   plan?: boolean
+  language?: LanguageId
 }
 
 const snapshotName = 'snapshot.ndjson.gz'
@@ -50,6 +54,7 @@ export function auditCommand(): Command {
         .argParser(parseOutputs)
         .default([], "the policy's"),
     )
+    .addOption(new Option('--language <language>', "of page, e-mail and summary (default: the policy's)").choices(languageIds))
     .option('--store <place>', `remember this run there, and compare it with the one before: s3://bucket/prefix, or a folder`, parseText)
     .addOption(failOnOption())
     .option('--plan', 'also make a plan of all that can be fixed, as plan.json; changes nothing')
@@ -82,26 +87,37 @@ function parseOutputs(text: string, before: MoreFormat[]): MoreFormat[] {
 const isMoreFormat = (id: string): id is MoreFormat => moreFormats.some(format => format === id)
 
 async function runAudit(options: AuditOptions): Promise<number> {
-  const result = await auditInto(options)
+  const policy = auditPolicyOf(options)
+  const result = await auditInto(options, policy)
+  const language = languages[policy.report.language]
   const isForPeople = options.format === 'text'
   const file = result.files.find(
     ({ name }) => isForPeople || formatsWith(moreFormats).some(({ id, name: own }) => id === options.format && own === name),
   )
-  process.stdout.write(isForPeople ? summaryText(result, process.stdout.isTTY && process.stdout.hasColors()) : (file?.body ?? ''))
+  process.stdout.write(isForPeople ? summaryText(result, process.stdout.isTTY && process.stdout.hasColors(), language) : (file?.body ?? ''))
   for (const { channel, location, error } of result.deliveries) {
     if (error !== null)
       process.stderr.write(`The ${channel === 'folder' ? `folder ${options.out}` : channel} could not be written: ${error}\n`)
-    else if (isForPeople)
-      process.stdout.write(
-        `Report:   ${join(location ?? '', 'report.html')}\nSnapshot: ${options.snapshot ?? join(location ?? '', snapshotName)}\n`,
-      )
+    else if (isForPeople) process.stdout.write(placesText(location ?? '', options.snapshot, language))
   }
   return auditExitCode(result, options.failOn)
 }
 
-/** Audits as the options say and writes everything into `options.out`. @throws OperatorError and the errors of the sources. */
-async function auditInto(options: AuditOptions): Promise<AuditResult> {
+function auditPolicyOf(options: AuditOptions): Policy {
   const policy = policyOf(options)
+  return { ...policy, report: { ...policy.report, language: options.language ?? policy.report.language } }
+}
+
+function placesText(folder: string, snapshot: string | undefined, { words: { terminal } }: Language): string {
+  const places = { [terminal.report]: join(folder, 'report.html'), [terminal.snapshot]: snapshot ?? join(folder, snapshotName) }
+  const wide = Math.max(...Object.keys(places).map(columnsOf))
+  return Object.entries(places)
+    .map(([name, place]) => `${padTo(name, wide)} ${place}\n`)
+    .join('')
+}
+
+/** Audits as the options say and writes everything into `options.out`. @throws OperatorError and the errors of the sources. */
+async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditResult> {
   const { signal, end } = runSignal(options.deadline)
   const progress = openProgress(process.stderr)
   const isSaved = options.snapshot !== undefined
@@ -114,9 +130,12 @@ async function auditInto(options: AuditOptions): Promise<AuditResult> {
       version,
       policy,
       rules,
-      formats: formatsWith([...policy.report.formats, ...options.outputs, ...(options.format === 'text' ? [] : [options.format])]),
+      formats: formatsWith(
+        [...policy.report.formats, ...options.outputs, ...(options.format === 'text' ? [] : [options.format])],
+        languages[policy.report.language],
+      ),
       channels: [folder(options.out)],
-      audiences: audiencesOf(policy.report, () => []),
+      audiences: audiencesOf(policy.report, owner => unmailed(policy.report, owner)),
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
       options: { allNodes: options.allNodes },

@@ -1,6 +1,6 @@
 /** A node's history on one screen: what it was, how its disk filled, what was found on it and when. */
 import type { NodeFacts, NodeHistory } from '#model/history.ts'
-import { formatBytes, formatPercent, growthNotes } from '#pipeline/shelves.ts'
+import { formatBytes, formatPercent, growthNotes, languages } from '#pipeline/shelves.ts'
 import { bars } from './bars.ts'
 import { clean, painter, type Screen, wrap } from './terminal.ts'
 
@@ -29,7 +29,7 @@ export function nodeHistoryText({ clusters }: NodeHistory, { hasColour, columns 
         ...wrap(settingsText(days, last), width, '  '),
         ...section(diskTitle(last), [
           ...lineOfDays(days, width),
-          ...growthNotes({ growth }).flatMap(note => wrap(note.replaceAll('\u00a0', ' '), width, '  ')),
+          ...growthNotes({ growth }, languages.en).flatMap(note => wrap(note.replaceAll('\u00a0', ' '), width, '  ')),
           ...days.slice(0, shownDays).flatMap(day => dayLines(day, width)),
         ]),
         ...(days.length > shownDays ? [`  … and ${days.length - shownDays} more days (--format json has all)`] : []),

@@ -14,6 +14,7 @@ import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
+import { languages } from '#pipeline/shelves.ts'
 import { exitCode } from './exit-code.ts'
 import { summaryText } from './summary.ts'
 
@@ -129,7 +130,7 @@ function copyRun(kept: string, out: string): void {
 
 async function printSummary(findings: string): Promise<void> {
   const document: FindingsDocument = JSON.parse(await readFile(findings, 'utf8'))
-  process.stdout.write(summaryText({ document, ruleErrors: [] }, process.stdout.isTTY && process.stdout.hasColors()))
+  process.stdout.write(summaryText({ document, ruleErrors: [] }, process.stdout.isTTY && process.stdout.hasColors(), languages.en))
 }
 
 function demoPlaces(out: string): string {

@@ -1,6 +1,7 @@
 /** What a terminal is written with: lines that fit, colours where there are any, and foreign text that cannot move it. */
 import { styleText } from 'node:util'
 import type { Severity } from '#model/finding.ts'
+import { columnsOf, piecesOf } from '#model/text-width.ts'
 
 export type Style = Parameters<typeof styleText>[0]
 /** Gives a text a style, or leaves it as it is where there are no colours. */
@@ -37,18 +38,18 @@ export function clean(text: string, maxLength = 200): string {
 
 export const cut = (text: string, maxLength: number) => (text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text)
 
-/** Breaks a text at single blanks; the first line begins with `first`, the others with `rest`. */
+/** Breaks a text at blanks, and within what is written without any; the first line begins with `first`, the others with `rest`. */
 export function wrap(text: string, columns: number, first: string, rest = first): string[] {
   const lines: string[] = []
   let line = first
   let isEmpty = true
-  for (const word of text.split(/ (?! )/)) {
-    if (!isEmpty && line.length + 1 + word.length > columns) {
+  for (const piece of piecesOf(text)) {
+    if (!isEmpty && columnsOf(line) + columnsOf(piece) > columns) {
       lines.push(line)
       line = rest
       isEmpty = true
     }
-    line += isEmpty ? word : ` ${word}`
+    line += isEmpty ? piece.trimStart() : piece
     isEmpty = false
   }
   return [...lines, line]

@@ -1,5 +1,6 @@
 /** What a team decided about its audits: `highwater.yaml` after parsing, every key with its default. */
 import type { Severity, Subject } from './finding.ts'
+import type { LanguageId } from './language.ts'
 import type { AmiFamily } from './node-identity.ts'
 import type { ReadMode } from './read-mode.ts'
 import type { MoreFormat } from './report.ts'
@@ -172,6 +173,8 @@ export interface ReportOwner {
   name: string
   match: OwnerMatch
   recipients: string[]
+  /** Of their page and mail; null: the report's. */
+  language: LanguageId | null
   /** No mail where nothing of theirs has changed since the run before. */
   onlyOnChange: boolean
 }
@@ -191,6 +194,10 @@ export interface ReportPolicy {
   /** Hosts that the stack's webhook may be on; `*` stands for any run of characters. */
   webhookHosts: string[]
   formats: MoreFormat[]
+  /** Of the page and of every mail for which nothing else is said. */
+  language: LanguageId
+  /** Of single recipients, by their address. */
+  languages: Record<string, LanguageId>
 }
 
 export interface Policy {
@@ -302,6 +309,8 @@ export const defaultPolicy: Policy = {
     bouncesTo: null,
     webhookHosts: ['hooks.slack.com'],
     formats: [],
+    language: 'en',
+    languages: {},
   },
   history: { retentionDays: 400 },
   severities: {},

@@ -120,6 +120,8 @@ export interface AuditReport {
   before?: RunBefore | null
   /** How the clusters went, up to this run; absent: nothing is remembered. */
   trends?: ReportedTrend[]
+  /** What the rules usually call what they find, by rule: of findings that ended no more is known than their own title. */
+  ruleTitles?: Record<string, string>
   /** Of clusters and nodegroups, where they are known. */
   tags?: ResourceTags[]
   /** Of each cluster that was looked through for it; absent: of none. */

@@ -113,6 +113,7 @@ export async function conclude(
     assumptions: assumptionsOf(policy),
     before: before?.before ?? null,
     trends: before?.trends ?? [],
+    ruleTitles: Object.fromEntries(rules.map(({ id, docs }) => [id, docs.title])),
     tags,
     garbage,
     plan: planned?.reported,
@@ -123,9 +124,14 @@ export async function conclude(
   const files = [...rendered.files, ...(planned?.file ? [planned.file] : [])]
   enters('publish')
   const { channels, audiences } = context
-  const pageFormat = formats.find(({ id }) => id === 'html')
   const isPublished = channels.length > 0 || audiences.some(({ channels: ways }) => ways.length > 0)
-  const publication = { channels, audiences, pageFormat, unsubscribe: unsubscribeAddresses(policy.report), snapshotPath: snapshot.keptAt() }
+  const publication = {
+    channels,
+    audiences,
+    hasPage: formats.some(({ id }) => id === 'html'),
+    unsubscribe: unsubscribeAddresses(policy.report),
+    snapshotPath: snapshot.keptAt(),
+  }
   const deliveries = isPublished ? await publishReport(report, files, publication) : []
   const remembered = history === null ? [] : await history.record()
   return { document, nodes: grown, files, deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered], ruleErrors }

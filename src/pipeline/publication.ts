@@ -1,17 +1,23 @@
 /** The end of the story: files to places, then the mails, which can say where they lie and which place could not be reached: everybody's, then each owner's. */
+import type { LanguageId } from '#model/language.ts'
 import type { ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditReport, Delivery, RenderedFile } from '#model/report.ts'
 import { reportAttachment } from '#publish/attachment.ts'
 import type { Channel, FileOnDisk, MailChannel, MailDelivery } from '#publish/channel.ts'
 import { mergeDeliveries, publish } from '#publish/publish.ts'
-import type { Format } from '#report/format.ts'
+import { htmlIn, pageName } from '#report/formats/html.ts'
+import { languages } from '#report/languages/index.ts'
 import { hasNews, renderMail, reportLink } from '#report/mail.ts'
 import { shareOf } from '#report/share.ts'
+import type { Readers } from './ways.ts'
 
 /** Who is told of a run. */
 export interface Audience {
   /** Null: everybody, of the whole report; else of the owner's share. */
   owner: ReportOwner | null
+  language: LanguageId
+  /** Their page and mail have the usual names: it is the first language of this owner, or of everybody. */
+  isFirst: boolean
   /** Nothing goes where nothing changed. */
   onlyOnChange: boolean
   /** Empty: the mail is only kept as a file. */
@@ -25,20 +31,21 @@ export interface PublicationContext {
   unsubscribe: string[]
   /** Null: no snapshot was written. */
   snapshotPath: string | null
-  /** The form of an owner's page. */
-  pageFormat: Format | undefined
+  /** Whether there are pages beside the mails. */
+  hasPage: boolean
 }
 
 /** As a reader is told them. */
 export const unsubscribeAddresses = ({ unsubscribe: { url, mailto } }: ReportPolicy) => [url, mailto].filter(address => address !== null)
 
-/** Everybody, then each owner. @param ways how the mail goes to whom; none: it is kept as a file */
-export const audiencesOf = ({ onlyOnChange, owners }: ReportPolicy, ways: (owner: ReportOwner | null) => MailChannel[]): Audience[] => [
-  { owner: null, onlyOnChange, channels: ways(null) },
-  ...owners.map(owner => ({ owner, onlyOnChange: owner.onlyOnChange, channels: ways(owner) })),
-]
+/** Everybody, then each owner, in each language that somebody of them reads. @param ways how the mail goes to whom */
+export const audiencesOf = ({ onlyOnChange, owners }: ReportPolicy, ways: (owner: ReportOwner | null) => Readers[]): Audience[] =>
+  [{ owner: null, onlyOnChange }, ...owners.map(owner => ({ owner, onlyOnChange: owner.onlyOnChange }))].flatMap(audience =>
+    ways(audience.owner).map((readers, index) => ({ ...audience, ...readers, isFirst: index === 0 })),
+  )
 
-const pageName = 'report.html'
+/** `report.html`, and `report.ko.html` beside it. */
+const nameOf = ({ language, isFirst }: Audience, name: string) => (isFirst ? name : name.replace('.', `.${language}.`))
 
 /** One answer a channel, those of the audiences last. Never throws: what failed says so. */
 export async function publishReport(report: AuditReport, files: RenderedFile[], context: PublicationContext): Promise<Delivery[]> {
@@ -68,31 +75,37 @@ function tellAll(
   audience: Audience,
   context: PublicationContext,
 ): Promise<Told> {
+  if (!audience.isFirst) return tellWithPage(report, audience, context, '')
   return tell(report, { page: files.find(({ name }) => name === pageName), stored, folder: '' }, audience, context)
 }
 
+/** Those who get a page of their own: it is published first, so that the mail can lead to it. */
+async function tellWithPage(report: AuditReport, audience: Audience, context: PublicationContext, folder: string): Promise<Told> {
+  const { contentType, render } = htmlIn(languages[audience.language])
+  const page = context.hasPage ? { name: `${folder}${nameOf(audience, pageName)}`, contentType, body: render(report) } : undefined
+  const stored = page ? await publish([page], context.channels, page.name) : []
+  const told = await tell(report, { page, stored, folder }, audience, context)
+  return { stored: mergeDeliveries(stored, told.stored), sent: told.sent }
+}
+
 async function tellOwner(report: AuditReport, audience: Audience, context: PublicationContext): Promise<Told> {
-  const { channels, pageFormat } = context
   const { name } = audience.owner!
   const share = shareOf(report, audience.owner!)
   if (share === null)
     return { stored: [], sent: audience.channels.map(channel => notSent(channel, `nothing that this run met is of the owner ${name}`)) }
-  const folder = `owners/${name}/`
-  const page = pageFormat && { name: `${folder}${pageName}`, contentType: pageFormat.contentType, body: pageFormat.render(share) }
-  const stored = page ? await publish([page], channels, page.name) : []
-  const told = await tell(share, { page, stored, folder }, audience, context)
-  return { stored: mergeDeliveries(stored, told.stored), sent: told.sent }
+  return tellWithPage(share, audience, context, `owners/${name}/`)
 }
 
 async function tell(
   report: AuditReport,
   { page, stored, folder }: { page: RenderedFile | undefined; stored: Delivery[]; folder: string },
-  { owner, onlyOnChange, channels: ways }: Audience,
+  audience: Audience,
   { channels, unsubscribe }: PublicationContext,
 ): Promise<Told> {
+  const { owner, language, onlyOnChange, channels: ways } = audience
   const isSilent = onlyOnChange && !hasNews(report, stored)
   const lost = isSilent ? [] : await undelivered(ways)
-  const mail = renderMail(report, [...stored, ...lost], { owner: owner?.name ?? null, unsubscribe })
+  const mail = renderMail(report, [...stored, ...lost], { owner: owner?.name ?? null, unsubscribe, language: languages[language] })
   const attachment = reportLink(stored) === null && page ? reportAttachment({ ...page, name: pageName }) : null
   const sent = await Promise.all(
     ways.map(way =>
@@ -103,8 +116,8 @@ async function tell(
   )
   const kept = await publish(
     [
-      { name: `${folder}email.html`, contentType: 'text/html; charset=utf-8', body: mail.html },
-      { name: `${folder}email.txt`, contentType: 'text/plain; charset=utf-8', body: mail.text },
+      { name: `${folder}${nameOf(audience, 'email.html')}`, contentType: 'text/html; charset=utf-8', body: mail.html },
+      { name: `${folder}${nameOf(audience, 'email.txt')}`, contentType: 'text/plain; charset=utf-8', body: mail.text },
     ],
     channels,
     page?.name,

@@ -13,7 +13,7 @@ import { openHistory } from './history/history.ts'
 import { type PlanBesideOptions, planBeside } from './plan-beside.ts'
 import { audiencesOf } from './publication.ts'
 import type { RunLimits, ServiceRuntime } from './service-runtime.ts'
-import { embeddedMetricsName, formatsWith, rules } from './shelves.ts'
+import { embeddedMetricsName, formatsWith, languages, rules } from './shelves.ts'
 import { waysOf } from './ways.ts'
 
 export interface ReportRuntime extends ServiceRuntime {
@@ -67,7 +67,7 @@ export function openServiceReport(run: ServiceRun, runtime: ReportRuntime, limit
       version: runtime.version,
       policy,
       rules,
-      formats: formatsWith(policy.report.formats),
+      formats: formatsWith(policy.report.formats, languages[policy.report.language]),
       channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
       audiences,
       history: store === null || isDryRun ? null : openHistory({ store, runId, isWhole: isWhole(selection), ...policy.history }),

@@ -7,7 +7,10 @@ import { embeddedMetrics } from '#report/formats/embedded-metrics.ts'
 
 export { folder } from '#publish/channels/folder.ts'
 export { formats, formatsWith } from '#report/formats/index.ts'
+export { languages } from '#report/languages/index.ts'
+export type { Language } from '#report/languages/language.ts'
 export { formatBytes, formatPercent } from '#report/numbers.ts'
+export { type TitleOf, titlesOf } from '#report/rule-words.ts'
 export { growthNotes } from '#report/views/growth.ts'
 
 export { type RuleExplanation, rules }

@@ -1,4 +1,5 @@
 /** The ways on which a run of the service tells people: mails to everybody and to owners, a topic, a webhook. */
+import { type LanguageId, languageIds } from '#model/language.ts'
 import type { ReportOwner, ReportPolicy } from '#model/policy.ts'
 import type { AuditRequest, Settings } from '#model/run.ts'
 import type { MailChannel } from '#publish/channel.ts'
@@ -7,9 +8,16 @@ import { ses } from '#publish/channels/ses.ts'
 import { sns } from '#publish/channels/sns.ts'
 import { webhook } from '#publish/channels/webhook.ts'
 
+/** Those of an audience who read one language. */
+export interface Readers {
+  language: LanguageId
+  /** Empty: their mail is only kept as a file. */
+  channels: MailChannel[]
+}
+
 export interface Ways {
-  /** @param owner null: everybody */
-  to(owner: ReportOwner | null): MailChannel[]
+  /** The first are those who read the audience's own language, though there be none. @param owner null: everybody */
+  to(owner: ReportOwner | null): Readers[]
   /** What keeps somebody from being told: it stands in the report. */
   mistakes: string[]
 }
@@ -21,22 +29,31 @@ export function waysOf(
   report: ReportPolicy,
   context: OnceOptions & { region: string },
 ): Ways {
-  if (!isMailed) return { to: () => [], mistakes: [] }
+  if (!isMailed) return { to: owner => unmailed(report, owner), mistakes: [] }
   const from = report.sender ?? settings.sender
   const { unsubscribe, bouncesTo, webhookHosts: allowedHosts } = report
   const { topicArn, webhookUrl: url } = settings
-  const byMail = (to: string[], owner?: string) =>
-    from === null || to.length === 0 ? [] : [ses({ ...context, from, to, unsubscribe, bouncesTo, owner })]
+  const byMail = (to: string[], owner?: string, language?: LanguageId) =>
+    from === null || to.length === 0 ? [] : [ses({ ...context, from, to, unsubscribe, bouncesTo, owner, language })]
+  const readers = (owner: ReportOwner | null, recipients: string[], others: MailChannel[]): Readers[] => {
+    const own = ownLanguage(report, owner)
+    const reading = (language: LanguageId) => recipients.filter(address => (report.languages[address] ?? own) === language)
+    return [
+      { language: own, channels: [...byMail(reading(own), owner?.name), ...others] },
+      ...languageIds
+        .filter(language => language !== own && reading(language).length > 0)
+        .map(language => ({ language, channels: byMail(reading(language), owner?.name, language) })),
+    ]
+  }
   const isSenderMissing = from === null && (report.owners.length > 0 || report.recipients !== null)
   return {
     to: owner =>
       owner === null
-        ? [
-            ...byMail(report.recipients ?? settings.recipients),
+        ? readers(owner, report.recipients ?? settings.recipients, [
             ...(topicArn === null ? [] : [sns({ ...context, topicArn })]),
             ...(url === null ? [] : [webhook({ ...context, url, allowedHosts })]),
-          ]
-        : byMail(owner.recipients, owner.name),
+          ])
+        : readers(owner, owner.recipients, []),
     mistakes: isSenderMissing
       ? [
           'the policy names recipients and there is no sender: set report.sender, or the stack’s parameter sender, to an address that SES has verified',
@@ -44,3 +61,10 @@ export function waysOf(
       : [],
   }
 }
+
+const ownLanguage = (report: ReportPolicy, owner: ReportOwner | null): LanguageId => owner?.language ?? report.language
+
+/** Nobody is told; what they would be told is kept as files. */
+export const unmailed = (report: ReportPolicy, owner: ReportOwner | null): Readers[] => [
+  { language: ownLanguage(report, owner), channels: [] },
+]

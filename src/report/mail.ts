@@ -1,6 +1,7 @@
 /** The e-mail of one run, as HTML and as text. Equal reports and deliveries give equal bytes. */
 import type { AuditReport, Delivery, RenderedMail } from '#model/report.ts'
 import { renderMailHtml, renderMailText } from './compiled-templates.js'
+import { english } from './languages/language.ts'
 import { wrapText } from './text.ts'
 import { type MailOptions, mailView } from './views/mail.ts'
 import { mailBrief } from './views/mail-brief.ts'
@@ -13,7 +14,7 @@ const htmlLimitBytes = 88_000
 /** Of the usual room for each foreign text, tried until the mail fits; in the last one it does, whatever the texts are. */
 const shares = [1, 0.5, 0.2]
 const textColumns = 78
-const toEverybody: MailOptions = { owner: null, unsubscribe: [] }
+const toEverybody: MailOptions = { owner: null, unsubscribe: [], language: english }
 
 /**
  * @param deliveries what became of the channels so far. Where none of them has a link that `reportLink` accepts, the mail says that the report is

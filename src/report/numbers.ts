@@ -1,6 +1,16 @@
-/** Numbers and times as people read them, always with their unit. What is not known reads `unknown`, never 0. */
+/** Numbers and times as people read them, always with their unit. What is not known reads `unknown`, never 0. Digits are grouped alike in every language that there is. */
 
-const unknown = 'unknown'
+/** What of a number is a word. */
+export interface NumberWords {
+  unknown: string
+  /** Behind the number, with the blank that stands between where there is one. */
+  durations: Record<DurationUnit, string>
+  /** Between the two units of a duration. */
+  between: string
+}
+
+type DurationUnit = 'd' | 'h' | 'min' | 's' | 'ms'
+
 /** A number and its unit stay on one line. */
 const noBreak = '\u00a0'
 const counts = new Intl.NumberFormat('en-US')
@@ -10,9 +20,46 @@ const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB']
 
 const isNumber = (value: number | null | undefined): value is number => Number.isFinite(value)
 
-/** Bytes in the largest binary unit that keeps the number under 1,024: `512 B`, `72.0 GiB`. */
-export function formatBytes(bytes: number | null): string {
-  if (!isNumber(bytes)) return unknown
+export interface Numbers {
+  /** Bytes in the largest binary unit that keeps the number under 1,024: `512 B`, `72.0 GiB`. */
+  bytes(bytes: number | null): string
+  count(count: number | null): string
+  /** A percentage (85, not 0.85) with one decimal where it has one. Only the full and the empty read 100 % and 0 %. */
+  percent(percent: number | null): string
+  /** A duration in its two largest units: `1 min 30 s`. */
+  duration(durationMs: number | null): string
+  /** An RFC 3339 time in UTC, to the minute: `2026-11-21 00:00 UTC`. */
+  utc(time: string | null): string
+}
+
+export function numbersIn({ unknown, durations, between }: NumberWords): Numbers {
+  return {
+    bytes: bytes => (isNumber(bytes) ? bytesText(bytes) : unknown),
+    count: count => (isNumber(count) ? counts.format(count) : unknown),
+    percent: percent => (isNumber(percent) ? percentText(percent) : unknown),
+    duration: durationMs => (!isNumber(durationMs) || durationMs < 0 ? unknown : durationText(durationMs, durations, between)),
+    utc(time) {
+      const at = time === null ? Number.NaN : Date.parse(time)
+      return Number.isNaN(at) ? unknown : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    },
+  }
+}
+
+export const englishNumbers: NumberWords = {
+  unknown: 'unknown',
+  durations: { d: `${noBreak}d`, h: `${noBreak}h`, min: `${noBreak}min`, s: `${noBreak}s`, ms: `${noBreak}ms` },
+  between: ' ',
+}
+
+export const {
+  bytes: formatBytes,
+  count: formatCount,
+  percent: formatPercent,
+  duration: formatDuration,
+  utc: formatUtc,
+} = numbersIn(englishNumbers)
+
+function bytesText(bytes: number): string {
   let size = Math.abs(bytes)
   let unit = 0
   // 1,023.96 would be written 1024.0: it belongs to the next unit already.
@@ -21,10 +68,6 @@ export function formatBytes(bytes: number | null): string {
     unit += 1
   }
   return `${bytes < 0 ? '-' : ''}${unit === 0 ? counts.format(size) : oneDecimal.format(size)}${noBreak}${byteUnits[unit]}`
-}
-
-export function formatCount(count: number | null): string {
-  return isNumber(count) ? counts.format(count) : unknown
 }
 
 /** From the least to the greatest, the unit once where it is one: `10.0–40.0 GiB`. Alike as shown reads as one. */
@@ -40,15 +83,13 @@ export function counted(count: number, noun: string, plural = `${noun}s`): strin
   return `${formatCount(count)} ${count === 1 ? noun : plural}`
 }
 
-/** A percentage (85, not 0.85) with one decimal where it has one. Only the full and the empty read 100 % and 0 %. */
-export function formatPercent(percent: number | null): string {
-  if (!isNumber(percent)) return unknown
+function percentText(percent: number): string {
   if (percent > 99.9 && percent < 100) return `99.9${noBreak}%`
   if (percent > 0 && percent < 0.05) return `<0.1${noBreak}%`
   return `${upToOneDecimal.format(percent)}${noBreak}%`
 }
 
-const durationUnits: [string, number][] = [
+const durationUnits: [DurationUnit, number][] = [
   ['d', 86_400_000],
   ['h', 3_600_000],
   ['min', 60_000],
@@ -56,10 +97,8 @@ const durationUnits: [string, number][] = [
   ['ms', 1],
 ]
 
-/** A duration in its two largest units: `1 min 30 s`. */
-export function formatDuration(durationMs: number | null): string {
-  if (!isNumber(durationMs) || durationMs < 0) return unknown
-  if (durationMs < 1) return `0${noBreak}s`
+function durationText(durationMs: number, words: NumberWords['durations'], between: string): string {
+  if (durationMs < 1) return `0${words.s}`
   const first = durationUnits.findIndex(([, unitMs]) => durationMs >= unitMs)
   let restMs = Math.floor(durationMs)
   return durationUnits
@@ -67,13 +106,7 @@ export function formatDuration(durationMs: number | null): string {
     .flatMap(([name, unitMs]) => {
       const whole = Math.floor(restMs / unitMs)
       restMs -= whole * unitMs
-      return whole > 0 ? [`${whole}${noBreak}${name}`] : []
+      return whole > 0 ? [`${whole}${words[name]}`] : []
     })
-    .join(' ')
-}
-
-/** An RFC 3339 time in UTC, to the minute: `2026-11-21 00:00 UTC`. */
-export function formatUtc(time: string | null): string {
-  const at = time === null ? Number.NaN : Date.parse(time)
-  return Number.isNaN(at) ? unknown : `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+    .join(between)
 }

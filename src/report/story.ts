@@ -11,6 +11,7 @@ import type {
   TimelineEvent,
 } from '#model/prediction.ts'
 import { isWatched } from '#model/watched-signals.ts'
+import { english } from './languages/language.ts'
 import { counted, formatBytes, formatCount, formatDuration, formatPercent, formatUtc } from './numbers.ts'
 import { loserText, originText } from './origins.ts'
 import { foldedLine, wrapText } from './text.ts'
@@ -156,7 +157,7 @@ function thresholdLine({ signal, value, resolved, hard, gracePeriodMs, met, marg
   const written = foldedLine(value, 40)
   const limit = isCount(signal) || written.endsWith('%') ? `${written} = ${amount(signal, resolved)}` : written
   const head = `${met === true ? 'MET  ' : met === false ? 'calm ' : '?    '}${signal} < ${limit}${kind}`
-  const from = origin === undefined ? '' : ` (${originText(origin)})`
+  const from = origin === undefined ? '' : ` (${originText(origin, english)})`
   if (resolved === null || margin === null) return `${head}: not observed${from}`
   return `${head}: ${amount(signal, resolved + margin)} left${from}`
 }
@@ -167,7 +168,7 @@ function lostLines({ lost, thresholds }: EvictionPrediction, layout: Filesystems
     const isStillWatched = isWatched(signal, thresholds, layout)
     return isStillWatched === null ? '' : isStillWatched ? '; another threshold watches in its place' : '; nothing watches in its place'
   }
-  const alike = Map.groupBy(lost, one => `lost ${loserText(one.by)}${inItsPlace(one)}`)
+  const alike = Map.groupBy(lost, one => `lost ${loserText(one.by, english)}${inItsPlace(one)}`)
   return [...alike].map(([how, ones]) => {
     const named = ones.map(({ signal, value }) => `${foldedLine(signal, nameLimit)} (default ${foldedLine(value, 40)})`)
     return `none ${named.join(', ')}: ${how}`

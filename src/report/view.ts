@@ -1,6 +1,8 @@
 /** Everything that the page shows, computed: the templates only put it in its place. */
 import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
+import { type Language, sourceTag } from '#report/languages/language.ts'
+import { titlesOf } from '#report/rule-words.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
 import { type ClusterGcView, clusterGcView } from '#report/views/cluster-garbage.ts'
 import {
@@ -26,10 +28,14 @@ import { type ThresholdsView, thresholdsView } from '#report/views/thresholds.ts
 import { type TrendsView, trendsView } from '#report/views/trends.ts'
 import { type VerdictView, verdictView } from '#report/views/verdict.ts'
 import { changesOf } from '#report/views/what-to-change.ts'
-import { counted, formatCount } from './numbers.ts'
-import { shownLine } from './text.ts'
 
 export interface PageView {
+  /** Of the page; and of what the audit itself says, where that is another. */
+  tag: string
+  sourceTag: string | null
+  words: Language['words']
+  /** What its script writes and reads, as JSON. */
+  scriptWords: string
   title: string
   takenAt: Moment
   /** Whose part of the fleet it is; null: all of it. */
@@ -60,9 +66,11 @@ export interface PageView {
 
 const shownWaived = 300
 
-export function pageView(report: AuditReport): PageView {
+export function pageView(report: AuditReport, language: Language): PageView {
+  const { words, count } = language
   const { document, nodes } = report
-  const verdict = verdictView(document)
+  const titleOf = titlesOf(report, language)
+  const verdict = verdictView(document, titleOf, language)
   const sorted = document.findings.toSorted(worstFirst)
   const isGarbage = ({ family }: Finding) => family === 'cluster-gc'
   const ofNodes = sorted.filter(finding => !isGarbage(finding))
@@ -70,38 +78,51 @@ export function pageView(report: AuditReport): PageView {
   const waived = document.waived.toSorted(worstFirst)
   const told = oneOfEachRule([...waived, ...sorted])
   const page = anchorsOf([ofNodes, garbage], told)
-  const groups = groupNodes(report)
+  const on = { page, titleOf, language }
+  const groups = groupNodes(report, language)
   const view = {
-    title: `${verdict.headline} in ${counted(document.clusters.length, 'cluster')} · highwater`,
-    takenAt: momentOf(document.run.takenAt),
-    audience:
-      report.owner === undefined
-        ? null
-        : `For ${shownLine(report.owner, 80)}: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.`,
+    tag: language.tag,
+    sourceTag: sourceTag(language),
+    words,
+    scriptWords: scriptWords(words),
+    title: words.page.title(verdict.headline, words.clusterCount(document.clusters.length)),
+    takenAt: momentOf(document.run.takenAt, language),
+    audience: report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
     verdict,
-    news: newsView(report, page.ofFinding),
+    news: newsView(report, page.ofFinding, language),
     outlook: outlookView(
       report,
-      changesOf(report, ({ id }) => page.ofFinding(id)),
+      language,
+      changesOf(report, ({ id }) => page.ofFinding(id), language),
     ),
-    opportunities: opportunitiesView(report, ({ id }) => page.ofFinding(id)),
-    findings: findingsView(ofNodes, page),
-    plan: planView(report.plan ?? null),
-    thresholds: thresholdsView(nodes),
-    overview: overviewView(groups),
-    trends: trendsView(report),
-    fleet: fleetView(groups),
-    nodesCount: formatCount(nodes.length),
-    clusterGc: clusterGcView(report, garbage, page),
+    opportunities: opportunitiesView(report, ({ id }) => page.ofFinding(id), language),
+    findings: findingsView(ofNodes, on),
+    plan: planView(report.plan ?? null, language),
+    thresholds: thresholdsView(nodes, language),
+    overview: overviewView(groups, language),
+    trends: trendsView(report, language),
+    fleet: fleetView(groups, language),
+    nodesCount: count(nodes.length),
+    clusterGc: clusterGcView(report, garbage, on),
     waived: {
-      rows: waived.slice(0, shownWaived).map(waivedView),
-      leftOut: waived.length > shownWaived ? `${formatCount(waived.length - shownWaived)} more in findings.json.` : null,
+      rows: waived.slice(0, shownWaived).map(finding => waivedView(finding, on)),
+      leftOut: waived.length > shownWaived ? words.waived.leftOut(waived.length - shownWaived) : null,
     },
-    waivedCount: formatCount(waived.length),
-    rules: told.map(finding => ruleView(finding, page)),
-    unknownsCount: formatCount(document.unknowns.length),
-    notAuditedCount: formatCount(document.notAudited.length),
-    remainder: remainderView(report),
+    waivedCount: count(waived.length),
+    rules: told.map(finding => ruleView(finding, on)),
+    unknownsCount: count(document.unknowns.length),
+    notAuditedCount: count(document.notAudited.length),
+    remainder: remainderView(report, language),
   }
-  return { ...view, paper: paperView(report, view) }
+  return { ...view, paper: paperView(report, view, language) }
 }
+
+/** Its own texts, and those by which it knows what a cell is worth when it sorts. */
+const scriptWords = ({ script, severityNames, numbers, outlook, none, unknown, notKnown }: Language['words']) =>
+  JSON.stringify({
+    ...script,
+    severities: severityNames,
+    durations: numbers.durations,
+    least: [outlook.now, none],
+    notKnown: [unknown, notKnown, outlook.never],
+  })

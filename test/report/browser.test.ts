@@ -4,6 +4,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
+import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
@@ -37,7 +38,7 @@ describe.skipIf(browserPath === null)(
       page.on('pageerror', error => complaints.push(error.message))
       page.on('request', request => request.url().startsWith('https://report.example/') || complaints.push(request.url()))
       await page.route('https://report.example/**', route =>
-        route.fulfill({ contentType: 'text/html; charset=utf-8', body: renderPage(pageView(report)) }),
+        route.fulfill({ contentType: 'text/html; charset=utf-8', body: renderPage(pageView(report, english)) }),
       )
       await page.goto(`https://report.example/report.html${hash}`)
       return { page, complaints }

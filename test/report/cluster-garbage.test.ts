@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { GarbageFate, GarbageOverview } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
+import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail.ts'
 import { pageView } from '#report/view.ts'
 import { garbageFindings, overviewOf } from '#test/garbage-builder.ts'
@@ -13,7 +14,7 @@ const reportOf = (garbage: GarbageOverview[], overrides: Partial<AuditReport['do
   const clusters = garbage.map(({ cluster }) => clusterResult(cluster, { coverage }))
   return { ...quietReport([], { findings: garbageFindings, clusters, ...overrides }), garbage }
 }
-const viewOf = (report: AuditReport) => pageView(report).clusterGc
+const viewOf = (report: AuditReport) => pageView(report, english).clusterGc
 const fateOf = (fate: GarbageFate) => {
   const { rows } = viewOf(reportOf([overviewOf({ rows: [{ ...overviewOf().rows[1]!, fate }] })])).clusters[0]!
   return `${rows[0]!.head}: ${rows[0]!.fate}`
@@ -43,7 +44,7 @@ describe('the section of the page', () => {
       isCalm: false,
       ...{ severity: 'medium', severityWord: 'Medium', anchor: 'finding-g1', link: '2 findings' },
     })
-    expect(renderPage(pageView(reportOf([overviewOf()])))).toContain('<a href="#finding-g1">2 findings</a>')
+    expect(renderPage(pageView(reportOf([overviewOf()]), english))).toContain('<a href="#finding-g1">2 findings</a>')
   })
 
   it('is quiet about what goes by itself, and says when', () => {
@@ -122,7 +123,7 @@ describe('the section of the page', () => {
     const rows = [{ ...row!, whose: [{ name: harm, count: 3 }], fate: { is: 'held' as const, by: [{ name: harm, count: 1 }] } }, ...others]
     const hostile = overviewOf({ cluster: harm, rows, gaps: [{ resource: harm, reason: harm, needs: ['owners'] }] })
     const report = reportOf([hostile], { findings: [{ ...garbageFindings[0]!, cluster: harm }] })
-    const html = renderPage(pageView(report))
+    const html = renderPage(pageView(report, english))
     expect(html).not.toContain('<img')
     expect(html).toContain('&lt;img src&#x3D;x onerror&#x3D;alert(1)&gt;{{constructor}}&lt;U+202E&gt;')
     expect(html).not.toContain('x'.repeat(1000))

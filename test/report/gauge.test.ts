@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { english } from '#report/languages/language.ts'
 import { describeGauge, gaugesOf } from '#report/views/gauge.ts'
 import {
   auditedNode,
@@ -13,7 +14,7 @@ import {
 
 const plain = (text: string) => text.replaceAll('\u00a0', ' ')
 const gaugesWith = (prediction: Parameters<typeof auditedNode>[1]) =>
-  gaugesOf(auditedNode('n1', prediction), 80).map(gauge => ({
+  gaugesOf(auditedNode('n1', prediction), 80, english).map(gauge => ({
     ...gauge,
     summary: plain(gauge.summary),
     facts: gauge.facts.map(plain),
@@ -145,7 +146,7 @@ describe('what is not known', () => {
       'How far to hard eviction (nodefs.available<10%): unknown, nodefs was not observed.',
     ])
     expect(inodes).toMatchObject({ usedPercent: null, marks: [] })
-    expect(describeGauge(disk!)).toMatch(/^How full it is now is unknown\./)
+    expect(describeGauge(disk!, english)).toMatch(/^How full it is now is unknown\./)
   })
   it('is said of settings that were not read', () => {
     const [disk] = gaugesWith({ ...sharedDisk(60), imageGC: null, eviction: null })
@@ -171,7 +172,7 @@ it('has no mark for image GC that is off', () => {
 })
 
 it('tells the picture in words', () => {
-  expect(plain(describeGauge(gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))[0]!))).toBe(
+  expect(plain(describeGauge(gaugesWith(sharedDisk(60, { capacityBytes: 100 * GiB }))[0]!, english))).toBe(
     'Now 60 % used, 60.0 GiB of 100.0 GiB, 40.0 GiB free. Marks: image GC stops at 80 % (imageGCLowThresholdPercent 80); your alert at 80 % (policy alertPercent 80); ' +
       'image GC starts at 84 % (imageGCHighThresholdPercent 85); hard eviction at 85 % (imagefs.available<15%); hard eviction at 90 % (nodefs.available<10%).',
   )

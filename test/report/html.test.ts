@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { formats } from '#report/formats/index.ts'
+import { english } from '#report/languages/language.ts'
 import { renderReport } from '#report/report.ts'
 import { pageView } from '#report/view.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
@@ -24,7 +25,7 @@ import {
 } from '#test/report-builder.ts'
 import { watched } from '#test/watched.ts'
 
-const page = (report: AuditReport) => renderPage(pageView(report))
+const page = (report: AuditReport) => renderPage(pageView(report, english))
 const withoutScript = (html: string) => html.replace(/<script>[\s\S]*?<\/script>/, '')
 const text = (html: string) =>
   withoutScript(html)
@@ -139,6 +140,7 @@ describe('text from outside', () => {
     document.waived = document.waived.map(waived => ({
       ...(everyString(waived, () => hostile) as typeof waived),
       severity: 'low' as const,
+      confidence: 'likely' as const,
     }))
     document.unknowns = everyString(document.unknowns, () => hostile) as typeof document.unknowns
     document.notAudited = everyString(document.notAudited, () => hostile) as typeof document.notAudited
@@ -394,11 +396,11 @@ describe('the variables of the templates', () => {
   full.document.findings.push(...Array.from({ length: 1200 }, () => finding('info')))
 
   it.each(Object.entries({ full, quiet: quietReport([]) }))('are all in the view: %s', (_, report) => {
-    const view = pageView(report)
+    const view = pageView(report, english)
     expect(renderPage(watched(view))).toBe(renderPage(view))
   })
   it('fail loudly when one is missing', () => {
-    const { title: _, ...view } = pageView(morning)
+    const { title: _, ...view } = pageView(morning, english)
     expect(() => renderPage(view as ReturnType<typeof pageView>)).toThrow('"title" not defined')
   })
 })

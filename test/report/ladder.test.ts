@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { english } from '#report/languages/language.ts'
 import type { Mark } from '#report/views/gauge.ts'
 import { type BarWidth, barWidths, characterWidth, type Ladder, labelText, layOutLadder, rowHeight } from '#report/views/ladder.ts'
 
@@ -64,6 +65,7 @@ describe.each(widths)('labels on a bar as wide as a %s', width => {
           places.map(place => mark(place)),
           24,
           9,
+          english,
         ),
         width,
       ),
@@ -90,6 +92,7 @@ describe.each(widths)('labels on a bar as wide as a %s', width => {
               marks.map(({ percent, index }) => mark(percent, kinds[index])),
               24,
               9,
+              english,
             ),
             width,
           ),
@@ -100,7 +103,7 @@ describe.each(widths)('labels on a bar as wide as a %s', width => {
 })
 
 it('puts every mark at its exact place', () => {
-  expect(layOutLadder([mark(90), mark(84), mark(33.333)], 24, 9).marks.map(({ x, place }) => [x, place])).toEqual([
+  expect(layOutLadder([mark(90), mark(84), mark(33.333)], 24, 9, english).marks.map(({ x, place }) => [x, place])).toEqual([
     ['33.33%', '33.3\u00a0%'],
     ['84.00%', '84\u00a0%'],
     ['90.00%', '90\u00a0%'],
@@ -108,22 +111,22 @@ it('puts every mark at its exact place', () => {
 })
 
 it('keeps what lies outside at the end of the bar', () => {
-  expect(layOutLadder([mark(-3), mark(120)], 24, 9).marks.map(({ x }) => x)).toEqual(['0.00%', '100.00%'])
+  expect(layOutLadder([mark(-3), mark(120)], 24, 9, english).marks.map(({ x }) => x)).toEqual(['0.00%', '100.00%'])
 })
 
 it('says more where there is room, and never what would not fit', () => {
-  const [placed] = layOutLadder([mark(90)], 24, 9).marks
+  const [placed] = layOutLadder([mark(90)], 24, 9, english).marks
   expect(widths.map(width => labelText(placed!, width))).toEqual([
     'hard eviction 90\u00a0%',
     'hard eviction (nodefs.available<10%) 90\u00a0%',
     'hard eviction (nodefs.available<10%) 90\u00a0%, 72.0 GiB',
   ])
-  expect(labelText(layOutLadder([mark(52, { setting: 'x'.repeat(200) })], 24, 9).marks[0]!, 'desk')).toBe(
+  expect(labelText(layOutLadder([mark(52, { setting: 'x'.repeat(200) })], 24, 9, english).marks[0]!, 'desk')).toBe(
     'hard eviction 52\u00a0%, 72.0 GiB',
   )
 })
 
 it('is as high as its rows', () => {
-  expect(layOutLadder([], 10, 9).height).toBe(23)
-  expect(layOutLadder([mark(90), mark(91)], 10, 9).height - layOutLadder([mark(90)], 10, 9).height).toBe(rowHeight)
+  expect(layOutLadder([], 10, 9, english).height).toBe(23)
+  expect(layOutLadder([mark(90), mark(91)], 10, 9, english).height - layOutLadder([mark(90)], 10, 9, english).height).toBe(rowHeight)
 })

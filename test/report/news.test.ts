@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ChangedFinding } from '#model/delta.ts'
+import { english } from '#report/languages/language.ts'
 import { groupNodes } from '#report/views/fleet.ts'
 import { newsView } from '#report/views/news.ts'
 import { overviewView } from '#report/views/overview.ts'
@@ -7,7 +8,7 @@ import { auditedNode, finding, lastRun, morningReport, nodegroup, quietReport, s
 
 describe('what is new', () => {
   const morning = { ...morningReport(), before: lastRun() }
-  const shown = newsView(morning, id => (id === 'a1' ? 'finding-a1' : null))
+  const shown = newsView(morning, id => (id === 'a1' ? 'finding-a1' : null), english)
 
   it('is counted, with grades and nodes', () => {
     expect(shown.since).toEqual({ text: '2026-11-20 07:00 UTC', iso: '2026-11-20T07:00:00.000Z' })
@@ -33,20 +34,20 @@ describe('what is new', () => {
       { length: 25 },
       (_, index): ChangedFinding => ({ ...last.delta.findings.new[0]!, id: `n${index}` }),
     )
-    const [group] = newsView({ ...morning, before: last }, () => null).groups
+    const [group] = newsView({ ...morning, before: last }, () => null, english).groups
     expect(group!.rows).toHaveLength(20)
     expect(group!.leftOut).toBe('6 more: highwater diff names every one.')
   })
   it('is nothing where nothing changed', () => {
     const last = lastRun()
     for (const change of Object.keys(last.delta.findings)) last.delta.findings[change as 'new'] = []
-    expect(newsView({ ...morning, before: last }, () => null).summary).toMatch(/^No finding has changed: 6 unchanged\./)
+    expect(newsView({ ...morning, before: last }, () => null, english).summary).toMatch(/^No finding has changed: 6 unchanged\./)
   })
   it('is not made up where no earlier run is known', () => {
-    const unknown = newsView(quietReport([], { findings: [finding('high')] }), () => null)
+    const unknown = newsView(quietReport([], { findings: [finding('high')] }), () => null, english)
     expect(unknown).toMatchObject({ since: null, groups: [], summary: 'No earlier run is known, so nothing here is called new.' })
     const told = finding('high', { id: 'f1' })
-    const known = newsView(quietReport([], { findings: [told], delta: { new: ['f1'], resolved: ['f0'] } }), () => null)
+    const known = newsView(quietReport([], { findings: [told], delta: { new: ['f1'], resolved: ['f0'] } }), () => null, english)
     expect(known.summary).toBe('Since the last run: 1 new, 1 fixed or gone.')
     expect(known.groups[0]!.rows.map(({ title }) => title)).toEqual([told.title])
   })
@@ -63,13 +64,13 @@ describe('the fleet by headroom', () => {
     [...text.matchAll(/: ([\d,]+)(?:,|$)/g)].reduce((sum, [, number]) => sum + Number(number!.replaceAll(',', '')), 0)
 
   it('has a shape for each node of a small one', () => {
-    const { groups, legend } = overviewView(groupNodes(quietReport(nodesOf(50))))
+    const { groups, legend } = overviewView(groupNodes(quietReport(nodesOf(50)), english), english)
     expect(groups.flatMap(({ tiles }) => tiles).reduce((sum, { path }) => sum + path.split('M').length - 1, 0)).toBe(50)
     expect(legend.reduce((sum, { nodes }) => sum + Number(nodes), 0)).toBe(50)
     expect(new Set(legend.map(({ path }) => path)).size).toBe(legend.length)
   })
   it('has a bar for each group of a large one, the rest in one, and adds up to every node', () => {
-    const { groups, others, legend } = overviewView(groupNodes(quietReport(nodesOf(5000))))
+    const { groups, others, legend } = overviewView(groupNodes(quietReport(nodesOf(5000)), english), english)
     expect(groups).toHaveLength(60)
     expect(groups.every(({ tiles }) => tiles.length === 0)).toBe(true)
     expect(others!.title).toBe('20 more groups')

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Spread } from '#model/history.ts'
 import type { AuditedNode, ObservedGrowth } from '#model/report.ts'
+import { english } from '#report/languages/language.ts'
 import { diskOutlooks } from '#report/views/disk-outlook.ts'
 import { opportunitiesView } from '#report/views/opportunities.ts'
 import { outlookView } from '#report/views/outlook.ts'
@@ -30,7 +31,7 @@ const seen = (bytesPerHour: Spread, more: Partial<ObservedGrowth> = {}): Observe
   ...more,
 })
 const outlookOf = (node: AuditedNode) => diskOutlooks(node, assumptions)
-const view = (...nodes: AuditedNode[]) => outlookView({ nodes, assumptions })
+const view = (...nodes: AuditedNode[]) => outlookView({ nodes, assumptions }, english)
 
 describe('what becomes of a filling disk', () => {
   it('is told by the assumed growth: image GC above 84 %, eviction at 85 %', () => {
@@ -106,8 +107,8 @@ describe('the nodes next to break', () => {
   it('are counted by time, and the counts are every node', () => {
     expect(shown.horizons.map(({ within, nodes }) => `${nodes} ${within}`)).toEqual([
       '2 nodes now',
-      '1 node within 15 min',
-      '1 node within 6 h',
+      '1 node within 15\u00a0min',
+      '1 node within 6\u00a0h',
       '1 node never at this growth, or unwatched',
       '1 node not known',
     ])
@@ -168,7 +169,7 @@ describe('the nodes next to break', () => {
       '1 node now',
       '1 node within 7 days as seen',
       '1 node later as seen',
-      '1 node within 15 min as assumed',
+      '1 node within 15\u00a0min as assumed',
     ])
   })
   it('name no order among pods that have none', () => {
@@ -187,7 +188,7 @@ describe('the nodes next to break', () => {
 
 describe('opportunities', () => {
   const gainsOf = (nodes: AuditedNode[], ...findings: ReturnType<typeof finding>[]) =>
-    opportunitiesView(quietReport(nodes, { findings }), ({ id }) => `finding-${id}`)
+    opportunitiesView(quietReport(nodes, { findings }), ({ id }) => `finding-${id}`, english)
   const earlier = { config: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60 }, durable: [], commands: [] }
 
   it('tell how much earlier image GC would come', () => {

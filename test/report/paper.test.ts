@@ -3,6 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
+import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
@@ -24,7 +25,7 @@ function crowded(): AuditReport {
 
 describe('what is printed', () => {
   it('has no note where nothing is left out', () => {
-    expect(pageView(quietReport([])).paper).toEqual({
+    expect(pageView(quietReport([]), english).paper).toEqual({
       ...{ clusters: null, findings: null, garbage: null, thresholds: null, nodes: null },
       ...{ waived: null, unknowns: null, notAudited: null, rules: null },
     })
@@ -41,7 +42,7 @@ describe.skipIf(browserPath === null)('a printed page', { timeout: 120_000 }, ()
   async function open(report: AuditReport, media: 'print' | 'screen'): Promise<Page> {
     const page = await browser.newPage()
     await page.emulateMedia({ media })
-    await page.setContent(renderPage(pageView(report)))
+    await page.setContent(renderPage(pageView(report, english)))
     return page
   }
 

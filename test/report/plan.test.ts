@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ReportedPlan } from '#model/plan.ts'
 import { html } from '#report/formats/html.ts'
+import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail.ts'
 import { planView } from '#report/views/plan.ts'
 import { morningReport } from '#test/report-builder.ts'
@@ -20,7 +21,7 @@ const made: Extract<ReportedPlan, { state: 'made' }> = {
 
 describe('a plan in a report', () => {
   it('is told with its counts, its digest and the line that approves it', () => {
-    expect(planView(made)).toEqual({
+    expect(planView(made, english)).toEqual({
       text: '31 nodes can be mended in 4 waves, one of each cohort first. Beside them: 2 never touched, 1 refused, 1,200 as wanted already. Nothing has been changed: plan.json says what would be written on which node, and what that would do. Who has read it approves it by:',
       approval: { digest: made.digest, command: made.command },
     })
@@ -34,7 +35,7 @@ describe('a plan in a report', () => {
       /^A plan of what can be fixed could not be made: no time was left$/,
     ],
   ])('%s has nothing to approve', (_, plan, text) => {
-    expect(planView(plan)).toEqual({ text: expect.stringMatching(text), approval: null })
+    expect(planView(plan, english)).toEqual({ text: expect.stringMatching(text), approval: null })
   })
 
   it('stands in page and mail, and only where there is one', () => {

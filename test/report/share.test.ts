@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { OwnerMatch } from '#model/policy.ts'
 import type { AuditReport, ReportedTrend, ResourceTags } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
+import { english } from '#report/languages/language.ts'
 import { shareOf } from '#report/share.ts'
 import { pageView } from '#report/view.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
@@ -236,9 +237,9 @@ describe("an owner's share of a report", () => {
     })
 
     it('on the page', () => {
-      const html = renderPage(pageView({ ...part({ nodegroup: 'batch' }), before: null }))
+      const html = renderPage(pageView({ ...part({ nodegroup: 'batch' }), before: null }, english))
       expect(html).toContain('For data: only what is theirs. Coverage, outcomes and grades are of their part of each cluster.')
-      expect(renderPage(pageView({ ...divided, before: null }))).not.toContain('only what is theirs')
+      expect(renderPage(pageView({ ...divided, before: null }, english))).not.toContain('only what is theirs')
     })
   })
 

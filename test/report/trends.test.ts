@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Severity } from '#model/finding.ts'
 import type { AuditReport, ReportedTrend } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
+import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail.ts'
 import { pageView } from '#report/view.ts'
 import { mailTrend } from '#report/views/mail-trend.ts'
@@ -26,7 +27,7 @@ const point = (day: number, groups: Point['groups'], more: Partial<Point> = {}):
   ...more,
 })
 const trend = (cluster: string, ...points: Point[]): ReportedTrend => ({ cluster, points })
-const shown = (...trends: ReportedTrend[]) => trendsView({ trends })!
+const shown = (...trends: ReportedTrend[]) => trendsView({ trends }, english)!
 const labelOf = (cell: { spark: { label: string } | null }) => cell.spark?.label.replaceAll('\u00a0', ' ')
 
 describe('how the fleet went', () => {
@@ -60,9 +61,9 @@ describe('how the fleet went', () => {
     expect(missed.clusters[0]!.findings!.spark!.line.match(/M/g)).toHaveLength(2)
   })
   it('begins with the second day, and reaches back thirty', () => {
-    expect(trendsView({ trends: [trend('one', point(21, []))] })).toBeNull()
-    expect(trendsView({})).toBeNull()
-    expect(renderPage(pageView(quietReport([])))).not.toContain('id="trends"')
+    expect(trendsView({ trends: [trend('one', point(21, []))] }, english)).toBeNull()
+    expect(trendsView({}, english)).toBeNull()
+    expect(renderPage(pageView(quietReport([]), english))).not.toContain('id="trends"')
     const old = shown(trend('one', point(10, [], { day: '2026-10-01' }), point(20, []), point(21, [])))
     expect(old.lead).toMatch(/^2 days from 2026-11-20/)
   })
@@ -76,7 +77,7 @@ describe('how the fleet went', () => {
     expect(view.groups[0]!.used.value).toBe('39\u00a0%')
   })
   it('shows hostile names as text', () => {
-    const html = renderPage(pageView(hostileReport()))
+    const html = renderPage(pageView(hostileReport(), english))
     const [section] = /<section id="trends"[\s\S]*?<\/section>/.exec(html)!
     expect(section).not.toMatch(/<script|\u202e/)
     expect(section.length).toBeLessThan(20_000)
@@ -115,7 +116,7 @@ describe('a small line', () => {
 
 describe('a week in a mail', () => {
   const fold = (text: string) => text
-  const textOf = (...trends: ReportedTrend[]) => mailTrend({ trends }, fold)?.replaceAll('\u00a0', ' ')
+  const textOf = (...trends: ReportedTrend[]) => mailTrend({ trends }, fold, english)?.replaceAll('\u00a0', ' ')
 
   it('is a sentence', () => {
     const prod = trend(

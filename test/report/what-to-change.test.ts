@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Finding } from '#model/finding.ts'
 import { renderPage } from '#report/compiled-templates.js'
+import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail.ts'
 import { pageView } from '#report/view.ts'
 import { changesOf } from '#report/views/what-to-change.ts'
@@ -12,7 +13,7 @@ const nodes = ['a', 'b', 'c'].map(name =>
 )
 const fixOf = (config: Record<string, unknown>): Partial<Finding> => ({ fix: { config, durable: [], commands: [] } })
 const told = (findings: Finding[]) => {
-  const changeOf = changesOf(quietReport(nodes, { findings }), ({ id }) => `finding-${id}`)
+  const changeOf = changesOf(quietReport(nodes, { findings }), ({ id }) => `finding-${id}`, english)
   return nodes.map(node => changeOf(node)?.text ?? null)
 }
 
@@ -47,9 +48,9 @@ describe('what to change on a node', () => {
 
   it('leads from the table of what breaks next to the whole fix', () => {
     const report = morningReport()
-    const [first] = pageView(report).outlook.rows
+    const [first] = pageView(report, english).outlook.rows
     expect(first).toMatchObject({ isNow: true, change: { anchor: 'finding-a1' } })
-    expect(renderPage(pageView(report))).toMatch(/<strong>To do:<\/strong> <a href="#finding-a1">/)
+    expect(renderPage(pageView(report, english))).toMatch(/<strong>To do:<\/strong> <a href="#finding-a1">/)
   })
 })
 

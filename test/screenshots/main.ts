@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { renderPage } from '#report/compiled-templates.js'
+import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { garbageFindings, overviewOf } from '#test/garbage-builder.ts'
@@ -79,7 +80,7 @@ function sourcesOf(demo: string | undefined, folder: string): { page: string; ma
   const morning = join(folder, 'morning.html')
   const report = morningReport()
   report.document.findings.push(...garbageFindings)
-  writeFileSync(morning, renderPage(pageView(withWeek({ ...report, before: lastRun(), garbage: [overviewOf()] }))))
+  writeFileSync(morning, renderPage(pageView(withWeek({ ...report, before: lastRun(), garbage: [overviewOf()] }), english)))
   const sources = { page: join(made, 'report.html'), mail: join(made, 'email.html'), morning }
   for (const file of Object.values(sources)) if (!existsSync(file)) throw new Error(`${file} is not there: did the demo run?`)
   return sources

@@ -1,6 +1,7 @@
-/** Amazon SES: the mail of a run, once for each run id and owner. SES takes mail for suppressed addresses and sends none: it is said before and after. */
+/** Amazon SES: the mail of a run, once for each run id, owner and further language. SES takes mail for suppressed addresses and sends none: it is said before and after. */
 import type { CredentialSource } from '#clients/credentials.ts'
 import { type MailHeader, type Suppression, sendMail, sendTimeLimitMs, suppressedAmong } from '#clients/sesv2.ts'
+import type { LanguageId } from '#model/language.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { ReportPolicy } from '#model/policy.ts'
 import type { MailChannel } from '#publish/channel.ts'
@@ -11,6 +12,8 @@ export interface SesOptions extends OnceOptions {
   to: string[]
   /** Whose mail it is: each has a mark of its own. Absent: everybody's. */
   owner?: string
+  /** Of those who get it in another language than the others: each has a mark of its own, too. */
+  language?: LanguageId
   /** Where a reader asks not to get it any more. */
   unsubscribe?: ReportPolicy['unsubscribe']
   /** Who hears of mails that came back; null or absent: the sender. */
@@ -22,12 +25,13 @@ export interface SesOptions extends OnceOptions {
 
 const namedRecipients = 3
 
-export function ses({ from, to, owner, unsubscribe, bouncesTo = null, region, credentials, ...once }: SesOptions): MailChannel {
+export function ses({ from, to, owner, language, unsubscribe, bouncesTo = null, region, credentials, ...once }: SesOptions): MailChannel {
   const headers = unsubscribe === undefined ? [] : unsubscribeHeaders(unsubscribe, owner)
   const more = to.length - namedRecipients
   const way = {
-    id: owner === undefined ? 'ses' : `ses ${owner}`,
-    markerName: owner === undefined ? 'mail.json' : `mail-${owner}.json`,
+    id: ['ses', owner, language].filter(Boolean).join(' '),
+    // No owner's name has a dot.
+    markerName: `mail${owner === undefined ? '' : `-${owner}`}${language === undefined ? '' : `.${language}`}.json`,
     noun: 'mail',
     recipients: `${to.slice(0, namedRecipients).join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
     leaseMs: 2 * sendTimeLimitMs,

@@ -1,9 +1,10 @@
 import { alwaysFormats, type FormatId } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
+import type { Language } from '#report/languages/language.ts'
 import { asff } from './asff.ts'
 import { csv } from './csv.ts'
 import { embeddedMetrics } from './embedded-metrics.ts'
-import { html } from './html.ts'
+import { html, htmlIn } from './html.ts'
 import { json } from './json.ts'
 import { junit } from './junit.ts'
 import { markdown } from './markdown.ts'
@@ -26,10 +27,10 @@ const shelf: Record<FormatId, Format> = {
   emf: embeddedMetrics,
 }
 
-/** Those that are always written, then those that are asked for; each once, in the order of the shelf. */
-export const formatsWith = (ids: readonly FormatId[]): Format[] => {
+/** Those that are always written, then those that are asked for; each once, in the order of the shelf. Only the page has a language. */
+export const formatsWith = (ids: readonly FormatId[], language?: Language): Format[] => {
   const asked: ReadonlySet<FormatId> = new Set([...alwaysFormats, ...ids])
-  return Object.values(shelf).filter(({ id }) => asked.has(id))
+  return Object.values({ ...shelf, ...(language && { html: htmlIn(language) }) }).filter(({ id }) => asked.has(id))
 }
 
 export const formats: Format[] = formatsWith([])

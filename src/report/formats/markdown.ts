@@ -2,9 +2,9 @@
 import { type Finding, severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
+import { english } from '#report/languages/language.ts'
 import { counted } from '#report/numbers.ts'
 import { countBySeverity, evidenceLines, fixLines, lineText, nameText, nodesText, subjectPath, worstFirst } from '#report/statements.ts'
-import { severityWords } from '#report/views/findings.ts'
 
 /** Source: GitHub REST API, issue comments: "body is too long (maximum is 65536 characters)". Bytes here, so that it holds however they count. */
 const maxBytes = 65_536
@@ -68,7 +68,7 @@ function findingText(finding: Finding): string {
   const { severity, title, rule, cluster, subject, nodes, consequence } = finding
   const quote = [...evidenceLines(finding), '', ...fixLines(finding)].map(line => `${escaped(line)}  \n`)
   return [
-    `### ${severityWords[severity]}: ${escaped(lineText(title))}\n\n`,
+    `### ${english.words.severities[severity]}: ${escaped(lineText(title))}\n\n`,
     `${escaped(subjectPath(cluster, subject))} (${escaped(rule)}), ${escaped(nodesText(nodes, shownNames))}\n\n`,
     `${escaped(lineText(consequence))}\n\n`,
     `<details><summary>Evidence and fix</summary>\n\n${quote.join('')}\n</details>\n\n`,

@@ -2,21 +2,9 @@
 import type { Finding, Severity } from '#model/finding.ts'
 import type { GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
-import { counted, formatCount, formatDuration } from '#report/numbers.ts'
-import { shownLine } from '#report/text.ts'
-import type { PageAnchors } from './anchors.ts'
-import { type FindingsView, findingsView, severityWords } from './findings.ts'
-import {
-  assumedPrices,
-  assumedThreshold,
-  costText,
-  fateWords,
-  gapText,
-  garbageName,
-  needNames,
-  sizeText,
-  timesOver,
-} from './garbage-words.ts'
+import type { Language } from '#report/languages/language.ts'
+import { type FindingsView, findingsView, type Shown } from './findings.ts'
+import { costText, fateWords, gapText, sizeText, timesOver } from './garbage-words.ts'
 import { type JudgedGarbage, type JudgedRow, judgedGarbage } from './judged-garbage.ts'
 import { nameLimit } from './node.ts'
 import type { Rows } from './remainder.ts'
@@ -67,20 +55,21 @@ export interface ClusterGcView {
 }
 
 /** @param sorted the findings on cluster garbage, worst first */
-export function clusterGcView(report: AuditReport, sorted: Finding[], page: PageAnchors): ClusterGcView {
+export function clusterGcView(report: AuditReport, sorted: Finding[], on: Shown): ClusterGcView {
+  const { language } = on
   const told = judgedGarbage(report)
   const tables = tablesOf(told)
   const others = told.slice(tables.length)
   return {
-    coverage: coverageText(report),
-    clusters: tables.map((judged, index) => clusterView(judged, index < limits.open, page)),
+    coverage: coverageText(report, language),
+    clusters: tables.map((judged, index) => clusterView(judged, index < limits.open, on)),
     others: {
       rows: others
         .slice(0, limits.clusters)
-        .map(judged => ({ name: shownLine(judged.overview.cluster, nameLimit), about: aboutText(judged) })),
-      leftOut: others.length > limits.clusters ? `${counted(others.length - limits.clusters, 'more cluster')} not listed here.` : null,
+        .map(judged => ({ name: language.line(judged.overview.cluster, nameLimit), about: aboutText(judged, language) })),
+      leftOut: others.length > limits.clusters ? language.words.garbage.clustersLeftOut(others.length - limits.clusters) : null,
     },
-    findings: findingsView(sorted, page),
+    findings: findingsView(sorted, on),
   }
 }
 
@@ -93,75 +82,85 @@ function tablesOf(told: JudgedGarbage[]): JudgedGarbage[] {
   return told.slice(0, end < 0 ? limits.tables : end)
 }
 
-function aboutText({ overview: { rows, gaps }, found, monthlyUsd }: JudgedGarbage): string {
-  const none = rows.length === 0 ? 'nothing lies there' : 'nothing that has to be cleaned up'
-  return [
-    found.length === 0 ? none : `${counted(found.length, 'kind')} of object to clean up`,
-    ...(monthlyUsd > 0 ? [costText(monthlyUsd)] : []),
-    ...(gaps.length > 0 ? ['not all was read'] : []),
-  ].join(', ')
+function aboutText({ overview: { rows, gaps }, found, monthlyUsd }: JudgedGarbage, language: Language): string {
+  const { garbage: words, list } = language.words
+  const none = rows.length === 0 ? words.nothingLies : words.nothingToClean
+  return list([
+    found.length === 0 ? none : words.toClean(found.length),
+    ...(monthlyUsd > 0 ? [costText(monthlyUsd, language)] : []),
+    ...(gaps.length > 0 ? [words.notAllRead] : []),
+  ])
 }
 
-function clusterView(judged: JudgedGarbage, isOpen: boolean, page: PageAnchors): GarbageClusterView {
+function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown): GarbageClusterView {
+  const { language } = on
+  const { garbage: words } = language.words
   const { overview, found, quiet } = judged
   const { cluster, at, minAgeHours, rows, clean, gaps } = overview
-  const name = shownLine(cluster, nameLimit)
+  const name = language.line(cluster, nameLimit)
   const isAssumed = rows.some(({ fate }) => fate.is === 'threshold' && fate.isAssumed)
   return {
     name,
-    about: aboutText(judged),
+    about: aboutText(judged, language),
     isOpen,
-    caption: `What lies in ${name}`,
-    rows: [...found, ...quiet].map(each => rowView(each, Date.parse(at), minAgeHours, page)),
-    clean: clean.length > 0 ? `Looked through, and nothing lies there: ${clean.map(need => needNames[need]).join(', ')}.` : null,
+    caption: words.caption(name),
+    rows: [...found, ...quiet].map(each => rowView(each, Date.parse(at), minAgeHours, on)),
+    clean: clean.length > 0 ? words.clean(clean.map(need => words.needs[need])) : null,
     gaps: {
-      rows: gaps.slice(0, limits.gaps).map(gapText),
-      leftOut: gaps.length > limits.gaps ? `${counted(gaps.length - limits.gaps, 'more reason')} in the section Not audited.` : null,
+      rows: gaps.slice(0, limits.gaps).map(gap => gapText(gap, language)),
+      leftOut: gaps.length > limits.gaps ? words.moreReasons(gaps.length - limits.gaps) : null,
     },
-    notes: [...(isAssumed ? [assumedThreshold] : []), ...(rows.some(({ monthlyUsd }) => monthlyUsd !== null) ? [assumedPrices] : [])],
+    notes: [
+      ...(isAssumed ? [words.assumedThreshold] : []),
+      ...(rows.some(({ monthlyUsd }) => monthlyUsd !== null) ? [words.assumedPrices] : []),
+    ],
   }
 }
 
-function rowView({ row, findings, isWaived }: JudgedRow, nowMs: number, minAgeHours: number, page: PageAnchors): GarbageRowView {
+function rowView({ row, findings, isWaived }: JudgedRow, nowMs: number, minAgeHours: number, { page, language }: Shown): GarbageRowView {
+  const { words: all } = language
+  const words = all.garbage
   const { count, young, oldestMs, kind, rules } = row
-  const { head, text } = fateWords(row, nowMs)
+  const { head, text } = fateWords(row, nowMs, language)
   const [worst] = findings
   return {
-    name: garbageName(kind),
-    count: formatCount(count),
+    name: words.kinds[kind].name,
+    count: language.count(count),
     // What no rule judges is nobody's garbage, young or old.
-    young:
-      young === 0 || rules.length === 0 ? null : `${young === count ? '' : `${formatCount(young)} of them `}under ${minAgeHours}\u00a0h`,
-    age: oldestMs === null ? '' : ageText(Math.max(nowMs - oldestMs, 0)),
-    whose: whoseText(row),
-    size: sizeText(row),
+    young: young === 0 || rules.length === 0 ? null : words.young(young === count ? null : young, minAgeHours),
+    age: oldestMs === null ? '' : ageText(Math.max(nowMs - oldestMs, 0), language),
+    whose: whoseText(row, language),
+    size: sizeText(row, language),
     head,
     fate: text,
     isCalm: worst === undefined,
     severity: worst?.severity ?? null,
-    severityWord: worst === undefined ? '' : severityWords[worst.severity],
+    severityWord: worst === undefined ? '' : all.severities[worst.severity],
     anchor: worst === undefined ? (isWaived ? 'waived' : '') : (page.ofFinding(worst.id) ?? page.ofRule(worst.rule)),
-    link: worst === undefined ? (isWaived ? 'waived' : '') : counted(findings.length, 'finding'),
+    link: worst === undefined ? (isWaived ? words.waived : '') : all.findingCount(findings.length),
   }
 }
 
 /** From two days on in days. */
-const ageText = (ms: number): string => formatDuration(floorTo(ms, ms < 2 * dayMs ? 1000 : dayMs))
+const ageText = (ms: number, { duration }: Language): string => duration(floorTo(ms, ms < 2 * dayMs ? 1000 : dayMs))
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs
 
-function whoseText({ whose, whoseLeftOut, count }: GarbageRow): string {
-  const shares = whose.map(({ name, count: part }) => `${shownLine(name, 120)}${part === count ? '' : timesOver(part)}`)
-  return [...shares, ...(whoseLeftOut > 0 ? [`and ${formatCount(whoseLeftOut)} more`] : [])].join(', ')
+function whoseText({ whose, whoseLeftOut, count }: GarbageRow, language: Language): string {
+  const { words, line } = language
+  const shares = whose.map(({ name, count: part }) => `${line(name, 120)}${part === count ? '' : timesOver(part, language)}`)
+  return words.list([...shares, ...(whoseLeftOut > 0 ? [words.andMore(whoseLeftOut)] : [])])
 }
 
-function coverageText({ document: { clusters } }: AuditReport): string {
+function coverageText({ document: { clusters } }: AuditReport, { words: { garbage: words } }: Language): string {
   const asked = clusters.flatMap(({ coverage }) => coverage.clusterGc ?? [])
-  if (asked.length === 0) return 'No cluster was looked through for garbage (policy clusterGarbage).'
+  if (asked.length === 0) return words.notLooked
   const sum = (of: (one: (typeof asked)[number]) => number) => asked.reduce((total, one) => total + of(one), 0)
   const notSwept = asked.reduce((total, one) => total + (one.notSwept?.count ?? 0), 0)
-  const of = clusters.length > asked.length ? ` of ${formatCount(clusters.length)}` : ''
-  return `${formatCount(asked.length)}${of} ${clusters.length === 1 ? 'cluster' : 'clusters'} looked through, ${formatCount(sum(({ read }) => read))} of ${counted(
+  const looked = words.coverage(
+    asked.length,
+    clusters.length,
+    sum(({ read }) => read),
     sum(({ lists }) => lists),
-    'list',
-  )} read to the end.${notSwept === 0 ? '' : ` What finalizers hold was not looked for in ${counted(notSwept, 'other kind')} of objects (policy clusterGarbage.sweep).`}`
+  )
+  return `${looked}${notSwept === 0 ? '' : words.notSwept(notSwept)}`
 }

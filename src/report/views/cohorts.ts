@@ -2,14 +2,12 @@
 import type { Signal } from '#model/prediction.ts'
 import { parseQuantity } from '#model/quantity.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { counted, formatCount } from '#report/numbers.ts'
-import { compareText, shownLine } from '#report/text.ts'
+import type { Language } from '#report/languages/language.ts'
+import { compareText } from '#report/text.ts'
 import { subjectText } from './findings.ts'
 import { nameLimit } from './node.ts'
 
 export interface Cohort {
-  title: string
-  cluster: string
   members: AuditedNode[]
 }
 
@@ -28,15 +26,15 @@ export function cohortsOf(nodes: AuditedNode[]): Cohort[] {
     ]),
   )
   return [...alike.values()].map(members => ({
-    title: titleOf(members[0]!),
-    cluster: shownLine(members[0]!.cluster, nameLimit),
     members: members.toSorted((a, b) => compareText(a.identity.name, b.identity.name)),
   }))
 }
 
-function titleOf({ identity: { group, owner } }: AuditedNode): string {
-  if (group.kind !== 'Node') return subjectText(group)
-  return owner === 'fargate' ? 'Fargate nodes' : 'Nodes without a group'
+export function cohortTitle({ members }: Cohort, language: Language): string {
+  const { group, owner } = members[0]!.identity
+  const { fargate, withoutGroup } = language.words.fleet
+  if (group.kind !== 'Node') return subjectText(group, language)
+  return owner === 'fargate' ? fargate : withoutGroup
 }
 
 /** Null: they are not known, or do not parse. */
@@ -80,24 +78,25 @@ export function canonical(value: string): string {
 }
 
 /** Why nothing is known of them, and of how many: reasons that differ in a name or an address are one. */
-export function unknownTexts(nodes: AuditedNode[], limit: number): string[] {
-  const reasons = [...Map.groupBy(nodes, node => reasonOf(node).replaceAll(node.identity.name, '*').replace(addresses, '*'))]
+export function unknownTexts(nodes: AuditedNode[], limit: number, language: Language): string[] {
+  const { thresholds: words, noReason } = language.words
+  const reasons = [...Map.groupBy(nodes, node => (reasonOf(node) ?? '').replaceAll(node.identity.name, '*').replace(addresses, '*'))]
   const sorted = reasons.toSorted(([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a, b)).map(([, alike]) => alike)
-  const texts = sorted.slice(0, limit).map(alike => `${namedNodes(alike)}: not known. ${shownLine(reasonOf(alike[0]!), 300)}`)
+  const texts = sorted
+    .slice(0, limit)
+    .map(alike => words.notKnownFor(namedNodes(alike, language), language.line(reasonOf(alike[0]!) ?? noReason, 300)))
   const rest = sorted.slice(limit).flat()
-  return rest.length === 0 ? texts : [...texts, `${namedNodes(rest)}: not known, for ${counted(sorted.length - limit, 'other reason')}.`]
+  return rest.length === 0 ? texts : [...texts, words.notKnownForOthers(namedNodes(rest, language), sorted.length - limit)]
 }
 
 const addresses = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g
 
-const reasonOf = ({ prediction: { settings } }: AuditedNode): string =>
-  settings.missing.eviction ?? settings.missing.imageGC ?? 'no reason was recorded'
+const reasonOf = ({ prediction: { settings } }: AuditedNode): string | undefined => settings.missing.eviction ?? settings.missing.imageGC
 
 const sampleSize = 3
 
 /** `4 nodes (a, b, c and 1 more)`. */
-export function namedNodes(nodes: AuditedNode[]): string {
-  const names = nodes.slice(0, sampleSize).map(({ identity }) => shownLine(identity.name, nameLimit))
-  const more = nodes.length > sampleSize ? ` and ${formatCount(nodes.length - sampleSize)} more` : ''
-  return `${counted(nodes.length, 'node')} (${names.join(', ')}${more})`
+export function namedNodes(nodes: AuditedNode[], { words, line }: Language): string {
+  const names = nodes.slice(0, sampleSize).map(({ identity }) => line(identity.name, nameLimit))
+  return words.thresholds.named(nodes.length, names, nodes.length - names.length)
 }

@@ -1,13 +1,14 @@
 /** Where the nodes of a large group stand on each of their disks, as columns over one bar, with the marks that most of them have. */
-import { counted, formatCount, formatPercent } from '#report/numbers.ts'
+import type { Language } from '#report/languages/language.ts'
 import { compareText } from '#report/text.ts'
-import { type Gauge, inOrder, type Mark } from './gauge.ts'
+import { type Gauge, type Mark, marksText } from './gauge.ts'
 import { type Ladder, layOutLadder } from './ladder.ts'
 import type { GaugedNode } from './node.ts'
 
 export interface DistributionView extends Ladder {
   id: string
   title: string
+  caption: string
   summary: string
   description: string
   /** One path over 100 by 40 units, stretched to the bar: how many nodes stand in each part of it. */
@@ -19,31 +20,29 @@ const columnPercent = 2
 const histogramHeight = 40
 
 /** One for each kind of disk that the nodes have. */
-export function distributions(members: GaugedNode[], id: string): DistributionView[] {
+export function distributions(members: GaugedNode[], id: string, language: Language): DistributionView[] {
+  const { distribution: words } = language.words
   const disks = members.flatMap(({ gauges }) => gauges.filter(({ kind }) => kind === 'disk'))
   return [...Map.groupBy(disks, ({ title }) => title)].flatMap(([title, gauges], index) => {
     const used = gauges.flatMap(({ usedPercent }) => usedPercent ?? []).toSorted((a, b) => a - b)
     if (used.length === 0) return []
     const [common, withCommon] = commonMarks(gauges)
-    const ladder = layOutLadder(common, 12, histogramHeight + 4)
-    const rank = (percentile: number) => formatPercent(used[Math.max(Math.ceil((percentile / 100) * used.length) - 1, 0)]!)
+    const ladder = layOutLadder(common, 12, histogramHeight + 4, language)
+    const rank = (percentile: number) => language.percent(used[Math.max(Math.ceil((percentile / 100) * used.length) - 1, 0)]!)
     const unknown = gauges.length - used.length
     const summary = [
-      `${counted(used.length, 'node')}: lowest ${rank(0)} used, median ${rank(50)}, 90th percentile ${rank(90)}, highest ${rank(100)}.`,
-      unknown > 0 ? `${counted(unknown, 'node')}: unknown.` : '',
-      withCommon < gauges.length
-        ? `The marks are those of ${counted(withCommon, 'node')}, not of the other ${formatCount(gauges.length - withCommon)}.`
-        : '',
+      words.spread(used.length, rank(0), rank(50), rank(90), rank(100)),
+      unknown > 0 ? words.unknown(unknown) : '',
+      withCommon < gauges.length ? words.marksOf(withCommon, gauges.length - withCommon) : '',
     ].filter(Boolean)
     return [
       {
         ...ladder,
         id: `${id}d${index + 1}`,
         title,
+        caption: words.title(title),
         summary: summary.join(' '),
-        description: `${summary.join(' ')} Marks: ${inOrder(common)
-          .map(({ name, percent, setting }) => `${name} at ${formatPercent(Math.max(percent, 0))} (${setting})`)
-          .join('; ')}.`,
+        description: [...summary, marksText(common, language)].join(' '),
         columns: columnsOf(used),
         columnsTop: ladder.barTop - histogramHeight - 2,
       },

@@ -1,30 +1,19 @@
 /** Findings as cards, worst first; what the page cannot hold becomes a row, what not even that is counted. */
 import { stringify } from 'yaml'
-import { type Confidence, type DurableFix, type Finding, type NodeSample, type Severity, type Subject, severities } from '#model/finding.ts'
-import { counted, formatCount } from '#report/numbers.ts'
-import { compareText, shownBlock, shownLine } from '#report/text.ts'
+import { type Finding, type NodeSample, type Severity, type Subject, severities } from '#model/finding.ts'
+import type { Language } from '#report/languages/language.ts'
+import type { TitleOf } from '#report/rule-words.ts'
+import { compareText } from '#report/text.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
 
 const findingLimits = { rows: 500, sums: 100, names: 20, evidence: 24, snippets: 8, commands: 12, sources: 12, rules: 120 }
 
-export const severityWords: Record<Severity, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' }
-
-/** Where a durable fix goes, for the line that a reader unfolds. */
-const targetWords: Record<DurableFix['target'], string> = {
-  nodeadm: 'NodeConfig (nodeadm)',
-  'launch-template': 'user data of the launch template',
-  bottlerocket: 'Bottlerocket settings (TOML user data)',
-  karpenter: 'Karpenter EC2NodeClass',
-  eksctl: 'eksctl ClusterConfig',
-  terraform: 'Terraform',
-  'auto-mode': 'NodeClass of EKS Auto Mode',
-}
-
 export interface FindingRow {
   severity: Severity
   severityWord: string
   title: string
+  ownTitle: string | null
   cluster: string
   subject: string
   nodeCount: string
@@ -44,13 +33,17 @@ export interface RuleView {
 interface FindingView extends FindingRow {
   anchor: string
   ruleAnchor: string
+  ruleLink: string
   nodesNumber: number
   /** What to do, as the rule says it. */
   advice: string
   doubt: string | null
+  /** The day. */
   since: string | null
+  sinceText: string | null
   /** Two names or one, where that is all of them; else null, and the list is folded. */
   fewNames: string | null
+  namesTitle: string
   nodeNames: string[]
   nodesLeftOut: string | null
   consequence: string
@@ -84,26 +77,27 @@ export interface FindingsView {
   leftOut: string | null
 }
 
+/** How findings are shown in one language on one page. */
+export interface Shown {
+  page: PageAnchors
+  titleOf: TitleOf
+  language: Language
+}
+
 /** @param sorted worst first */
-export function findingsView(sorted: Finding[], page: PageAnchors): FindingsView {
+export function findingsView(sorted: Finding[], on: Shown): FindingsView {
+  const { language } = on
   const { rows } = findingLimits
   const leftOut = sorted.slice(shownCards + rows)
   const sums = sumsOf(leftOut)
   const shown = sums.slice(0, findingLimits.sums)
   const notSummed = sums.slice(shown.length).reduce((sum, { findings }) => sum + findings.length, 0)
   return {
-    count: formatCount(sorted.length),
-    cards: sorted.slice(0, shownCards).map(finding => findingView(finding, page)),
-    rows: sorted.slice(shownCards, shownCards + rows).map(findingRow),
-    sums: shown.map(sumView),
-    leftOut:
-      leftOut.length === 0
-        ? null
-        : `${counted(leftOut.length, 'more finding')} (${tally(leftOut)
-            .map(({ count, word }) => `${count} ${word.toLowerCase()}`)
-            .join(', ')}) in findings.json only: the page would be too heavy with them. By rule they are:${
-            notSummed === 0 ? '' : ` (and ${formatCount(notSummed)} of other rules)`
-          }`,
+    count: language.count(sorted.length),
+    cards: sorted.slice(0, shownCards).map(finding => findingView(finding, on)),
+    rows: sorted.slice(shownCards, shownCards + rows).map(finding => findingRow(finding, on)),
+    sums: shown.map(sum => sumView(sum, language)),
+    leftOut: leftOut.length === 0 ? null : language.words.findings.leftOut(leftOut.length, tallyTexts(leftOut, language), notSummed),
   }
 }
 
@@ -111,14 +105,14 @@ function sumsOf(findings: Finding[]): { findings: Finding[] }[] {
   return [...Map.groupBy(findings, ({ severity, rule }) => `${severity} ${rule}`).values()].map(alike => ({ findings: alike }))
 }
 
-function sumView({ findings }: { findings: Finding[] }): FindingSum {
+function sumView({ findings }: { findings: Finding[] }, { words, line }: Language): FindingSum {
   const { severity, rule } = findings[0]!
   return {
     severity,
-    severityWord: severityWords[severity],
-    rule: shownLine(rule, 80),
-    count: counted(findings.length, 'finding'),
-    clusterCount: counted(new Set(findings.map(({ cluster }) => cluster)).size, 'cluster'),
+    severityWord: words.severities[severity],
+    rule: line(rule, 80),
+    count: words.findingCount(findings.length),
+    clusterCount: words.clusterCount(new Set(findings.map(({ cluster }) => cluster)).size),
   }
 }
 
@@ -129,31 +123,28 @@ export function oneOfEachRule(findings: Finding[]): Finding[] {
 }
 
 /** How many of each severity, worst first, without those that do not occur. */
-export function tally(findings: Finding[]): { severity: Severity; word: string; count: string }[] {
+export function tally(findings: Finding[], { words, count }: Language): { severity: Severity; word: string; count: string }[] {
   return severities
     .map(severity => ({
       severity,
-      word: severityWords[severity],
+      word: words.severities[severity],
       number: findings.filter(finding => finding.severity === severity).length,
     }))
     .filter(({ number }) => number > 0)
-    .map(({ severity, word, number }) => ({ severity, word, count: formatCount(number) }))
+    .map(({ severity, word, number }) => ({ severity, word, count: count(number) }))
 }
 
-export const waivedView = (finding: Finding): WaivedView => ({
-  ...findingRow(finding),
-  until: shownLine(finding.waived?.until ?? 'unknown', 40),
-  reason: shownLine(finding.waived?.reason ?? 'no reason given', 400),
+/** `4 high`, `3 low`. */
+export const tallyTexts = (findings: Finding[], language: Language): string[] =>
+  tally(findings, language).map(({ severity, count }) => language.words.findings.tallied(count, language.words.severityNames[severity]))
+
+export const waivedView = (finding: Finding, on: Shown): WaivedView => ({
+  ...findingRow(finding, on),
+  until: on.language.line(finding.waived?.until ?? on.language.words.unknown, 40),
+  reason: on.language.line(finding.waived?.reason ?? on.language.words.waived.noReason, 400),
 })
 
 const confidences = ['certain', 'likely', 'possible']
-
-/** Null: it follows from what was read, and `certain` says so. */
-const doubts: Record<Confidence, string | null> = {
-  certain: null,
-  likely: 'Likely: it rests on something that was not read, and that is so on nearly every such node.',
-  possible: 'Possible: whether it is so depends on what was not read.',
-}
 
 export function worstFirst(a: Finding, b: Finding): number {
   const text = ({ cluster, rule, subject, id }: Finding) =>
@@ -166,64 +157,81 @@ export function worstFirst(a: Finding, b: Finding): number {
   )
 }
 
-export function subjectText({ kind, namespace, name }: Subject): string {
-  return shownLine(`${kind} ${namespace === null ? name : `${namespace}/${name}`}`, nameLimit)
+/** A title, bounded. */
+export const shownTitle = ({ title, ownTitle }: ReturnType<TitleOf>, { line }: Language) => ({
+  title: line(title, 240),
+  ownTitle: ownTitle === null ? null : line(ownTitle, 240),
+})
+
+export function subjectText({ kind, namespace, name }: Subject, { line }: Language): string {
+  return line(`${kind} ${namespace === null ? name : `${namespace}/${name}`}`, nameLimit)
 }
 
 /** Empty of what is no node's. */
-export const nodeCountText = ({ count }: NodeSample) => (count === 0 ? '' : counted(count, 'node'))
+export const nodeCountText = ({ count }: NodeSample, { words }: Language) => (count === 0 ? '' : words.nodeCount(count))
 
-function findingRow({ severity, title, cluster, subject, nodes, rule, family, confidence }: Finding): FindingRow {
+function findingRow(
+  { severity, title, cluster, subject, nodes, rule, family, confidence }: Finding,
+  { titleOf, language }: Shown,
+): FindingRow {
+  const { words, line } = language
   return {
     severity,
-    severityWord: severityWords[severity],
-    title: shownLine(title, 240),
-    cluster: shownLine(cluster, nameLimit),
-    subject: subjectText(subject),
-    nodeCount: nodeCountText(nodes),
-    rule: shownLine(rule, 80),
-    family: shownLine(family, 40),
-    confidence: shownLine(confidence, 40),
+    severityWord: words.severities[severity],
+    ...shownTitle(titleOf({ rule, title }), language),
+    cluster: line(cluster, nameLimit),
+    subject: subjectText(subject, language),
+    nodeCount: nodeCountText(nodes, language),
+    rule: line(rule, 80),
+    family: line(family, 40),
+    confidence: line(words.confidences[confidence], 40),
   }
 }
 
-export const ruleView = ({ rule, family, docs }: Finding, page: PageAnchors): RuleView => ({
-  ruleAnchor: page.ofRule(rule),
-  rule: shownLine(rule, 80),
-  family: shownLine(family, 40),
-  docs: {
-    title: shownLine(docs.title, 240),
-    why: shownBlock(docs.why, 2000),
-    fix: shownBlock(docs.fix, 2000),
-    sources: docs.sources.slice(0, findingLimits.sources).map(source => shownLine(source, 300)),
-  },
-})
+export function ruleView({ rule, family, docs }: Finding, { page, language }: Shown): RuleView {
+  const { line, block } = language
+  return {
+    ruleAnchor: page.ofRule(rule),
+    rule: line(rule, 80),
+    family: line(family, 40),
+    docs: {
+      title: line(language.rules[rule]?.title ?? docs.title, 240),
+      why: block(docs.why, 2000),
+      fix: block(docs.fix, 2000),
+      sources: docs.sources.slice(0, findingLimits.sources).map(source => line(source, 300)),
+    },
+  }
+}
 
-function findingView(finding: Finding, page: PageAnchors): FindingView {
+function findingView(finding: Finding, on: Shown): FindingView {
+  const { page, language } = on
+  const { words: all, line, block } = language
+  const words = all.findings
   const { fix, evidence, nodes } = finding
-  const names = nodes.sample.slice(0, findingLimits.names).map(name => shownLine(name, nameLimit))
-  const config = Object.keys(fix.config).length === 0 ? null : shownBlock(stringify(fix.config).trimEnd(), 4000)
+  const names = nodes.sample.slice(0, findingLimits.names).map(name => line(name, nameLimit))
+  const config = Object.keys(fix.config).length === 0 ? null : block(stringify(fix.config).trimEnd(), 4000)
   const durable = fix.durable
     .slice(0, findingLimits.snippets)
-    .map(({ target, snippet }) => ({ target: targetWords[target], snippet: shownBlock(snippet.trimEnd(), 4000) }))
-  const commands = fix.commands.slice(0, findingLimits.commands).map(command => shownBlock(command, 1000))
+    .map(({ target, snippet }) => ({ target: words.durable(all.targets[target]), snippet: block(snippet.trimEnd(), 4000) }))
+  const commands = fix.commands.slice(0, findingLimits.commands).map(command => block(command, 1000))
   const leftOut = evidence.length - findingLimits.evidence
   return {
-    ...findingRow(finding),
+    ...findingRow(finding, on),
     anchor: page.ofCard(finding),
     ruleAnchor: page.ofRule(finding.rule),
+    ruleLink: words.rule(line(finding.rule, 80)),
     nodesNumber: nodes.count,
-    advice: shownBlock(finding.docs.fix, 2000),
-    doubt: doubts[finding.confidence],
-    since: finding.since === null ? null : shownLine(finding.since, 40),
-    fewNames: names.length > 0 && names.length <= 2 && names.length >= nodes.count ? names.join(', ') : null,
+    advice: block(finding.docs.fix, 2000),
+    doubt: words.doubts[finding.confidence],
+    since: finding.since === null ? null : line(finding.since, 40),
+    sinceText: finding.since === null ? null : all.since(line(finding.since, 40)),
+    fewNames: names.length > 0 && names.length <= 2 && names.length >= nodes.count ? all.list(names) : null,
+    namesTitle: words.byName(all.nodeCount(nodes.count)),
     nodeNames: names,
-    nodesLeftOut: nodes.count > names.length ? `and ${formatCount(nodes.count - names.length)} more` : null,
-    consequence: shownLine(finding.consequence, 1200),
-    evidence: evidence
-      .slice(0, findingLimits.evidence)
-      .map(({ what, value }) => ({ what: shownLine(what, 200), value: shownLine(value, 400) })),
-    evidenceLeftOut: leftOut > 0 ? `${formatCount(leftOut)} more in findings.json` : null,
+    nodesLeftOut: nodes.count > names.length ? all.andMore(nodes.count - names.length) : null,
+    consequence: line(finding.consequence, 1200),
+    evidence: evidence.slice(0, findingLimits.evidence).map(({ what, value }) => ({ what: line(what, 200), value: line(value, 400) })),
+    evidenceLeftOut: leftOut > 0 ? words.moreInDocument(leftOut) : null,
     config,
     durable,
     commands,

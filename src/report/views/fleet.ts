@@ -2,13 +2,13 @@
  * The nodes of a fleet, group by group, worst first. A small group is drawn node by node; of a large one the page draws where its nodes stand, and
  * the worst few. Whatever is not drawn stands in a table, whatever does not even fit there is counted: the numbers always add up.
  */
-import type { AuditReport } from '#model/report.ts'
-import { counted, formatCount, formatPercent } from '#report/numbers.ts'
-import { compareText, shownLine } from '#report/text.ts'
+import type { AuditedNode, AuditReport } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
+import { compareText } from '#report/text.ts'
 import { type DistributionView, distributions } from './distribution.ts'
 import { subjectText } from './findings.ts'
 import type { Gauge } from './gauge.ts'
-import { coverageTexts, type GaugedNode, gaugeNode, type NodeView, nameLimit, nodeView } from './node.ts'
+import { type GaugedNode, gaugeNode, type NodeView, nameLimit, nodeView } from './node.ts'
 
 /** Bounds that keep the page usable at 5,000 nodes. */
 const fleetLimits = {
@@ -37,9 +37,8 @@ interface NodeRow {
 interface GroupView {
   anchor: string
   title: string
-  cluster: string
-  count: string
-  coverage: string
+  about: string
+  caption: string
   distributions: DistributionView[]
   drawnTitle: string
   nodes: NodeView[]
@@ -55,9 +54,11 @@ export interface FleetView {
 
 export const groupAnchor = (index: number) => `group-${index + 1}`
 
-export function fleetView(groups: NodeGroup[]): FleetView {
-  const all = groups.reduce((sum, { members }) => sum + members.length, 0)
-  let drawable = all > fleetLimits.many ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
+export function fleetView(groups: NodeGroup[], language: Language): FleetView {
+  const { words: all } = language
+  const words = all.fleet
+  const nodeCount = groups.reduce((sum, { members }) => sum + members.length, 0)
+  let drawable = nodeCount > fleetLimits.many ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
   let listable = fleetLimits.listedNodes
   let notListed = groups.slice(fleetLimits.listedGroups).reduce((sum, { members }) => sum + members.length, 0)
   let inTables = 0
@@ -72,26 +73,26 @@ export function fleetView(groups: NodeGroup[]): FleetView {
     listable -= listed.length
     inTables += listed.length
     notListed += members.length - drawnCount - listed.length
-    const reads = (coverage: keyof typeof coverageTexts) => members.filter(({ node }) => node.coverage === coverage).length
+    const reads = (coverage: AuditedNode['coverage']) => members.filter(({ node }) => node.coverage === coverage).length
     return {
       anchor: groupAnchor(groupIndex),
       title,
-      cluster,
-      count: counted(members.length, 'node'),
-      coverage: (['read', 'partlyRead', 'notRead'] as const)
-        .flatMap(state => (reads(state) > 0 ? [`${formatCount(reads(state))} ${coverageTexts[state]}`] : []))
-        .join(', '),
-      distributions: isSmall || groupIndex >= fleetLimits.drawnGroups ? [] : distributions(members, id),
-      drawnTitle: isSmall ? '' : `The ${drawnCount === 1 ? 'node' : `${drawnCount} nodes`} nearest to eviction`,
-      nodes: drawn.map(({ node, gauges }, index) => nodeView(node, gauges, `${id}n${index + 1}`, anchorOnce(node.identity.name, anchored))),
-      rows: listed.map(nodeRow),
-      rowsTitle:
-        drawnCount > 0
-          ? `${counted(listed.length, 'more node')} of this group, as a table`
-          : `${counted(listed.length, 'node')} of this group, as a table`,
+      about: words.about(
+        cluster,
+        all.nodeCount(members.length),
+        all.list(coverageStates.flatMap(state => (reads(state) > 0 ? [words.coverage(reads(state), all.coverage[state])] : []))),
+      ),
+      caption: words.caption(title),
+      distributions: isSmall || groupIndex >= fleetLimits.drawnGroups ? [] : distributions(members, id, language),
+      drawnTitle: isSmall ? '' : words.nearest(drawnCount),
+      nodes: drawn.map(({ node, gauges }, index) =>
+        nodeView(node, gauges, `${id}n${index + 1}`, anchorOnce(node.identity.name, anchored), language),
+      ),
+      rows: listed.map(node => nodeRow(node, language)),
+      rowsTitle: words.asTable(listed.length, drawnCount > 0),
     }
   })
-  return { groups: views, notDrawn: notDrawnTexts(inTables, notListed) }
+  return { groups: views, notDrawn: notDrawnTexts(inTables, notListed, language) }
 }
 
 /** Null: another cluster's node has it, or it is no name of a node. */
@@ -101,19 +102,11 @@ function anchorOnce(name: string, anchored: Set<string>): string | null {
   return `node-${name}`
 }
 
-function notDrawnTexts(inTables: number, notListed: number): string[] {
-  const texts: string[] = []
-  if (inTables > 0) {
-    texts.push(
-      `${counted(inTables, 'node')} not drawn as a picture: of large groups the page draws those nearest to eviction and lists the others in tables, so that it stays light.`,
-    )
-  }
-  if (notListed > 0) {
-    texts.push(
-      `${counted(notListed, 'node')} neither drawn nor listed: the page stops at ${formatCount(fleetLimits.listedNodes)} rows and ${formatCount(fleetLimits.listedGroups)} groups. The snapshot holds every one.`,
-    )
-  }
-  return texts
+function notDrawnTexts(inTables: number, notListed: number, { words: { fleet: words } }: Language): string[] {
+  return [
+    ...(inTables > 0 ? [words.notDrawn(inTables)] : []),
+    ...(notListed > 0 ? [words.notListed(notListed, fleetLimits.listedNodes, fleetLimits.listedGroups)] : []),
+  ]
 }
 
 export interface NodeGroup {
@@ -123,16 +116,17 @@ export interface NodeGroup {
 }
 
 /** Nodes by their group, nearest to eviction first, groups and members. */
-export function groupNodes({ nodes, alertPercent }: Pick<AuditReport, 'nodes' | 'alertPercent'>): NodeGroup[] {
-  const gauged = nodes.map(node => gaugeNode(node, alertPercent))
+export function groupNodes({ nodes, alertPercent }: Pick<AuditReport, 'nodes' | 'alertPercent'>, language: Language): NodeGroup[] {
+  const { words, line } = language
+  const gauged = nodes.map(node => gaugeNode(node, alertPercent, language))
   const groups = Map.groupBy(gauged, ({ node: { cluster, identity } }) =>
     JSON.stringify([cluster, identity.group.kind, identity.group.kind === 'Node' ? null : identity.group.name]),
   )
   return [...groups.values()]
     .map(members => {
       const { cluster, identity } = members[0]!.node
-      const title = identity.group.kind === 'Node' ? 'Nodes without a group' : subjectText(identity.group)
-      return { title, cluster: shownLine(cluster, nameLimit), members: members.toSorted(byHeadroom) }
+      const title = identity.group.kind === 'Node' ? words.fleet.withoutGroup : subjectText(identity.group, language)
+      return { title, cluster: line(cluster, nameLimit), members: members.toSorted(byHeadroom) }
     })
     .toSorted((a, b) => byHeadroom(a.members[0]!, b.members[0]!) || compareText(a.cluster, b.cluster) || compareText(a.title, b.title))
 }
@@ -147,21 +141,20 @@ function byHeadroom(a: GaugedNode, b: GaugedNode): number {
   )
 }
 
-const usedOf = (gauge: Gauge | undefined) => (gauge === undefined ? '' : formatPercent(gauge.usedPercent))
+const coverageStates = ['read', 'partlyRead', 'notRead'] as const
 
-function nodeRow({ node, gauges, headroomPercent }: GaugedNode): NodeRow {
+function nodeRow({ node, gauges, headroomPercent }: GaugedNode, { words, line, percent }: Language): NodeRow {
+  const usedOf = (gauge: Gauge | undefined) => (gauge === undefined ? '' : percent(gauge.usedPercent))
   const states = gauges.map(({ state }) => state)
   return {
-    name: shownLine(node.identity.name, nameLimit),
-    coverage: coverageTexts[node.coverage],
+    name: line(node.identity.name, nameLimit),
+    coverage: words.coverage[node.coverage],
     disk: usedOf(gauges.find(({ holdsImages }) => holdsImages)),
     nodefs: usedOf(gauges.find(({ kind, holdsImages }) => kind === 'disk' && !holdsImages)),
     memory: usedOf(gauges.find(({ kind }) => kind === 'memory')),
-    headroom: headroomPercent === null ? 'unknown' : headroomPercent < 0 ? 'none' : formatPercent(headroomPercent),
-    state: states.includes('pressure') ? 'eviction threshold met' : states.includes('image-gc') ? 'image GC is due' : '',
+    headroom: headroomPercent === null ? words.unknown : headroomPercent < 0 ? words.none : percent(headroomPercent),
+    state: words.node.states[states.includes('pressure') ? 'pressure' : states.includes('image-gc') ? 'image-gc' : 'calm'],
     reason:
-      gauges.length > 0
-        ? null
-        : shownLine(node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || 'no reason was recorded', 200),
+      gauges.length > 0 ? null : line(node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || words.noReason, 200),
   }
 }

@@ -2,8 +2,7 @@
 
 import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
 import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
-import { counted, formatBytes, formatCount, formatDuration, formatPercent } from '#report/numbers.ts'
-import { shownLine } from '#report/text.ts'
+import type { Language } from '#report/languages/language.ts'
 
 export type MarkKind = 'gc-stop' | 'gc-start' | 'alert' | 'soft' | 'hard'
 
@@ -46,7 +45,8 @@ interface Amounts {
 }
 
 /** Every gauge of a node, in the order in which they are drawn; empty where no filesystem and no memory was observed. */
-export function gaugesOf({ prediction }: AuditedNode, alertPercent: number): Gauge[] {
+export function gaugesOf({ prediction }: AuditedNode, alertPercent: number, language: Language): Gauge[] {
+  const { gauge: words } = language.words
   const { filesystems, imageGC, eviction } = prediction
   const { nodefs, imagefs, layout } = filesystems
   const disk = (title: string, state: FilesystemState | null, prefixes: string[], holdsImages: boolean): Gauge[] => {
@@ -55,23 +55,23 @@ export function gaugesOf({ prediction }: AuditedNode, alertPercent: number): Gau
     const watched = (suffix: string) =>
       eviction?.thresholds.filter(({ signal }) => prefixes.some(prefix => signal === `${prefix}.${suffix}`)) ?? []
     const ofInodes = watched('inodesFree')
-    const gauge = emptyGauge(title, 'disk', bytes)
+    const gauge = emptyGauge(title, 'disk', bytes, language)
     gauge.holdsImages = holdsImages
-    if (holdsImages) addImageGc(gauge, imageGC, bytes.capacity)
+    if (holdsImages) addImageGc(gauge, imageGC, bytes.capacity, language)
     gauge.marks.push({
       kind: 'alert',
       percent: alertPercent,
-      name: 'your alert',
+      name: words.marks.alert,
       setting: `policy alertPercent ${alertPercent}`,
-      amount: share(alertPercent, bytes.capacity),
+      amount: share(alertPercent, bytes.capacity, language),
     })
-    addThresholds(gauge, watched('available'), bytes.capacity)
-    if (eviction === null) gauge.facts.push('Eviction thresholds: unknown.')
-    else if (eviction.error !== null) gauge.warnings.push(`The eviction settings do not parse: ${shownLine(eviction.error, 300)}`)
-    else if (watched('available').length === 0) gauge.warnings.push('No eviction threshold watches the bytes of this filesystem.')
+    addThresholds(gauge, watched('available'), bytes.capacity, language)
+    if (eviction === null) gauge.facts.push(words.thresholdsUnknown)
+    else if (eviction.error !== null) gauge.warnings.push(words.settingsDoNotParse(language.line(eviction.error, 300)))
+    else if (watched('available').length === 0) gauge.warnings.push(words.bytesUnwatched)
     if (ofInodes.length === 0) return [gauge]
-    const thin = emptyGauge(`${title}, inodes`, 'inodes', inodes)
-    addThresholds(thin, ofInodes, inodes.capacity)
+    const thin = emptyGauge(words.inodesOf(title), 'inodes', inodes, language)
+    addThresholds(thin, ofInodes, inodes.capacity, language)
     return [gauge, thin]
   }
 
@@ -79,30 +79,30 @@ export function gaugesOf({ prediction }: AuditedNode, alertPercent: number): Gau
     nodefs === null && imagefs === null
       ? []
       : layout === 'shared'
-        ? disk('nodefs = imagefs (one disk)', nodefs ?? imagefs, ['nodefs', 'imagefs'], true)
+        ? disk(words.oneDisk, nodefs ?? imagefs, ['nodefs', 'imagefs'], true)
         : layout === 'split'
           ? [...disk('nodefs = containerfs', nodefs, ['nodefs', 'containerfs'], false), ...disk('imagefs', imagefs, ['imagefs'], true)]
           : [...disk('nodefs', nodefs, ['nodefs'], false), ...disk('imagefs', imagefs, ['imagefs'], true)]
   const memory = eviction?.signals['memory.available']
   const amounts = memory ? { capacity: memory.capacityBytes, available: memory.availableBytes } : null
-  return [...disks, ...memoryGauge(amounts, eviction?.thresholds ?? [])]
+  return [...disks, ...memoryGauge(amounts, eviction?.thresholds ?? [], language)]
 }
 
-function memoryGauge(observed: Amounts | null, thresholds: EvaluatedThreshold[]): Gauge[] {
+function memoryGauge(observed: Amounts | null, thresholds: EvaluatedThreshold[], language: Language): Gauge[] {
   if (observed === null) return []
-  const gauge = emptyGauge('memory', 'memory', observed)
+  const gauge = emptyGauge(language.words.gauge.memory, 'memory', observed, language)
   const watched = thresholds.filter(({ signal }) => signal === 'memory.available')
-  addThresholds(gauge, watched, observed.capacity)
-  if (watched.length === 0) gauge.warnings.push('No eviction threshold watches the memory of this node.')
+  addThresholds(gauge, watched, observed.capacity, language)
+  if (watched.length === 0) gauge.warnings.push(language.words.gauge.memoryUnwatched)
   return [gauge]
 }
 
-function emptyGauge(title: string, kind: GaugeKind, amounts: Amounts): Gauge {
+function emptyGauge(title: string, kind: GaugeKind, amounts: Amounts, language: Language): Gauge {
   return {
     title,
     kind,
     holdsImages: false,
-    ...standing(amounts, kind),
+    ...standing(amounts, kind, language),
     state: 'calm',
     headroomPercent: null,
     marks: [],
@@ -111,74 +111,87 @@ function emptyGauge(title: string, kind: GaugeKind, amounts: Amounts): Gauge {
   }
 }
 
-function standing({ capacity, available }: Amounts, kind: GaugeKind): { usedPercent: number | null; summary: string } {
+function standing(
+  { capacity, available }: Amounts,
+  kind: GaugeKind,
+  { words: { gauge: words }, bytes, count }: Language,
+): { usedPercent: number | null; summary: string } {
   if (capacity === null || available === null || !(capacity > 0) || !Number.isFinite(available)) {
-    return { usedPercent: null, summary: 'unknown: not observed' }
+    return { usedPercent: null, summary: words.notObserved }
   }
   const free = Math.min(Math.max(available, 0), capacity)
-  const amount = kind === 'inodes' ? formatCount : formatBytes
-  const what = kind === 'inodes' ? ' inodes' : ''
+  const [amount, text] = kind === 'inodes' ? [count, words.inodes] : [bytes, words.bytes]
   return {
     usedPercent: (100 * (capacity - free)) / capacity,
-    summary: `${amount(capacity - free)} of ${amount(capacity)}${what}, ${amount(free)} free`,
+    summary: text(amount(capacity - free), amount(capacity), amount(free)),
   }
 }
 
-const share = (percent: number, capacity: number | null) => (capacity === null ? null : formatBytes((capacity * percent) / 100))
+const share = (percent: number, capacity: number | null, { bytes }: Language) =>
+  capacity === null ? null : bytes((capacity * percent) / 100)
 
-function addImageGc(gauge: Gauge, imageGC: AuditedPrediction['imageGC'], capacity: number | null): void {
+function addImageGc(gauge: Gauge, imageGC: AuditedPrediction['imageGC'], capacity: number | null, language: Language): void {
+  const { gauge: words } = language.words
   if (imageGC === null) {
-    gauge.facts.push('Image GC: unknown.')
+    gauge.facts.push(words.imageGcUnknown)
     return
   }
   const { enabled, highThresholdPercent: high, lowThresholdPercent: low, triggered } = imageGC
   if (!enabled) {
-    gauge.facts.push(`Image GC by disk usage is off (imageGCHighThresholdPercent ${high}).`)
+    gauge.facts.push(words.imageGcOff(high))
     return
   }
   // usagePercent is 100 − floor(available percent), so that "usage >= high" holds as soon as more than high − 1 percent are used.
   // pkg/kubelet/images/image_gc_manager.go GarbageCollect
   const starts = Math.max(high - 1, 0)
   gauge.marks.push(
-    { kind: 'gc-stop', percent: low, name: 'image GC stops', setting: `imageGCLowThresholdPercent ${low}`, amount: share(low, capacity) },
+    {
+      kind: 'gc-stop',
+      percent: low,
+      name: words.marks['gc-stop'],
+      setting: `imageGCLowThresholdPercent ${low}`,
+      amount: share(low, capacity, language),
+    },
     {
       kind: 'gc-start',
       percent: starts,
-      name: 'image GC starts',
+      name: words.marks['gc-start'],
       setting: `imageGCHighThresholdPercent ${high}`,
-      amount: share(starts, capacity),
+      amount: share(starts, capacity, language),
     },
   )
-  if (imageGC.error !== null) gauge.warnings.push(`Image GC fails: ${shownLine(imageGC.error, 300)}`)
-  else if (triggered === null) gauge.facts.push('Whether image GC is due: unknown.')
+  if (imageGC.error !== null) gauge.warnings.push(words.imageGcFails(language.line(imageGC.error, 300)))
+  else if (triggered === null) gauge.facts.push(words.dueUnknown)
   else if (triggered) {
     gauge.state = 'image-gc'
-    gauge.facts.push(`Image GC is due now: ${formatBytes(imageGC.bytesToFree)} to free.`)
-  } else gauge.facts.push(`${formatBytes(imageGC.bytesUntilTrigger)} more until image GC starts.`)
+    gauge.facts.push(words.dueNow(language.bytes(imageGC.bytesToFree)))
+  } else gauge.facts.push(words.untilImageGc(language.bytes(imageGC.bytesUntilTrigger)))
 }
 
 const filesystemOf = (signal: Signal) => signal.split('.')[0]!
 const isInodes = (signal: Signal) => signal.endsWith('.inodesFree')
 
-function addThresholds(gauge: Gauge, thresholds: EvaluatedThreshold[], capacity: number | null): void {
+function addThresholds(gauge: Gauge, thresholds: EvaluatedThreshold[], capacity: number | null, language: Language): void {
+  const { gauge: words } = language.words
   for (const { signal, value, resolved, hard, gracePeriodMs, met, margin } of nearestFirst(thresholds)) {
     const kind = hard ? 'hard' : 'soft'
-    const setting = `${signal}<${shownLine(value, 40)}${hard ? '' : ` for ${formatDuration(gracePeriodMs)}`}`
-    const amount = (number: number) => (isInodes(signal) ? counted(number, 'inode') : formatBytes(number))
+    const written = `${signal}<${language.line(value, 40)}`
+    const setting = hard ? written : words.softFor(written, language.duration(gracePeriodMs))
+    const amount = (number: number) => (isInodes(signal) ? words.inodeCount(number) : language.bytes(number))
     if (resolved !== null && capacity !== null && capacity > 0) {
       const percent = (100 * (capacity - resolved)) / capacity
       const twin = gauge.marks.find(mark => mark.kind === kind && mark.percent === percent)
       if (twin) twin.setting += `, ${setting}`
-      else gauge.marks.push({ kind, percent, name: `${kind} eviction`, setting, amount: amount(Math.max(capacity - resolved, 0)) })
+      else gauge.marks.push({ kind, percent, name: words.marks[kind], setting, amount: amount(Math.max(capacity - resolved, 0)) })
     }
     if (met) gauge.state = 'pressure'
     if (margin !== null && capacity !== null && capacity > 0) {
       gauge.headroomPercent = Math.min((100 * margin) / capacity, gauge.headroomPercent ?? Number.POSITIVE_INFINITY)
     }
-    const what = `${kind} eviction (${setting})`
-    if (met === null || margin === null) gauge.facts.push(`How far to ${what}: unknown, ${filesystemOf(signal)} was not observed.`)
-    else if (met) gauge.facts.push(`Met: ${what}, ${amount(Math.abs(margin))} below it.`)
-    else gauge.facts.push(`${amount(margin)} more until ${what}.`)
+    const what = words.threshold(words.marks[kind], setting)
+    if (met === null || margin === null) gauge.facts.push(words.farUnknown(what, filesystemOf(signal)))
+    else if (met) gauge.facts.push(words.met(what, amount(Math.abs(margin))))
+    else gauge.facts.push(words.until(what, amount(margin)))
   }
 }
 
@@ -186,10 +199,13 @@ const nearestFirst = (thresholds: EvaluatedThreshold[]) =>
   thresholds.toSorted((a, b) => (a.margin ?? Number.MAX_VALUE) - (b.margin ?? Number.MAX_VALUE))
 
 /** The marks and the standing in words, for who cannot see the picture. */
-export function describeGauge({ usedPercent, summary, marks }: Gauge): string {
-  const now = usedPercent === null ? 'How full it is now is unknown.' : `Now ${formatPercent(usedPercent)} used, ${summary}.`
-  const named = inOrder(marks).map(({ name, setting, percent }) => `${name} at ${formatPercent(Math.max(percent, 0))} (${setting})`)
-  return `${now} ${named.length > 0 ? `Marks: ${named.join('; ')}.` : 'No marks.'}`
+export function describeGauge({ usedPercent, summary, marks }: Gauge, language: Language): string {
+  const { gauge: words } = language.words
+  const now = usedPercent === null ? words.nowUnknown : words.now(language.percent(usedPercent), summary)
+  return `${now} ${marks.length > 0 ? marksText(marks, language) : words.noMarks}`
 }
+
+export const marksText = (marks: Mark[], { words: { gauge: words }, percent: shown }: Language): string =>
+  words.marksAre(inOrder(marks).map(({ name, setting, percent }) => words.markAt(name, shown(Math.max(percent, 0)), setting)))
 
 export const inOrder = (marks: Mark[]) => marks.toSorted((a, b) => a.percent - b.percent)

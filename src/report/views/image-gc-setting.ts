@@ -1,54 +1,55 @@
 /** The settings of image GC, as lines of the table. */
 import { DurationError, parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { ImageGcSetting } from '#model/report.ts'
-import { counted, formatBytes, formatDuration, formatPercent, formatRange } from '#report/numbers.ts'
-import { shownLine } from '#report/text.ts'
+import type { Language } from '#report/languages/language.ts'
+import { formatRange } from '#report/numbers.ts'
 import type { Variant } from './cohorts.ts'
-import { originsText, type SettingView, same, unknownSetting, valueLimit } from './threshold-setting.ts'
+import { emptySetting, originsText, type SettingView, unknownSetting, valueLimit } from './threshold-setting.ts'
 
-export function imageGcSetting(nodes: Variant, field: ImageGcSetting['field']): SettingView {
+export function imageGcSetting(nodes: Variant, field: ImageGcSetting['field'], language: Language): SettingView {
+  const { setting: words, none } = language.words
   const found = nodes.flatMap(({ prediction }) => prediction.settings.imageGC?.find(setting => setting.field === field) ?? [])
   const [setting] = found
-  if (setting === undefined) return unknownSetting
-  if (setting.value === null) return { ...unknownSetting, value: 'none', note: 'this kubelet has no such setting', preset: same }
-  const value = shownLine(setting.value, valueLimit)
+  if (setting === undefined) return unknownSetting(language)
+  if (setting.value === null) return { ...emptySetting, value: none, note: words.noSuchSetting, preset: words.same }
+  const value = language.line(setting.value, valueLimit)
   const isOff = field === 'imageGCHighThresholdPercent' && nodes.every(({ prediction: { imageGC } }) => imageGC?.enabled === false)
   return {
-    ...unknownSetting,
-    value: isOff ? `off (${value})` : value,
+    ...emptySetting,
+    value: isOff ? words.offWritten(value) : value,
     isLost: isOff,
-    note: isOff ? 'image GC never starts: only eviction deletes images' : meaningOf(field, setting.value, nodes),
-    origin: originsText(found.map(({ origin }) => origin)),
-    preset: setting.value === setting.preset ? same : setting.preset,
+    note: isOff ? words.neverStarts : meaningOf(field, setting.value, nodes, language),
+    origin: originsText(
+      found.map(({ origin }) => origin),
+      language,
+    ),
+    preset: setting.value === setting.preset ? words.same : setting.preset,
   }
 }
 
-function meaningOf(field: ImageGcSetting['field'], value: string, nodes: Variant): string {
+function meaningOf(field: ImageGcSetting['field'], value: string, nodes: Variant, language: Language): string {
+  const { setting: words } = language.words
   switch (field) {
     case 'imageGCHighThresholdPercent':
       // usagePercent is 100 − floor(available percent): pkg/kubelet/images/image_gc_manager.go GarbageCollect
-      return `starts above ${usedText(Math.max(Number(value) - 1, 0), nodes)}`
+      return words.startsAbove(usedText(Math.max(Number(value) - 1, 0), nodes, language))
     case 'imageGCLowThresholdPercent':
-      return `deletes down to ${usedText(Number(value), nodes)}`
+      return words.deletesDownTo(usedText(Number(value), nodes, language))
     case 'imageMinimumGCAge':
-      return `for space no image goes in its first ${ageText(value)}`
+      return words.minimumAge(language.duration(durationMs(value)))
     case 'imageMaximumGCAge':
-      return durationMs(value) === 0 ? 'off: no image is too old' : `an image goes when unused for ${ageText(value)}`
+      return durationMs(value) === 0 ? words.noMaximumAge : words.maximumAge(language.duration(durationMs(value)))
   }
 }
 
-function usedText(percent: number, nodes: Variant): string {
+function usedText(percent: number, nodes: Variant, { words, percent: shown, bytes }: Language): string {
   const known = nodes
     .flatMap(({ prediction: { filesystems } }) => filesystems.imagefs?.capacityBytes ?? [])
     .map(capacity => (capacity * percent) / 100)
   const unread = nodes.length - known.length
-  const used = `${formatPercent(percent)} used`
-  if (known.length === 0) return `${used}; in bytes not known: imagefs was not observed`
-  const range = formatRange(Math.min(...known), Math.max(...known), formatBytes)
-  return `${used}, ${range}${unread === 0 ? '' : `; not known on ${counted(unread, 'node')}: imagefs was not observed`}`
+  const range = known.length === 0 ? null : formatRange(Math.min(...known), Math.max(...known), bytes)
+  return words.setting.used(shown(percent), range, unread)
 }
-
-const ageText = (text: string) => formatDuration(durationMs(text))
 
 /** Null where Go would not read it, which no kubelet prints. */
 function durationMs(text: string): number | null {

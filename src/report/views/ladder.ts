@@ -5,7 +5,9 @@
  * end at their mark and rows go down from left to right: a leader that passes a row passes right of its label. Marks too far left for that have theirs
  * above the bar, beginning at the mark, rows going up from right to left.
  */
-import { formatPercent } from '#report/numbers.ts'
+
+import { columnsOf } from '#model/text-width.ts'
+import type { Language } from '#report/languages/language.ts'
 import { inOrder, type Mark, type MarkKind } from './gauge.ts'
 
 /** Widths of a bar in CSS pixels from which on a label shows more; report.css has the same numbers in its container queries. */
@@ -53,8 +55,8 @@ export function labelText(label: Label, width: BarWidth): string {
 }
 
 /** @param space pixels kept free between the labels above and the bar, for what stands on the bar. */
-export function layOutLadder(marks: Mark[], barHeight: number, space: number): Ladder {
-  const labels = inOrder(marks).map(label)
+export function layOutLadder(marks: Mark[], barHeight: number, space: number, language: Language): Ladder {
+  const labels = inOrder(marks).map(mark => label(mark, language))
   // Sorted by place, the marks with labels above are the first ones: the leftmost gets the topmost row.
   const above = labels.filter(({ isAbove }) => isAbove).length
   const below = labels.length - above
@@ -71,11 +73,11 @@ export function layOutLadder(marks: Mark[], barHeight: number, space: number): L
   return { marks: placed, barTop, barHeight, height: barBottom + (below > 0 ? below * rowHeight + 8 : 4) }
 }
 
-function label({ kind, percent, name, setting, amount }: Mark): Label & Pick<PlacedMark, 'kind' | 'x' | 'isAbove'> {
+function label({ kind, percent, name, setting, amount }: Mark, language: Language): Label & Pick<PlacedMark, 'kind' | 'x' | 'isAbove'> {
   const place = Math.min(Math.max(percent, 0), 100)
-  const short: Label = { name, setting, amount: amount ?? '', place: formatPercent(place), settingFrom: null, amountFrom: null }
+  const short: Label = { name, setting, amount: amount ?? '', place: language.percent(place), settingFrom: null, amountFrom: null }
   const fits = (label: Label, width: BarWidth, isAbove: boolean) =>
-    labelText(label, width).length * characterWidth <= (barWidths[width] * (isAbove ? 100 - place : place)) / 100 - leaderGap
+    columnsOf(labelText(label, width)) * characterWidth <= (barWidths[width] * (isAbove ? 100 - place : place)) / 100 - leaderGap
   const isAbove = place < 50 && !fits(short, 'phone', false)
   const settingFrom = (['page', 'desk'] as const).find(width => fits({ ...short, settingFrom: width }, width, isAbove)) ?? null
   const withSetting: Label = { ...short, settingFrom }

@@ -5,28 +5,28 @@ const shownFindings = 5
 const limit = 3000
 
 /** At most 3,000 characters, lines parted by \n; nothing in it is markup. */
-export function mailBrief({ subject, audience, cutShort, verdict, findings, ended, report }: MailView): string {
+export function mailBrief({ words: all, subject, audience, cutShort, verdict, findings, ended, report }: MailView): string {
+  const { brief: words } = all.mail
   const told = [...(findings?.list ?? []), ...(findings?.lines ?? [])]
   const more = told.length > shownFindings || (findings?.leftOut ?? null) !== null
   const lines = [
     subject,
     audience,
-    cutShort && `${cutShort.title}: ${cutShort.text}`,
+    cutShort && words.cutShort(cutShort.title, cutShort.text),
     verdict.change,
     ...told
       .slice(0, shownFindings)
-      .map(
-        ({ severityWord, label, title, where, nodeCount }) =>
-          `- ${severityWord}${label === null ? '' : ` (${label.toLowerCase()})`}: ${title}: ${[where, nodeCount].filter(Boolean).join(', ')}`,
+      .map(({ severityWord, label, title, where, nodeCount }) =>
+        words.finding(severityWord, label, title, all.list([where, nodeCount].filter(Boolean))),
       ),
-    more ? '- more in the report' : null,
+    more ? words.more : null,
     findings?.standing ?? null,
-    ended && `${ended.title}: ${ended.list.map(({ title, where, how }) => `${title} (${where}): ${how}`).join('; ')}`,
-    verdict.gaps && `Not in this verdict: ${verdict.gaps}`,
+    ended && words.ended(ended.title, ended.list),
+    verdict.gaps && words.gaps(verdict.gaps),
     ...verdict.inputErrors,
     verdict.undelivered,
   ].filter(line => line !== null)
-  const end = report.link === null ? (report.places[0] ?? '') : `Report: ${report.link}`
+  const end = report.link === null ? (report.places[0] ?? '') : words.report(report.link)
   const room = limit - end.length - 2
   const text = lines.join('\n')
   return `${text.length > room ? `${text.slice(0, room).replace(/[\ud800-\udbff]$/, '')}…` : text}${end === '' ? '' : `\n${end}`}`

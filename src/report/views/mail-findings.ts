@@ -2,12 +2,12 @@
 import { stringify } from 'yaml'
 import type { Fix, NodeSample, Severity } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
-import { counted, formatCount } from '#report/numbers.ts'
+import type { Language } from '#report/languages/language.ts'
+import type { TitleOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
-import { nodeCountText, severityWords, subjectText, tally } from './findings.ts'
-import { type MailChanges, standingText, type ToldFinding, unchanged } from './mail-changes.ts'
+import { nodeCountText, subjectText, tallyTexts } from './findings.ts'
+import { type MailChanges, standingText, type ToldFinding } from './mail-changes.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
-import { endingWords } from './returned.ts'
 
 const shown = { cards: 2, lines: 8, ended: 5, names: 2, configLines: 6, targets: 3, reasons: 2 }
 
@@ -16,6 +16,7 @@ interface MailLine extends SeverityMark {
   /** `New`, `Worse`; null: no run before is known. */
   label: string | null
   title: string
+  ownTitle: string | null
   /** Cluster, subject, confidence, and since when. */
   where: string
   nodeCount: string
@@ -38,6 +39,7 @@ interface MailFinding extends MailLine {
 interface MailEnded extends SeverityMark {
   severityWord: string
   title: string
+  ownTitle: string | null
   where: string
   how: string
 }
@@ -57,103 +59,109 @@ export interface MailEndedView {
   leftOut: string | null
 }
 
-export function mailFindingsView({ told, standing, since }: MailChanges, fold: Fold): MailFindingsView {
+export function mailFindingsView(
+  { told, standing, since }: MailChanges,
+  fold: Fold,
+  titleOf: TitleOf,
+  language: Language,
+): MailFindingsView {
   const cards = told.slice(0, shown.cards)
   const lines = told.slice(shown.cards, shown.cards + shown.lines)
   const rest = told.slice(shown.cards + shown.lines).map(({ finding }) => finding)
-  const counts = tally(rest).map(({ count, word }) => `${count} ${word.toLowerCase()}`)
   return {
-    title: titleOf(told, cards.length + lines.length, since !== null),
-    list: cards.map(each => mailFinding(each, fold)),
-    lines: lines.map(each => mailLine(each, fold)),
-    leftOut: rest.length > 0 ? `and ${counted(rest.length, 'more finding')} in the report: ${counts.join(', ')}.` : null,
-    standing: standingText(standing),
+    title: headingOf(told, cards.length + lines.length, since !== null, language),
+    list: cards.map(each => mailFinding(each, fold, titleOf, language)),
+    lines: lines.map(each => mailLine(each, fold, titleOf, language)),
+    leftOut: rest.length > 0 ? language.words.told.more(rest.length, tallyTexts(rest, language)) : null,
+    standing: standingText(standing, language),
   }
 }
 
-function titleOf(told: ToldFinding[], shownCount: number, isCompared: boolean): string | null {
+function headingOf(told: ToldFinding[], shownCount: number, isCompared: boolean, language: Language): string | null {
+  const words = language.words.told
   if (told.length === 0) return null
-  if (isCompared && told.length > shownCount) return `${shownCount} of ${formatCount(told.length)} findings that changed or are urgent`
-  if (isCompared) return told.some(({ label }) => label !== unchanged) ? 'What changed, and what is urgent' : 'What is urgent'
-  if (told.length > shownCount) return `The worst ${shownCount} of ${formatCount(told.length)} findings`
-  return told.length === 1 ? 'The finding' : `All ${formatCount(told.length)} findings`
+  if (isCompared && told.length > shownCount) return words.some(shownCount, told.length)
+  if (isCompared) return told.some(({ kind }) => kind !== 'unchanged') ? words.changedAndUrgent : words.urgent
+  if (told.length > shownCount) return words.worst(shownCount, told.length)
+  return words.all(told.length)
 }
 
-function mailLine({ finding, label, why }: ToldFinding, fold: Fold): MailLine {
+function mailLine({ finding, kind, why }: ToldFinding, fold: Fold, titleOf: TitleOf, language: Language): MailLine {
+  const { words } = language
   const { severity, cluster, subject, confidence, since, nodes } = finding
-  const where = [fold(cluster, 80), subjectText(subject), confidence, since === null ? '' : `since ${fold(since, 20)}`]
+  const where = [
+    fold(cluster, 80),
+    subjectText(subject, language),
+    words.confidences[confidence],
+    since === null ? '' : words.since(fold(since, 20)),
+  ]
   return {
-    ...markOf(severity),
-    label,
-    title: fold(finding.title, 200),
-    where: where.filter(Boolean).join(', '),
-    nodeCount: nodeCountText(nodes),
-    why:
-      why.length === 0
-        ? null
-        : why
-            .slice(0, shown.reasons)
-            .map(reason => fold(reason, 200))
-            .join('; '),
+    ...markOf(severity, language),
+    label: kind === null ? null : words.changes.labels[kind],
+    ...foldedTitle(titleOf(finding), fold),
+    where: words.list(where.filter(Boolean)),
+    nodeCount: nodeCountText(nodes, language),
+    why: why.length === 0 ? null : words.clauses(why.slice(0, shown.reasons).map(reason => fold(reason, 200))),
   }
 }
 
-const markOf = (severity: Severity) => ({ ...severityMark(severity), severityWord: severityWords[severity] })
+const foldedTitle = ({ title, ownTitle }: ReturnType<TitleOf>, fold: Fold) => ({
+  title: fold(title, 200),
+  ownTitle: ownTitle === null ? null : fold(ownTitle, 200),
+})
 
-function mailFinding(told: ToldFinding, fold: Fold): MailFinding {
+const markOf = (severity: Severity, { words }: Language) => ({ ...severityMark(severity), severityWord: words.severities[severity] })
+
+function mailFinding(told: ToldFinding, fold: Fold, titleOf: TitleOf, language: Language): MailFinding {
   const { consequence, nodes, fix, docs } = told.finding
-  const { configLines, configLeftOut } = configView(fix.config, fold)
+  const { configLines, configLeftOut } = configView(fix.config, fold, language)
   return {
-    ...mailLine(told, fold),
+    ...mailLine(told, fold, titleOf, language),
     consequence: fold(consequence, 420),
-    ...nodesView(nodes, fold),
+    ...nodesView(nodes, fold, language),
     fix: fold(docs.fix, 420),
     configLines,
     configLeftOut,
-    more: moreText(fix, fold),
+    more: moreText(fix, fold, language),
   }
 }
 
 /** Null where nothing ended. */
-export function mailEndedView({ ended }: MailChanges, fold: Fold): MailEndedView | null {
+export function mailEndedView({ ended }: MailChanges, fold: Fold, titleOf: TitleOf, language: Language): MailEndedView | null {
+  const { changes: words, since, list: join } = language.words
   if (ended.length === 0) return null
   const list = ended.slice(0, shown.ended).map((past: PastFinding) => ({
-    ...markOf(past.severity),
-    title: fold(past.title, 200),
-    where: `${fold(past.cluster, 80)}, ${subjectText(past.subject)}, since ${fold(past.since, 20)}`,
-    how: endingWords[past.ended],
+    ...markOf(past.severity, language),
+    ...foldedTitle(titleOf(past), fold),
+    where: join([fold(past.cluster, 80), subjectText(past.subject, language), since(fold(past.since, 20))]),
+    how: language.words.returned.endings[past.ended],
   }))
   const rest = ended.length - list.length
-  return { title: 'What ended', list, leftOut: rest > 0 ? `and ${counted(rest, 'more finding')}.` : null }
+  return { title: words.ended, list, leftOut: rest > 0 ? words.moreEnded(rest) : null }
 }
 
-function nodesView(nodes: NodeSample, fold: Fold): Pick<MailFinding, 'nodeNames' | 'nodesLeftOut'> {
+function nodesView(nodes: NodeSample, fold: Fold, { words }: Language): Pick<MailFinding, 'nodeNames' | 'nodesLeftOut'> {
   const names = nodes.sample.slice(0, shown.names).map(name => fold(name, 80))
   const rest = nodes.count - names.length
   return {
     nodeNames: names,
-    nodesLeftOut: rest > 0 && names.length > 0 ? `and ${formatCount(rest)} more` : null,
+    nodesLeftOut: rest > 0 && names.length > 0 ? words.andMore(rest) : null,
   }
 }
 
-function configView(config: Fix['config'], fold: Fold): Pick<MailFinding, 'configLines' | 'configLeftOut'> {
+function configView(config: Fix['config'], fold: Fold, { words }: Language): Pick<MailFinding, 'configLines' | 'configLeftOut'> {
   if (Object.keys(config).length === 0) return { configLines: [], configLeftOut: null }
   const lines = stringify(config, { lineWidth: 0 }).trimEnd().split('\n')
   const rest = lines.length - shown.configLines
   return {
     // The indent is YAML, the rest is text.
     configLines: lines.slice(0, shown.configLines).map(line => `${/^ {0,12}/.exec(line)![0]}${fold(line, 100)}`),
-    configLeftOut: rest > 0 ? `and ${counted(rest, 'more line')} in the report` : null,
+    configLeftOut: rest > 0 ? words.told.moreLines(rest) : null,
   }
 }
 
-function moreText({ commands, durable }: Fix, fold: Fold): string | null {
+function moreText({ commands, durable }: Fix, fold: Fold, { words }: Language): string | null {
   const targets = [...new Set(durable.map(({ target }) => fold(target, 30)))]
-  const rest = targets.length - shown.targets
-  const named = `${targets.slice(0, shown.targets).join(', ')}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}`
-  const parts = [
-    commands.length > 0 ? counted(commands.length, 'command') : '',
-    targets.length > 0 ? `the text that makes it last (${named})` : '',
-  ].filter(Boolean)
-  return parts.length > 0 ? `In the report: ${parts.join(' and ')}.` : null
+  if (commands.length + targets.length === 0) return null
+  return words.told.inReport(commands.length, targets.slice(0, shown.targets), Math.max(targets.length - shown.targets, 0))
 }

@@ -1,5 +1,6 @@
 /** Which nodes evict first, a line each. */
 import type { AuditReport } from '#model/report.ts'
+import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'
 import { outlookView } from './outlook.ts'
 
@@ -11,18 +12,19 @@ export interface MailNextView {
 }
 
 /** Null: of no node is it known. */
-export function mailNextView(report: AuditReport, fold: Fold): MailNextView | null {
-  const soon = outlookView(report)
-    .rows.filter(({ isNow, eviction }) => isNow || eviction.text.startsWith('in '))
+export function mailNextView(report: AuditReport, fold: Fold, language: Language): MailNextView | null {
+  const { outlook: words } = language.words
+  const soon = outlookView(report, language)
+    .rows.filter(({ isForeseen }) => isForeseen)
     .slice(0, shownNodes)
   if (soon.length === 0) return null
   const isAssumed = soon.some(each => !each.isNow && each.isAssumed)
   return {
-    title: `Evict first${isAssumed ? ', at assumed growth' : ''}:`,
+    title: words.evictFirst(isAssumed),
     nodes: soon.map(({ name, where, eviction, isNow }) => ({
       name: fold(name, 80),
       where: fold(where, 100),
-      when: isNow ? 'now' : eviction.text,
+      when: isNow ? words.now : eviction.text,
     })),
   }
 }

@@ -1,7 +1,7 @@
 /** The end of a mail: what was not audited and why, and where the report is. */
 import type { NotAudited } from '#model/finding.ts'
 import type { Delivery } from '#model/report.ts'
-import { counted, formatCount } from '#report/numbers.ts'
+import type { Language } from '#report/languages/language.ts'
 import { compareText, type Fold } from '#report/text.ts'
 
 const shown = { reasons: 5, names: 2, channels: 6 }
@@ -13,7 +13,7 @@ export interface MailNotAudited {
 }
 
 /** Equal reasons together: whole clusters first, then the reason that most nodes share. */
-export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold): MailNotAudited {
+export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold, { words }: Language): MailNotAudited {
   const groups = [...Map.groupBy(notAudited, ({ node, reason }) => JSON.stringify([node === null, reason])).values()].toSorted(
     (a, b) => Number(a[0]!.node !== null) - Number(b[0]!.node !== null) || b.length - a.length || compareText(a[0]!.reason, b[0]!.reason),
   )
@@ -22,32 +22,30 @@ export function mailNotAuditedView(notAudited: NotAudited[], fold: Fold): MailNo
   return {
     list: groups
       .slice(0, shown.reasons)
-      .map(group => ({ who: whoOf(group, fold), reason: fold(group[0]!.reason, 420) || 'no reason was recorded' })),
-    leftOut:
-      rest.length > 0
-        ? `and ${counted(rest.length, 'more reason')} (${counted(entries, 'node or cluster', 'nodes or clusters')}) in the report.`
-        : null,
+      .map(group => ({ who: whoOf(group, fold, words.notAudited), reason: fold(group[0]!.reason, 420) || words.noReason })),
+    leftOut: rest.length > 0 ? words.notAudited.more(rest.length, entries) : null,
   }
 }
 
-function whoOf(group: NotAudited[], fold: Fold): string {
+type Words = Language['words']['notAudited']
+
+function whoOf(group: NotAudited[], fold: Fold, words: Words): string {
   const clusters = distinct(group.map(({ cluster }) => cluster))
   const nodes = group.flatMap(({ node }) => node ?? [])
   if (nodes.length === 0)
-    return clusters.length === 1 ? `Cluster ${fold(clusters[0]!, 80)}` : `${counted(clusters.length, 'cluster')}: ${some(clusters, fold)}`
-  const of = clusters.length === 1 ? fold(clusters[0]!, 80) : counted(clusters.length, 'cluster')
-  return `${counted(nodes.length, 'node')} of ${of}: ${some(nodes, fold)}`
+    return clusters.length === 1 ? words.cluster(fold(clusters[0]!, 80)) : words.clusters(clusters.length, some(clusters, fold, words))
+  const of = clusters.length === 1 ? fold(clusters[0]!, 80) : words.clusterCount(clusters.length)
+  return words.nodes(nodes.length, of, some(nodes, fold, words))
 }
 
 const distinct = (names: string[]) => [...new Set(names)].toSorted(compareText)
 
-function some(names: string[], fold: Fold): string {
+function some(names: string[], fold: Fold, words: Words): string {
   const sorted = names.toSorted(compareText)
-  const rest = sorted.length - shown.names
-  return `${sorted
-    .slice(0, shown.names)
-    .map(name => fold(name, 80))
-    .join(', ')}${rest > 0 ? ` and ${formatCount(rest)} more` : ''}`
+  return words.names(
+    sorted.slice(0, shown.names).map(name => fold(name, 80)),
+    Math.max(sorted.length - shown.names, 0),
+  )
 }
 
 export interface MailDeliveriesView {
@@ -56,30 +54,33 @@ export interface MailDeliveriesView {
   attached: string | null
   places: string[]
   placesLeftOut: string | null
-  failures: { channel: string; error: string }[]
+  failures: { channel: string; what: string; error: string }[]
   failuresLeftOut: string | null
 }
 
-const channelNames: Record<string, string> = { s3: 'S3', folder: 'Folder', ses: 'SES' }
-
-export function mailDeliveriesView(deliveries: Delivery[], fold: Fold): MailDeliveriesView {
+export function mailDeliveriesView(deliveries: Delivery[], fold: Fold, language: Language): MailDeliveriesView {
+  const words = language.words.report
   const link = reportLink(deliveries)
-  const name = (channel: string) => (Object.hasOwn(channelNames, channel) ? channelNames[channel]! : fold(channel, 30))
-  const places = deliveries.flatMap(({ channel, location }) => (location === null ? [] : [`${name(channel)}: ${fold(location, 240)}`]))
+  const name = (channel: string) => (Object.hasOwn(words.channels, channel) ? words.channels[channel]! : fold(channel, 30))
+  const places = deliveries.flatMap(({ channel, location }) => (location === null ? [] : [words.place(name(channel), fold(location, 240))]))
   const failures = deliveries
     .filter(({ location, error }) => location === null || error !== null)
-    .map(({ channel, error }) => ({ channel: name(channel), error: fold(error ?? '', 600) || 'It failed, and no reason was recorded.' }))
+    .map(({ channel, error }) => ({
+      channel: name(channel),
+      what: words.notDelivered(name(channel)),
+      error: fold(error ?? '', 600) || words.failed,
+    }))
   return {
     link,
-    attached: link === null ? `It is attached to this mail: report.html.${places.length > 0 ? '' : ' No store keeps it.'}` : null,
+    attached: link === null ? words.attached(places.length > 0) : null,
     places: places.slice(0, shown.channels),
-    placesLeftOut: leftOut(places.length, 'place'),
+    placesLeftOut: leftOut(places.length, words.morePlaces),
     failures: failures.slice(0, shown.channels),
-    failuresLeftOut: leftOut(failures.length, 'channel'),
+    failuresLeftOut: leftOut(failures.length, words.moreChannels),
   }
 }
 
-const leftOut = (count: number, noun: string) => (count > shown.channels ? `and ${counted(count - shown.channels, `more ${noun}`)}` : null)
+const leftOut = (count: number, text: (count: number) => string) => (count > shown.channels ? text(count - shown.channels) : null)
 
 /** Where a reader opens the report in a browser: the first http(s) address without credentials in it; null: the mail carries the report itself. */
 export function reportLink(deliveries: Delivery[]): string | null {

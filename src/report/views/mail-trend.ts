@@ -1,9 +1,8 @@
 /** A week in one sentence: a mail shows no lines. */
 import { severities } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
-import { formatCount, formatPercent } from '#report/numbers.ts'
+import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'
-import { severityWords } from './findings.ts'
 import { fleetDays, type TrendDay, totalOf } from './trends.ts'
 
 const weekDays = 7
@@ -11,7 +10,8 @@ const shownGrades = 3
 const dayMs = 86_400_000
 
 /** Null where less than two days are remembered: what changed since the run before is told anyway. */
-export function mailTrend({ trends = [] }: Pick<AuditReport, 'trends'>, fold: Fold): string | null {
+export function mailTrend({ trends = [] }: Pick<AuditReport, 'trends'>, fold: Fold, language: Language): string | null {
+  const { week: words } = language.words
   const days = fleetDays(trends)
   const now = days.at(-1)
   if (now === undefined) return null
@@ -23,24 +23,33 @@ export function mailTrend({ trends = [] }: Pick<AuditReport, 'trends'>, fold: Fo
     return then?.grade && is?.grade && then.grade !== is.grade ? [`${fold(cluster, 60)} ${then.grade} → ${is.grade}`] : []
   })
   const parts = [
-    findingsText(first, now),
-    went('nodes near image GC', first.near, now.near, formatCount),
-    went('fullest image disk', first.usedMax, now.usedMax, formatPercent),
-    grades.length === 0
-      ? ''
-      : `grade ${grades.slice(0, shownGrades).join(', ')}${grades.length > shownGrades ? ` and ${formatCount(grades.length - shownGrades)} more` : ''}`,
+    findingsText(first, now, language),
+    went(words.near, first.near, now.near, language.count, language),
+    went(words.used, first.usedMax, now.usedMax, language.percent, language),
+    grades.length === 0 ? '' : words.grades(grades.slice(0, shownGrades), Math.max(grades.length - shownGrades, 0)),
   ].filter(Boolean)
-  return parts.length === 0 ? null : `In ${formatCount(agoDays(first))} days: ${parts.join('; ')}.`
+  return parts.length === 0 ? null : words.in(agoDays(first), parts)
 }
 
-function findingsText({ findings: then }: TrendDay, { findings: is }: TrendDay): string {
+function findingsText({ findings: then }: TrendDay, { findings: is }: TrendDay, language: Language): string {
+  const { week: words, severityNames } = language.words
   if (then === null || is === null) return ''
   const urgent = severities
     .slice(0, 2)
     .filter(severity => then[severity] !== is[severity])
-    .map(severity => went(severityWords[severity].toLowerCase(), then[severity], is[severity], formatCount))
-  return `${went('findings', totalOf(then), totalOf(is), formatCount)}${urgent.length === 0 ? '' : ` (${urgent.join(', ')})`}`
+    .map(severity =>
+      went(change => words.severity(severityNames[severity], change), then[severity], is[severity], language.count, language),
+    )
+  return went(change => words.findings(change, urgent), totalOf(then), totalOf(is), language.count, language)
 }
 
-const went = (what: string, then: number | null, is: number | null, shown: (value: number) => string) =>
-  then === null || is === null ? '' : then === is ? `${what} ${shown(is)} as before` : `${what} ${shown(then)} → ${shown(is)}`
+function went(
+  say: (change: string) => string,
+  then: number | null,
+  is: number | null,
+  shown: (value: number) => string,
+  { words: { week: words } }: Language,
+): string {
+  if (then === null || is === null) return ''
+  return say(then === is ? words.asBefore(shown(is)) : words.fromTo(shown(then), shown(is)))
+}

@@ -1,10 +1,11 @@
 /** Everything that a mail says, computed: both of its templates only put it in its place. */
 import { notReachedIn } from '#model/not-reached.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
-import { counted, formatUtc } from '#report/numbers.ts'
-import { type Fold, foldedLine } from '#report/text.ts'
+import { type Language, sourceTag } from '#report/languages/language.ts'
+import { titlesOf } from '#report/rule-words.ts'
+import type { Fold } from '#report/text.ts'
 import { tally } from './findings.ts'
-import { mailChanges } from './mail-changes.ts'
+import { type MailChanges, mailChanges } from './mail-changes.ts'
 import { type MailEndedView, type MailFindingsView, mailEndedView, mailFindingsView } from './mail-findings.ts'
 import { type MailGarbageView, mailGarbageView } from './mail-garbage.ts'
 import { type MailNextView, mailNextView } from './mail-next.ts'
@@ -18,10 +19,15 @@ import { verdictView } from './verdict.ts'
 const shownInputErrors = 3
 
 export interface MailView {
+  /** Of the mail; and of what the audit itself says, where that is another. */
+  tag: string
+  sourceTag: string | null
+  words: Language['words']
   subject: string
   /** What mail programs show beside the subject. */
   preview: string
-  takenAt: string
+  /** When it was read. */
+  snapshot: string
   /** Whose part of the fleet it is about; null: all of it. */
   audience: string | null
   /** Null where the run reached all that it set out for. */
@@ -67,61 +73,73 @@ export interface MailOptions {
   owner: string | null
   /** Addresses (`mailto:…`, `https://…`) at which a reader asks not to get it any more. */
   unsubscribe: string[]
+  language: Language
 }
 
 /** @param share of its usual room that each foreign text gets, 0 to 1 */
-export function mailView(report: AuditReport, deliveries: Delivery[], share: number, { owner, unsubscribe }: MailOptions): MailView {
+export function mailView(
+  report: AuditReport,
+  deliveries: Delivery[],
+  share: number,
+  { owner, unsubscribe, language }: MailOptions,
+): MailView {
+  const { words } = language
   const { document } = report
   const { run, findings, waived, notAudited } = document
-  const fold: Fold = (text, limit) => foldedLine(text, Math.ceil(limit * share))
-  const { severity, headline, worst, scope, gaps, complete } = verdictView(document)
-  const cutShort = cutShortView(report, fold)
-  const changes = mailChanges(report)
-  const mailed = mailDeliveriesView(deliveries, fold)
+  const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
+  const titleOf = titlesOf(report, language)
+  const { severity, headline, worst, scope, gaps, complete } = verdictView(document, titleOf, language)
+  const cutShort = cutShortView(report, fold, language)
+  const changes = mailChanges(report, language)
+  const mailed = mailDeliveriesView(deliveries, fold, language)
   const lost = gaps.find(({ section }) => section === 'not-audited')
   return {
-    subject: mailSubject(document, changes, { headline, scope, isCutShort: cutShort !== null, owner }),
+    tag: language.tag,
+    sourceTag: sourceTag(language),
+    words,
+    subject: mailSubject(document, changes, { headline, scope, isCutShort: cutShort !== null, owner }, language),
     preview: cutShort?.text ?? worst ?? scope,
-    takenAt: formatUtc(run.takenAt),
-    audience: owner === null ? null : `For ${fold(owner, 80)}: only what is theirs`,
+    snapshot: words.mail.snapshot(language.utc(run.takenAt)),
+    audience: owner === null ? null : words.mail.audience(fold(owner, 80)),
     cutShort,
     verdict: {
       ...severityMark(severity),
       headline,
       worst,
-      next: mailNextView(report, fold),
+      next: mailNextView(report, fold, language),
       scope,
-      change: changeText(changes),
-      trend: mailTrend(report, fold),
-      tally: tally(findings).map(({ severity, word, count }) => ({ ...severityMark(severity), word, count })),
-      waived: waived.length > 0 ? `${counted(waived.length, 'finding')} waived by policy, not counted here` : null,
-      gaps: gaps.length > 0 ? gaps.map(({ text }) => text).join('; ') : null,
+      change: changeText(changes, language),
+      trend: mailTrend(report, fold, language),
+      tally: tally(findings, language).map(({ severity, word, count }) => ({ ...severityMark(severity), word, count })),
+      waived: waived.length > 0 ? words.mail.waived(waived.length) : null,
+      gaps: gaps.length > 0 ? words.clauses(gaps.map(({ text }) => text)) : null,
       complete,
       inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),
-      undelivered:
-        mailed.failures.length > 0
-          ? `Not delivered: ${mailed.failures.map(({ channel }) => channel).join(', ')}. The end of this mail says why.`
-          : null,
+      undelivered: mailed.failures.length > 0 ? words.report.undelivered(mailed.failures.map(({ channel }) => channel)) : null,
     },
-    findings: findings.length > 0 ? mailFindingsView(changes, fold) : null,
-    ended: mailEndedView(changes, fold),
-    garbage: mailGarbageView(report, fold),
-    plan: planView(report.plan ?? null, fold),
-    notAudited: lost ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold) } : null,
+    findings: findings.length > 0 ? mailFindingsView(changes, fold, titleOf, language) : null,
+    ended: mailEndedView(changes, fold, titleOf, language),
+    garbage: mailGarbageView(report, fold, language),
+    plan: planView(report.plan ?? null, language, fold),
+    notAudited: lost ? { title: sentence(lost.text), ...mailNotAuditedView(notAudited, fold, language) } : null,
     report: mailed,
-    unsubscribe: unsubscribe.length > 0 ? `Not for you? ${unsubscribe.map(address => fold(address, 1000)).join(' or ')}` : null,
-    footer: `highwater ${fold(run.version, 40)}, account ${fold(run.account ?? 'unknown', 40)}, region ${fold(run.region ?? 'unknown', 40)}`,
+    unsubscribe: unsubscribe.length > 0 ? words.mail.unsubscribe(unsubscribe.map(address => fold(address, 1000))) : null,
+    footer: words.mail.footer(fold(run.version, 40), fold(run.account ?? words.unknown, 40), fold(run.region ?? words.unknown, 40)),
   }
 }
 
-function changeText({ since, counts }: ReturnType<typeof mailChanges>): string | null {
+function changeText({ since, counts }: MailChanges, { words: { changes: words }, utc }: Language): string | null {
   if (since === null) return null
-  return counts.length === 0 ? `Nothing has changed since the run of ${since}.` : `Since the run of ${since}: ${counts.join(', ')}.`
+  return counts.length === 0 ? words.nothing(utc(since)) : words.some(utc(since), counts)
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
-function cutShortView({ document: { notAudited }, nodes }: AuditReport, fold: Fold): MailView['cutShort'] {
+function cutShortView(
+  { document: { notAudited }, nodes }: AuditReport,
+  fold: Fold,
+  { words: { cutShort: words } }: Language,
+): MailView['cutShort'] {
   const late = notAudited.flatMap(({ cluster, node, reason }) => {
     const why = notReachedIn(reason)
     return why === null ? [] : [{ cluster, node, why }]
@@ -134,12 +152,12 @@ function cutShortView({ document: { notAudited }, nodes }: AuditReport, fold: Fo
   const unread = late.filter(({ node }) => node !== null).length
   const clusters = new Set(late.filter(({ node }) => node === null).map(({ cluster }) => cluster)).size
   const parts = [
-    unread > 0 ? `${counted(unread, 'node')} not read` : '',
-    partly.length > 0 ? `${counted(partly.length, 'node')} read only in part` : '',
-    clusters > 0 ? `${counted(clusters, 'cluster')} not read to the end` : '',
+    unread > 0 ? words.unread(unread) : '',
+    partly.length > 0 ? words.partly(partly.length) : '',
+    clusters > 0 ? words.clusters(clusters) : '',
   ].filter(Boolean)
   return {
-    title: 'This run was cut short',
-    text: `${parts.join(', ')}: ${fold(why, 120)}. What follows does not cover them.`,
+    title: words.title,
+    text: words.text(parts, fold(why, 120)),
   }
 }

@@ -1,5 +1,5 @@
 /** A moment as the page writes it: in UTC, and for the script that adds the reader's own zone beside it. */
-import { formatUtc } from '#report/numbers.ts'
+import type { Language } from '#report/languages/language.ts'
 
 export interface Moment {
   text: string
@@ -7,7 +7,7 @@ export interface Moment {
   iso: string | null
 }
 
-export function momentOf(time: string | null): Moment {
+export function momentOf(time: string | null, { utc }: Language): Moment {
   const at = time === null ? Number.NaN : Date.parse(time)
-  return { text: formatUtc(time), iso: Number.isNaN(at) ? null : new Date(at).toISOString() }
+  return { text: utc(time), iso: Number.isNaN(at) ? null : new Date(at).toISOString() }
 }

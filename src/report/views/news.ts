@@ -2,9 +2,9 @@
 import { type Change, type ChangedFinding, changes, type Delta } from '#model/delta.ts'
 import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
-import { counted, formatCount } from '#report/numbers.ts'
-import { shownLine } from '#report/text.ts'
-import { severityWords, subjectText } from './findings.ts'
+import type { Language } from '#report/languages/language.ts'
+import { type TitleOf, titlesOf } from '#report/rule-words.ts'
+import { shownTitle, subjectText } from './findings.ts'
 import { type Moment, momentOf } from './moment.ts'
 import { nameLimit } from './node.ts'
 import { returnedTexts } from './returned.ts'
@@ -16,6 +16,7 @@ interface NewsRow {
   severity: string
   severityWord: string
   title: string
+  ownTitle: string | null
   where: string
   why: string
   anchor: string | null
@@ -38,55 +39,52 @@ export interface NewsView {
   notes: string[]
 }
 
-const words: Record<Change, string> = {
-  new: 'New',
-  worse: 'Worse',
-  waiverExpired: 'Waiver ended',
-  newlySeen: 'Seen for the first time',
-  cannotTell: 'Cannot be told',
-  moved: 'On other nodes',
-  better: 'Better',
-  fixed: 'Fixed',
-  fixedOrGone: 'Fixed or gone',
-  gone: 'Gone with its nodes',
-  waivedSince: 'Waived since',
-}
-const groups: { title: string; of: Change[]; isOpen: boolean }[] = [
-  { title: 'New or worse', of: ['new', 'worse', 'waiverExpired', 'newlySeen'], isOpen: true },
-  { title: 'Fixed, better or gone', of: ['fixed', 'better', 'fixedOrGone', 'gone', 'waivedSince'], isOpen: false },
-  { title: 'Neither', of: ['moved', 'cannotTell'], isOpen: false },
+const groups: { title: 'newOrWorse' | 'fixedOrBetter' | 'neither'; of: Change[]; isOpen: boolean }[] = [
+  { title: 'newOrWorse', of: ['new', 'worse', 'waiverExpired', 'newlySeen'], isOpen: true },
+  { title: 'fixedOrBetter', of: ['fixed', 'better', 'fixedOrGone', 'gone', 'waivedSince'], isOpen: false },
+  { title: 'neither', of: ['moved', 'cannotTell'], isOpen: false },
 ]
+
+type AnchorOf = (id: string) => string | null
+interface ShownAs {
+  anchorOf: AnchorOf
+  titleOf: TitleOf
+}
 
 /** @param anchorOf where on the page a finding has its card, by id; null: nowhere */
 export function newsView(
-  { document, before }: Pick<AuditReport, 'document' | 'before'>,
-  anchorOf: (id: string) => string | null,
+  { document, before, ruleTitles }: Pick<AuditReport, 'document' | 'before' | 'ruleTitles'>,
+  anchorOf: AnchorOf,
+  language: Language,
 ): NewsView {
-  if (!before) return withoutHistory(document.delta, document.findings, anchorOf)
+  const shownAs: ShownAs = { anchorOf, titleOf: titlesOf({ document, ruleTitles }, language) }
+  if (!before) return withoutHistory(document.delta, document.findings, shownAs, language)
+  const words = language.words.news
   const { delta, takenAt } = before
   const { findings, unchanged } = delta
-  const texts = returnedTexts(before)
+  const texts = returnedTexts(before, language)
   const returned = new Map((document.delta.regressed ?? []).map(id => [id, texts.get(id) ?? '']))
   const count = (...of: Change[]) => of.reduce((sum, change) => sum + findings[change].length, 0)
   const changed = count(...changes)
   const parts = [
-    [count('new', 'newlySeen'), 'new'],
-    [count('worse', 'waiverExpired'), 'worse'],
-    [count('better'), 'better'],
-    [count('fixed', 'fixedOrGone', 'gone'), 'fixed or gone'],
-    [count('moved', 'waivedSince'), 'otherwise changed'],
-    [count('cannotTell'), 'cannot be told'],
-    [unchanged.open + unchanged.waived, 'unchanged'],
+    [count('new', 'newlySeen'), words.counts.new],
+    [count('worse', 'waiverExpired'), words.counts.worse],
+    [count('better'), words.counts.better],
+    [count('fixed', 'fixedOrGone', 'gone'), words.counts.ended],
+    [count('moved', 'waivedSince'), words.counts.otherwise],
+    [count('cannotTell'), words.counts.cannotTell],
+    [unchanged.open + unchanged.waived, words.counts.unchanged],
   ] as const
-  const told = parts.filter(([number]) => number > 0).map(([number, what]) => `${formatCount(number)} ${what}`)
+  const told = parts.filter(([number]) => number > 0).map(([number, text]) => text(number))
   return {
-    since: momentOf(takenAt),
-    summary: `${changed === 0 ? 'No finding has changed' : 'Findings'}: ${told.length === 0 ? 'there was none, and there is none' : told.join(', ')}.${nodesText(delta.nodes)}`,
-    grades: gradeTexts(delta.clusters),
-    groups: groups.flatMap(group => newsGroup(group, findings, anchorOf, returned) ?? []),
+    since: momentOf(takenAt, language),
+    summary: [words.summary(changed > 0, told), ...nodesText(delta.nodes, language)].join(' '),
+    grades: gradeTexts(delta.clusters, language),
+    groups: groups.flatMap(group => newsGroup(group, findings, shownAs, returned, language) ?? []),
     notes: bounded(
-      delta.notes.map(note => shownLine(note, 300)),
+      delta.notes.map(note => language.line(note, 300)),
       shown.notes,
+      language,
     ),
   }
 }
@@ -95,90 +93,107 @@ export function newsView(
 function withoutHistory(
   delta: { new: string[]; resolved: string[] },
   findings: Finding[],
-  anchorOf: (id: string) => string | null,
+  { anchorOf, titleOf }: ShownAs,
+  language: Language,
 ): NewsView {
+  const { words: all, line } = language
+  const words = all.news
   const known = findings.filter(({ id }) => delta.new.includes(id))
   const isKnown = delta.new.length + delta.resolved.length > 0
-  const rows = known.slice(0, shown.perChange).map(({ id, severity, title, cluster, subject }) => ({
-    word: words.new,
+  const rows = known.slice(0, shown.perChange).map(({ id, severity, rule, title, cluster, subject }) => ({
+    word: words.changed.new,
     severity,
-    severityWord: severityWords[severity],
-    title: shownLine(title, 240),
-    where: `${subjectText(subject)} of ${shownLine(cluster, nameLimit)}`,
+    severityWord: all.severities[severity],
+    ...shownTitle(titleOf({ rule, title }), language),
+    where: all.of(subjectText(subject, language), line(cluster, nameLimit)),
     why: '',
     anchor: anchorOf(id),
   }))
   return {
     since: null,
-    summary: isKnown
-      ? `Since the last run: ${formatCount(delta.new.length)} new, ${formatCount(delta.resolved.length)} fixed or gone.`
-      : 'No earlier run is known, so nothing here is called new.',
+    summary: isKnown ? words.withoutHistory(delta.new.length, delta.resolved.length) : words.noEarlierRun,
     grades: [],
-    groups: rows.length === 0 ? [] : [{ title: groups[0]!.title, isOpen: true, rows, leftOut: moreText(delta.new.length - rows.length) }],
+    groups:
+      rows.length === 0
+        ? []
+        : [{ title: words.newOrWorse, isOpen: true, rows, leftOut: moreText(delta.new.length - rows.length, language) }],
     notes: [],
   }
 }
-
-type AnchorOf = (id: string) => string | null
 
 /** @param returned ids of new findings that were there before, and how and when they had ended */
 function newsGroup(
   { title, of, isOpen }: (typeof groups)[number],
   findings: Delta['findings'],
-  anchorOf: AnchorOf,
+  shownAs: ShownAs,
   returned: ReadonlyMap<string, string>,
+  language: Language,
 ): NewsGroup | null {
+  const { words: every, count } = language
+  const words = every.news
   const all = of.flatMap(change => findings[change].map(finding => ({ change, finding })))
   if (all.length === 0) return null
   return {
-    title: `${title}: ${formatCount(all.length)}`,
+    title: every.said(words[title], count(all.length)),
     isOpen,
     rows: all
       .slice(0, shown.perChange)
       .map(({ change, finding }) =>
-        newsRow(returned.has(finding.id) ? 'Back again' : words[change], withWhy(finding, returned.get(finding.id)), anchorOf),
+        newsRow(
+          returned.has(finding.id) ? words.backAgain : words.changed[change],
+          withWhy(finding, returned.get(finding.id)),
+          shownAs,
+          language,
+        ),
       ),
-    leftOut: moreText(all.length - shown.perChange),
+    leftOut: moreText(all.length - shown.perChange, language),
   }
 }
 
 const withWhy = (finding: ChangedFinding, why: string | undefined) => (why ? { ...finding, why: [why, ...finding.why] } : finding)
 
-const moreText = (count: number) => (count > 0 ? `${formatCount(count)} more: highwater diff names every one.` : null)
+const moreText = (count: number, { words }: Language) => (count > 0 ? words.news.moreInDiff(count) : null)
 
-function newsRow(word: string, { id, title, cluster, subject, before, after, why }: ChangedFinding, anchorOf: AnchorOf): NewsRow {
+function newsRow(
+  word: string,
+  { id, rule, title, cluster, subject, before, after, why }: ChangedFinding,
+  { anchorOf, titleOf }: ShownAs,
+  language: Language,
+): NewsRow {
+  const { words, line } = language
   const { severity } = (after ?? before)!
   return {
     word,
     severity,
-    severityWord: severityWords[severity],
-    title: shownLine(title, 240),
-    where: `${subjectText(subject)} of ${shownLine(cluster, nameLimit)}`,
-    why: bounded(
-      why.map(reason => shownLine(reason, 240)),
-      shown.reasons,
-    ).join('; '),
+    severityWord: words.severities[severity],
+    ...shownTitle(titleOf({ rule, title }), language),
+    where: words.of(subjectText(subject, language), line(cluster, nameLimit)),
+    why: words.clauses(
+      bounded(
+        why.map(reason => line(reason, 240)),
+        shown.reasons,
+        language,
+      ),
+    ),
     anchor: after === null ? null : anchorOf(id),
   }
 }
 
-function nodesText({ come, gone, notReadNow }: Delta['nodes']): string {
-  const parts = [
-    come?.length ? `${counted(come.length, 'node')} came` : '',
-    gone?.length ? `${counted(gone.length, 'node')} went` : '',
-    notReadNow.length > 0 ? `${counted(notReadNow.length, 'node or cluster', 'nodes or clusters')} not read to the end this time` : '',
-  ].filter(Boolean)
-  return parts.length === 0 ? '' : ` Nodes: ${parts.join(', ')}.`
+/** Empty where none came, went or was read less. */
+function nodesText({ come, gone, notReadNow }: Delta['nodes'], { words }: Language): string[] {
+  const counts = [come?.length ?? 0, gone?.length ?? 0, notReadNow.length] as const
+  return counts.every(count => count === 0) ? [] : [words.news.nodes(...counts)]
 }
 
-function gradeTexts(clusters: Delta['clusters']): string[] {
+function gradeTexts(clusters: Delta['clusters'], language: Language): string[] {
+  const { news: words, verdict } = language.words
   const texts = clusters.flatMap(({ name, before, after }) => {
-    const was = before === null ? 'not in the last run' : (before.grade ?? 'no grade')
-    const is = after === null ? 'not in this run' : (after.grade ?? 'no grade')
-    return was === is ? [] : [`${shownLine(name, nameLimit)}: ${was} → ${is}`]
+    const was = before === null ? words.notInLastRun : (before.grade ?? verdict.noGrade)
+    const is = after === null ? words.notInThisRun : (after.grade ?? verdict.noGrade)
+    return was === is ? [] : [words.grade(language.line(name, nameLimit), was, is)]
   })
-  return bounded(texts, shown.clusters)
+  return bounded(texts, shown.clusters, language)
 }
 
-const bounded = (texts: string[], limit: number) =>
-  texts.length > limit ? [...texts.slice(0, limit), `${formatCount(texts.length - limit)} more`] : texts
+const bounded = (texts: string[], limit: number, { words }: Language) =>
+  texts.length > limit ? [...texts.slice(0, limit), words.news.more(texts.length - limit)] : texts

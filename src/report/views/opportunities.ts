@@ -1,8 +1,8 @@
 /** Changes whose gain can be counted: what a setting frees, or how much earlier image GC comes. The largest gain first. */
 import type { Finding } from '#model/finding.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
-import { counted, formatBytes, formatCount, formatDuration } from '#report/numbers.ts'
-import { compareText, shownLine } from '#report/text.ts'
+import type { Language } from '#report/languages/language.ts'
+import { compareText } from '#report/text.ts'
 import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
 import { subjectText, worstFirst } from './findings.ts'
 import { nameLimit } from './node.ts'
@@ -25,37 +25,40 @@ interface Opportunity {
 }
 
 /** @param anchorOf where on the page a finding has its card; null: nowhere */
-export function opportunitiesView(report: AuditReport, anchorOf: (finding: Finding) => string | null): OpportunitiesView {
+export function opportunitiesView(
+  report: AuditReport,
+  anchorOf: (finding: Finding) => string | null,
+  language: Language,
+): OpportunitiesView {
+  const { words, line } = language
   const groups = Map.groupBy(report.nodes, ({ cluster, identity: { group } }) => subjectKey(cluster, group))
   const clusters = Map.groupBy(report.nodes, ({ cluster }) => cluster)
   const membersOf = ({ cluster, subject }: Finding) =>
     (subject.kind === 'Cluster' ? clusters.get(cluster) : groups.get(subjectKey(cluster, subject))) ?? []
   const found = report.document.findings
-    .flatMap(finding => opportunityOf(finding, membersOf(finding), report.assumptions) ?? [])
+    .flatMap(finding => opportunityOf(finding, membersOf(finding), report.assumptions, language) ?? [])
     .toSorted((a, b) => a.kind - b.kind || b.size - a.size || worstFirst(a.finding, b.finding))
   return {
     rows: found.slice(0, shownOpportunities).map(({ gain, gainNote, finding }) => ({
       gain,
       gainNote,
-      change: changeText(finding),
-      where: `${subjectText(finding.subject)} of ${shownLine(finding.cluster, nameLimit)}`,
-      nodeCount: counted(finding.nodes.count, 'node'),
+      change: changeText(finding, language),
+      where: words.of(subjectText(finding.subject, language), line(finding.cluster, nameLimit)),
+      nodeCount: words.nodeCount(finding.nodes.count),
       anchor: anchorOf(finding),
     })),
-    leftOut:
-      found.length > shownOpportunities
-        ? `${counted(found.length - shownOpportunities, 'smaller one')} not listed here: their findings carry the fix.`
-        : null,
+    leftOut: found.length > shownOpportunities ? words.opportunities.leftOut(found.length - shownOpportunities) : null,
   }
 }
 
 const subjectKey = (cluster: string, { kind, name }: { kind: string; name: string }) => JSON.stringify([cluster, kind, name])
 
-function opportunityOf(finding: Finding, members: AuditedNode[], assumptions: Assumptions): Opportunity | null {
+function opportunityOf(finding: Finding, members: AuditedNode[], assumptions: Assumptions, language: Language): Opportunity | null {
   const high = finding.fix.config.imageGCHighThresholdPercent
   const isImageGc = finding.family === 'image-gc' && typeof high === 'number'
-  if (isImageGc && finding.rule !== 'alert-before-image-gc') return earlierImageGc(finding, high, nodesOf(finding, members), assumptions)
-  if (finding.rule === 'stranded-disk') return lessStranded(finding, nodesOf(finding, members), assumptions)
+  if (isImageGc && finding.rule !== 'alert-before-image-gc')
+    return earlierImageGc(finding, high, nodesOf(finding, members), assumptions, language)
+  if (finding.rule === 'stranded-disk') return lessStranded(finding, nodesOf(finding, members), assumptions, language)
   return null
 }
 
@@ -66,7 +69,14 @@ function nodesOf({ nodes }: Finding, members: AuditedNode[]): AuditedNode[] {
   return members.filter(({ identity }) => named.has(identity.name))
 }
 
-function earlierImageGc(finding: Finding, high: number, nodes: AuditedNode[], assumptions: Assumptions): Opportunity | null {
+function earlierImageGc(
+  finding: Finding,
+  high: number,
+  nodes: AuditedNode[],
+  assumptions: Assumptions,
+  language: Language,
+): Opportunity | null {
+  const { opportunities: words } = language.words
   const gains = nodes.flatMap(node => {
     const disk = diskOutlooks(node, assumptions).find(one => one.title !== 'nodefs')
     const kept = disk?.threshold?.resolved
@@ -79,8 +89,8 @@ function earlierImageGc(finding: Finding, high: number, nodes: AuditedNode[], as
   return {
     kind: 0,
     size: finding.nodes.count,
-    gain: `no eviction for unused images on ${counted(finding.nodes.count, 'node')}`,
-    gainNote: `image GC starts ${formatDuration(roundToMinutes(median.after))} before eviction, instead of ${beforeText(median.before)}`,
+    gain: words.noNeedlessEviction(finding.nodes.count),
+    gainNote: words.earlier(language.duration(roundToMinutes(median.after)), beforeText(median.before, language)),
     finding,
   }
 }
@@ -91,16 +101,18 @@ const leadOf = ({ capacityBytes, bytesPerHour }: DiskOutlook, keptBytes: number,
 
 const roundToMinutes = (ms: number) => Math.max(Math.round(ms / 60_000), 1) * 60_000
 
-function beforeText(ms: number | null): string {
-  if (ms === null) return 'never'
-  if (Math.abs(ms) < 30_000) return 'at the same moment'
-  return ms > 0 ? `${formatDuration(roundToMinutes(ms))} before` : `${formatDuration(roundToMinutes(-ms))} after`
+function beforeText(ms: number | null, { words: { opportunities: words }, duration }: Language): string {
+  if (ms === null) return words.leadNever
+  if (Math.abs(ms) < 30_000) return words.leadNone
+  const lead = duration(roundToMinutes(Math.abs(ms)))
+  return ms > 0 ? words.leadBefore(lead) : words.leadAfter(lead)
 }
 
 /** What a threshold of `enough` percent would still keep free. */
 const enoughPercent = 5
 
-function lessStranded(finding: Finding, nodes: AuditedNode[], assumptions: Assumptions): Opportunity | null {
+function lessStranded(finding: Finding, nodes: AuditedNode[], assumptions: Assumptions, language: Language): Opportunity | null {
+  const { opportunities: words } = language.words
   const { strandedPercent, strandedBytes } = assumptions
   const gained = nodes.flatMap(node =>
     diskOutlooks(node, assumptions).flatMap(({ threshold, capacityBytes }) => {
@@ -111,18 +123,17 @@ function lessStranded(finding: Finding, nodes: AuditedNode[], assumptions: Assum
   )
   const sum = gained.reduce((total, bytes) => total + bytes, 0)
   if (sum <= 0) return null
-  const isPart = gained.length < finding.nodes.count
   return {
     kind: 1,
     size: sum,
-    gain: `${formatBytes(sum)} of disk become usable`,
-    gainNote: `on ${isPart ? `${formatCount(gained.length)} of ` : ''}${counted(finding.nodes.count, 'node')}, at a threshold of ${enoughPercent}${'\u00a0'}%`,
+    gain: words.usable(language.bytes(sum)),
+    gainNote: words.usableOn(gained.length, finding.nodes.count, enoughPercent),
     finding,
   }
 }
 
 /** `imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60`. */
-function changeText({ fix, docs }: Finding): string {
+function changeText({ fix, docs }: Finding, { words, line }: Language): string {
   const parts = Object.entries(fix.config)
     .toSorted(([a], [b]) => compareText(a, b))
     .flatMap(([field, value]): string[] =>
@@ -130,5 +141,5 @@ function changeText({ fix, docs }: Finding): string {
         ? Object.entries(value).map(([signal, threshold]) => `${field}.${signal} ${threshold}`)
         : [`${field} ${value}`],
     )
-  return shownLine(parts.length === 0 ? docs.fix : `set ${parts.join(', ')}`, 240)
+  return line(parts.length === 0 ? docs.fix : words.opportunities.set(parts.join(', ')), 240)
 }

@@ -4,8 +4,8 @@
  */
 import type { Signal } from '#model/prediction.ts'
 import type { Assumptions, AuditedNode, AuditReport, FirstVictims } from '#model/report.ts'
-import { counted, formatBytes, formatCount, formatDuration, formatPercent } from '#report/numbers.ts'
-import { compareText, shownLine } from '#report/text.ts'
+import type { Language } from '#report/languages/language.ts'
+import { compareText } from '#report/text.ts'
 import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
 import { subjectText } from './findings.ts'
 import { growthText, type Noted, seenEvictionMs, seenTime } from './growth.ts'
@@ -25,6 +25,8 @@ interface OutlookRow {
   pressure: Noted
   eviction: Noted
   isNow: boolean
+  /** When it evicts, or that it does. */
+  isForeseen: boolean
   /** The times follow from the growth that is assumed. */
   isAssumed: boolean
   first: string
@@ -55,75 +57,53 @@ interface NodeOutlook {
 /** Whose growth was seen to lead to eviction so soon stands before those that are only near. */
 const soonMs = 168 * hourMs
 
-const horizons: { within: string; ms: number }[] = [
-  { within: 'now', ms: 0 },
-  { within: 'within 15 min', ms: hourMs / 4 },
-  { within: 'within 1 h', ms: hourMs },
-  { within: 'within 6 h', ms: 6 * hourMs },
-  { within: 'within 1 day', ms: 24 * hourMs },
-  { within: 'within 7 days', ms: 168 * hourMs },
-  { within: 'later', ms: Number.POSITIVE_INFINITY },
-]
+/** Within how long, beginning with now; the last has no end. */
+const horizonsMs = [0, hourMs / 4, hourMs, 6 * hourMs, 24 * hourMs, 168 * hourMs, Number.POSITIVE_INFINITY]
 
 /** @param changeOf what to change on a node; null: no finding tells */
 export function outlookView(
   { nodes, assumptions }: Pick<AuditReport, 'nodes' | 'assumptions'>,
+  language: Language,
   changeOf: (node: AuditedNode) => NodeChange | null = () => null,
 ): OutlookView {
+  const { outlook: words, nodeCount } = language.words
   const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(soonestFirst)
   const due = all.filter(({ evictionMs }) => evictionMs !== null)
   const isSeen = ({ disk, met }: NodeOutlook) => met === null && disk?.seen != null
   const observed = due.filter(isSeen).length
   const ofHorizon = (index: number, nodesOf: NodeOutlook[]) => {
-    const from = index === 0 ? -1 : horizons[index - 1]!.ms
-    return nodesOf.filter(({ evictionMs }) => evictionMs! > from && evictionMs! <= horizons[index]!.ms).length
+    const from = index === 0 ? -1 : horizonsMs[index - 1]!
+    return nodesOf.filter(({ evictionMs }) => evictionMs! > from && evictionMs! <= horizonsMs[index]!).length
   }
   // Where nobody could look twice yet, once is enough to say so.
   const isFirstLook = all.every(
     ({ disk }) => disk === null || (disk.seen === null && (disk.unseen === null || disk.unseen.why === 'first')),
   )
   const bases = [
-    { of: due.filter(isSeen), as: ' as seen' },
-    { of: due.filter(each => !isSeen(each)), as: observed === 0 ? '' : ' as assumed' },
+    { of: due.filter(isSeen), as: words.asSeen },
+    { of: due.filter(each => !isSeen(each)), as: observed === 0 ? (within: string) => within : words.asAssumed },
   ]
   const never = all.filter(({ evictionMs, disk }) => evictionMs === null && disk !== null).length
   const counts = [
-    { within: horizons[0]!.within, count: ofHorizon(0, due), isNow: true },
+    { within: words.now, count: ofHorizon(0, due), isNow: true },
     ...bases.flatMap(({ of, as }) =>
-      horizons.slice(1).map(({ within }, index) => ({ within: `${within}${as}`, count: ofHorizon(index + 1, of), isNow: false })),
+      horizonsMs.slice(1).map((ms, index) => ({ within: as(withinText(ms, language)), count: ofHorizon(index + 1, of), isNow: false })),
     ),
-    { within: 'never at this growth, or unwatched', count: never, isNow: false },
-    { within: 'not known', count: all.length - due.length - never, isNow: false },
+    { within: words.neverOrUnwatched, count: never, isNow: false },
+    { within: words.unknownTime, count: all.length - due.length - never, isNow: false },
   ]
   return {
     rows: due
       .slice(0, shownNodes)
-      .map(each => ({ ...outlookRow(each), ...(isFirstLook ? { growth: '' } : {}), change: changeOf(each.node) })),
-    horizons: counts.filter(({ count }) => count > 0).map(({ within, count, isNow }) => ({ within, nodes: counted(count, 'node'), isNow })),
-    basis: basisText({ observed, due: due.length, isFirstLook: isFirstLook && all.some(({ disk }) => disk?.unseen != null) }, assumptions),
-    leftOut:
-      due.length > shownNodes
-        ? `${counted(due.length - shownNodes, 'more node')} after these, counted above; each is in its group under Nodes.`
-        : null,
+      .map(each => ({ ...outlookRow(each, language), ...(isFirstLook ? { growth: '' } : {}), change: changeOf(each.node) })),
+    horizons: counts.filter(({ count }) => count > 0).map(({ within, count, isNow }) => ({ within, nodes: nodeCount(count), isNow })),
+    basis: words.basis(
+      { observed, due: due.length, isFirstLook: isFirstLook && all.some(({ disk }) => disk?.unseen != null) },
+      language.percent(assumptions.growthPercent),
+      language.duration(assumptions.imageGcPeriodMs),
+    ),
+    leftOut: due.length > shownNodes ? words.leftOut(due.length - shownNodes) : null,
   }
-}
-
-function basisText(
-  { observed, due, isFirstLook }: { observed: number; due: number; isFirstLook: boolean },
-  { growthPercent, imageGcPeriodMs }: Assumptions,
-): string {
-  const period = formatDuration(imageGcPeriodMs)
-  const burst = `${formatPercent(growthPercent)} of its capacity in ${period}`
-  const assumed = `a disk is taken to grow by ${burst} (policy assumedGrowthPercent)`
-  const seen = 'growth is that of earlier readings; what comes and goes between two of them is not seen, so a disk may fill faster'
-  const order = 'Who was seen to get there within 7 days stands before who is only near.'
-  const rate =
-    observed === 0
-      ? `No growth was observed${isFirstLook ? ' (no earlier reading since any node started)' : ''}, so ${assumed}.`
-      : observed < due
-        ? `On ${counted(observed, 'node')} the ${seen}. On the others ${assumed}. ${order}`
-        : `The ${seen}. ${order}`
-  return `${rate} Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. Acts first: when a disk grows by ${burst}. Either: image GC looks only every ${period}, and eviction may come before its next look.`
 }
 
 function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
@@ -159,33 +139,35 @@ function soonestFirst(a: NodeOutlook, b: NodeOutlook): number {
   )
 }
 
-const firstTexts: Record<DiskOutlook['first'], string> = {
-  'image-gc': 'image GC',
-  eviction: 'eviction',
-  either: 'either',
-  nobody: 'nobody',
+function withinText(ms: number, { words: { outlook: words }, duration }: Language): string {
+  if (ms === Number.POSITIVE_INFINITY) return words.later
+  const days = ms / (24 * hourMs)
+  return Number.isInteger(days) ? words.withinDays(days) : words.within(duration(ms))
 }
 
-function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): Omit<OutlookRow, 'change'> {
+function outlookRow({ node, disk, met, evictionMs }: NodeOutlook, language: Language): Omit<OutlookRow, 'change'> {
+  const { words: all, line } = language
+  const words = all.outlook
   const { identity, prediction } = node
-  const group = identity.group.kind === 'Node' ? '' : `, ${subjectText(identity.group)}`
+  const group = identity.group.kind === 'Node' ? [] : [subjectText(identity.group, language)]
   const signal = met ?? disk?.threshold?.signal ?? null
-  const where = { name: shownLine(identity.name, nameLimit), where: `${shownLine(node.cluster, nameLimit)}${group}` }
-  const victims = victimsText(prediction.eviction?.firstVictims ?? null, signal)
+  const where = { name: line(identity.name, nameLimit), where: all.list([line(node.cluster, nameLimit), ...group]) }
+  const victims = victimsText(prediction.eviction?.firstVictims ?? null, signal, language)
   if (met !== null || disk === null) {
     const threshold = prediction.eviction?.thresholds.find(one => one.signal === met && one.met && one.hard)
-    const now = threshold === undefined ? '' : `below ${shownLine(threshold.value, 40)}`
+    const now = threshold === undefined ? '' : words.below(line(threshold.value, 40))
     return {
       ...where,
       disk: met ?? '',
       now,
       growth: '',
       imageGc: plain('–'),
-      pressure: plain('now'),
-      eviction: plain('now'),
+      pressure: plain(words.now),
+      eviction: plain(words.now),
       isNow: true,
       isAssumed: false,
-      first: 'eviction',
+      isForeseen: true,
+      first: words.acts.eviction,
       firstIs: 'eviction',
       victims,
     }
@@ -195,19 +177,21 @@ function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): Omit<OutlookR
   return {
     ...where,
     disk: disk.title,
-    now: `${formatPercent(used)} used, ${formatBytes(availableBytes)} free`,
-    growth: growthText(disk),
+    now: words.disk(language.percent(used), language.bytes(availableBytes)),
+    growth: growthText(disk, language),
     imageGc:
       imageGcMs === undefined
-        ? plain(prediction.imageGC?.enabled === false ? 'off' : '–')
+        ? plain(prediction.imageGC?.enabled === false ? words.off : '–')
         : seen === null
-          ? plain(timeText(imageGcMs))
-          : seenTime(seen, 'imageGcMs'),
-    pressure: seen === null || disk.threshold === null ? plain(timeText(pressureMs)) : seenTime(seen, 'pressureMs'),
-    eviction: seen === null || disk.threshold === null ? plain(timeText(disk.evictionMs)) : seenTime(seen, 'evictionMs'),
+          ? plain(timeText(imageGcMs, language))
+          : seenTime(seen, 'imageGcMs', language),
+    pressure: seen === null || disk.threshold === null ? plain(timeText(pressureMs, language)) : seenTime(seen, 'pressureMs', language),
+    eviction:
+      seen === null || disk.threshold === null ? plain(timeText(disk.evictionMs, language)) : seenTime(seen, 'evictionMs', language),
     isNow: evictionMs === 0,
     isAssumed: seen === null,
-    first: firstTexts[first],
+    isForeseen: evictionMs !== null && Number.isFinite(evictionMs),
+    first: words.acts[first],
     firstIs: first,
     victims,
   }
@@ -216,7 +200,8 @@ function outlookRow({ node, disk, met, evictionMs }: NodeOutlook): Omit<OutlookR
 const plain = (text: string): Noted => ({ text, note: '' })
 
 /** `in 1 h 20 min`: below the second nobody can tell it from now. */
-const timeText = (ms: number | null) => (ms === null ? 'never' : ms < 1000 ? 'now' : `in ${formatDuration(roundMs(ms))}`)
+const timeText = (ms: number | null, { words: { outlook: words }, duration }: Language) =>
+  ms === null ? words.never : ms < 1000 ? words.now : words.in(duration(roundMs(ms)))
 
 /** To minutes, and hours to hours of days: an estimate that says seconds says too much. */
 function roundMs(ms: number): number {
@@ -224,13 +209,13 @@ function roundMs(ms: number): number {
   return Math.round(ms / step) * step
 }
 
-function victimsText(firstVictims: FirstVictims[] | null, signal: Signal | null): string {
-  if (firstVictims === null) return 'not known'
-  const told = firstVictims.find(one => one.signal === signal)
-  if (told === undefined) return 'not known'
-  const [first, ...rest] = told.pods.map(({ namespace, name }) => shownLine(`${namespace}/${name}`, nameLimit))
-  if (first === undefined) return 'no pod that may be evicted'
+function victimsText(firstVictims: FirstVictims[] | null, signal: Signal | null, { words: all, line }: Language): string {
+  const words = all.outlook
+  const told = firstVictims?.find(one => one.signal === signal)
+  if (told === undefined) return all.notKnown
+  const [first, ...rest] = told.pods.map(({ namespace, name }) => line(`${namespace}/${name}`, nameLimit))
+  if (first === undefined) return words.noVictim
   if (told.alike > 1)
-    return `one of ${formatCount(told.alike)} alike: ${[first, ...rest].slice(0, told.alike).join(', ')}${told.alike > told.pods.length ? ', …' : ''}`
-  return rest.length === 0 ? first : `${first}, then ${rest.join(', ')}`
+    return words.oneOf(told.alike, all.list([...[first, ...rest].slice(0, told.alike), ...(told.alike > told.pods.length ? ['…'] : [])]))
+  return rest.length === 0 ? first : words.andThen(first, rest)
 }

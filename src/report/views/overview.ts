@@ -2,7 +2,7 @@
  * The whole fleet in one picture: every node by how far it is from eviction, group by group. Few nodes are a tile each; of many each group is a bar. The
  * words beside the pictures have the same numbers, and both add up to every node.
  */
-import { counted, formatCount } from '#report/numbers.ts'
+import type { Language } from '#report/languages/language.ts'
 import { groupAnchor, type NodeGroup } from './fleet.ts'
 import type { GaugedNode } from './node.ts'
 
@@ -34,15 +34,6 @@ interface OverviewRow {
   parts: { band: Band; x: string; width: string }[]
 }
 
-const bandNames: Record<Band, string> = {
-  met: 'threshold met',
-  'image-gc': 'image GC due',
-  close: 'under 5\u00a0%',
-  near: '5 to 15\u00a0%',
-  calm: 'over 15\u00a0%',
-  unknown: 'not known',
-}
-
 /** A shape each, so that nobody needs the colours; 12 pixels wide and high, from their upper left corner. */
 const shapes: Record<Band, string> = {
   met: 'h12v12h-12z',
@@ -60,18 +51,19 @@ function bandOf({ gauges, headroomPercent }: GaugedNode): Band {
   return headroomPercent < 5 ? 'close' : headroomPercent < 15 ? 'near' : 'calm'
 }
 
-export function overviewView(groups: NodeGroup[]): OverviewView {
+export function overviewView(groups: NodeGroup[], language: Language): OverviewView {
+  const words = language.words.overview
   const nodeCount = groups.reduce((sum, { members }) => sum + members.length, 0)
   const isTiled = nodeCount <= tiledNodes
   const all = countsOf(groups.flatMap(({ members }) => members))
   const rest = groups.slice(shownGroups)
-  const others: NodeGroup = { title: counted(rest.length, 'more group'), cluster: '', members: rest.flatMap(({ members }) => members) }
+  const others: NodeGroup = { title: words.moreGroups(rest.length), cluster: '', members: rest.flatMap(({ members }) => members) }
   return {
     legend: bands
       .filter(band => all[band] > 0)
-      .map(band => ({ band, name: bandNames[band], nodes: formatCount(all[band]), path: `M0 0${shapes[band]}` })),
-    groups: groups.slice(0, shownGroups).map((group, index) => overviewRow(group, isTiled, groupAnchor(index))),
-    others: rest.length === 0 ? null : overviewRow(others, false, null),
+      .map(band => ({ band, name: words.bands[band], nodes: language.count(all[band]), path: `M0 0${shapes[band]}` })),
+    groups: groups.slice(0, shownGroups).map((group, index) => overviewRow(group, isTiled, groupAnchor(index), language)),
+    others: rest.length === 0 ? null : overviewRow(others, false, null, language),
   }
 }
 
@@ -81,23 +73,24 @@ function countsOf(members: GaugedNode[]): Record<Band, number> {
   return counts
 }
 
-const countsText = (counts: Record<Band, number>) =>
-  bands
-    .filter(band => counts[band] > 0)
-    .map(band => `${bandNames[band]}: ${formatCount(counts[band])}`)
-    .join(', ')
+const countsText = (counts: Record<Band, number>, { words, count }: Language) =>
+  words.list(bands.filter(band => counts[band] > 0).map(band => words.said(words.overview.bands[band], count(counts[band]))))
 
 /** All in one band. */
-const wholeText = (counts: Record<Band, number>) => bandNames[bands.find(band => counts[band] > 0) ?? 'unknown']
+const wholeText = (counts: Record<Band, number>, { words }: Language) =>
+  words.overview.bands[bands.find(band => counts[band] > 0) ?? 'unknown']
 
-function overviewRow({ title, cluster, members }: NodeGroup, isTiled: boolean, anchor: string | null): OverviewRow {
+function overviewRow({ title, cluster, members }: NodeGroup, isTiled: boolean, anchor: string | null, language: Language): OverviewRow {
   const counts = countsOf(members)
   const rows = Math.ceil(members.length / tilesARow)
   return {
     anchor,
     title,
     cluster,
-    description: `${counted(members.length, 'node')}: ${Object.values(counts).includes(members.length) ? wholeText(counts) : countsText(counts)}`,
+    description: language.words.overview.described(
+      members.length,
+      Object.values(counts).includes(members.length) ? wholeText(counts, language) : countsText(counts, language),
+    ),
     tiles: isTiled ? tilesOf(counts) : [],
     width: Math.min(members.length, tilesARow) * tilePixels,
     height: isTiled ? rows * tilePixels : tilePixels,

@@ -1,10 +1,9 @@
 /** What the page says after the pictures: what was undecided, not audited, passed, and how it was all read. */
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { AuditReport } from '#model/report.ts'
-import { counted, formatCount, formatUtc } from '#report/numbers.ts'
-import { shownLine } from '#report/text.ts'
+import type { Language } from '#report/languages/language.ts'
 import { nodeCountText, subjectText } from './findings.ts'
-import { coverageTexts, modeTexts, nameLimit } from './node.ts'
+import { modeRights, nameLimit } from './node.ts'
 import { hasNodes } from './verdict.ts'
 
 const remainderLimits = { unknowns: 300, notAudited: 500, clusters: 300, inputErrors: 50 }
@@ -25,76 +24,88 @@ export interface RemainderView {
   inputErrors: Rows<string>
 }
 
-export function remainderView({ document, nodes }: Pick<AuditReport, 'document' | 'nodes'>): RemainderView {
+export function remainderView({ document, nodes }: Pick<AuditReport, 'document' | 'nodes'>, language: Language): RemainderView {
+  const { words: all, line, count } = language
+  const words = all.remainder
   const { run, clusters, findings, waived, unknowns, notAudited } = document
   const spoken = new Set([...findings, ...waived, ...unknowns].map(({ rule }) => rule))
   // Where nothing was read no rule spoke, and none passed either.
   const hasPassed = clusters.some(({ outcomes }) => outcomes.pass > 0)
   const quiet = hasPassed ? run.rules.filter(rule => !spoken.has(rule)) : []
   return {
-    unknowns: rowsOf(unknowns, remainderLimits.unknowns, ({ rule, cluster, subject, nodes, reason }) => ({
-      rule: shownLine(rule, 80),
-      cluster: shownLine(cluster, nameLimit),
-      subject: subjectText(subject),
-      nodeCount: nodeCountText(nodes),
-      reason: shownLine(reason, 400),
-    })),
-    notAudited: rowsOf(notAudited, remainderLimits.notAudited, ({ cluster, node, reason }) => ({
-      cluster: shownLine(cluster, nameLimit),
-      node: node !== null ? shownLine(node, nameLimit) : hasNodes(clusters, cluster) ? 'the cluster itself' : 'the whole cluster',
-      reason: shownLine(reason, 600),
-    })),
-    outcomes: rowsOf(clusters, remainderLimits.clusters, ({ name, outcomes: { pass, fail, unknown, notApplicable, error } }) => ({
-      name: shownLine(name, nameLimit),
-      pass: formatCount(pass),
-      fail: formatCount(fail),
-      unknown: formatCount(unknown),
-      notApplicable: formatCount(notApplicable),
-      error: formatCount(error),
-    })),
-    quietRules: quiet.map(rule => shownLine(rule, 80)),
-    quietRulesCount: hasPassed
-      ? `${formatCount(quiet.length)} of ${counted(run.rules.length, 'rule')} found nothing and left nothing undecided`
-      : 'No rule passed anywhere: nothing was read that one could judge',
+    unknowns: rowsOf(
+      unknowns,
+      remainderLimits.unknowns,
+      ({ rule, cluster, subject, nodes, reason }) => ({
+        rule: line(rule, 80),
+        cluster: line(cluster, nameLimit),
+        subject: subjectText(subject, language),
+        nodeCount: nodeCountText(nodes, language),
+        reason: line(reason, 400),
+      }),
+      language,
+    ),
+    notAudited: rowsOf(
+      notAudited,
+      remainderLimits.notAudited,
+      ({ cluster, node, reason }) => ({
+        cluster: line(cluster, nameLimit),
+        node: node !== null ? line(node, nameLimit) : hasNodes(clusters, cluster) ? words.clusterItself : words.wholeCluster,
+        reason: line(reason, 600),
+      }),
+      language,
+    ),
+    outcomes: rowsOf(
+      clusters,
+      remainderLimits.clusters,
+      ({ name, outcomes: { pass, fail, unknown, notApplicable, error } }) => ({
+        name: line(name, nameLimit),
+        pass: count(pass),
+        fail: count(fail),
+        unknown: count(unknown),
+        notApplicable: count(notApplicable),
+        error: count(error),
+      }),
+      language,
+    ),
+    quietRules: quiet.map(rule => line(rule, 80)),
+    quietRulesCount: hasPassed ? words.quietRules(quiet.length, run.rules.length) : words.noRulePassed,
     run: [
-      { what: 'Snapshot taken', value: formatUtc(run.takenAt) },
-      { what: 'Source', value: run.source === 'live' ? 'the clusters themselves' : 'a saved snapshot' },
-      ...(nodes.length === 0 ? [] : [{ what: 'Nodes', value: readText(nodes, clusters) }]),
-      { what: 'AWS account', value: shownLine(run.account ?? 'unknown', 60) },
-      { what: 'Region', value: shownLine(run.region ?? 'unknown', 60) },
-      { what: 'highwater', value: shownLine(run.version, 60) },
-      { what: 'Rules', value: run.rules.map(rule => shownLine(rule, 80)).join(', ') },
+      { what: words.snapshotTaken, value: language.utc(run.takenAt) },
+      { what: words.source, value: run.source === 'live' ? words.live : words.saved },
+      ...(nodes.length === 0 ? [] : [{ what: words.nodes, value: readText(nodes, clusters, language) }]),
+      { what: words.account, value: line(run.account ?? all.unknown, 60) },
+      { what: words.region, value: line(run.region ?? all.unknown, 60) },
+      { what: 'highwater', value: line(run.version, 60) },
+      { what: words.rules, value: all.list(run.rules.map(rule => line(rule, 80))) },
     ],
-    inputErrors: rowsOf(run.inputErrors, remainderLimits.inputErrors, error => shownLine(error, 400)),
+    inputErrors: rowsOf(run.inputErrors, remainderLimits.inputErrors, error => line(error, 400), language),
   }
 }
 
 /** `12 nodes asked through the API server (mode proxy, which needs list nodes, list pods, get nodes/proxy): 10 read, 2 partly read`. Being asked is not having answered. */
-function readText(nodes: AuditReport['nodes'], clusters: AuditReport['document']['clusters']): string {
+function readText(nodes: AuditReport['nodes'], clusters: AuditReport['document']['clusters'], { words: all }: Language): string {
   const readings = clusters.flatMap(({ readings = [] }) => readings)
-  const rightsOf = (mode: ReadMode) => readings.find(reading => reading.mode === mode)?.rights.join(', ') ?? modeTexts[mode].right
-  return readModes
-    .map(mode => ({ mode, asked: nodes.filter(node => node.mode === mode) }))
-    .filter(({ asked }) => asked.length > 0)
-    .map(
-      ({ mode, asked }) =>
-        `${counted(asked.length, 'node')} asked ${modeTexts[mode].way} (mode ${mode}, which needs ${rightsOf(mode)}): ${answeredText(asked)}`,
-    )
-    .join('; ')
+  const rightsOf = (mode: ReadMode) => readings.find(reading => reading.mode === mode)?.rights.join(', ') ?? all.all(modeRights[mode])
+  return all.clauses(
+    readModes
+      .map(mode => ({ mode, asked: nodes.filter(node => node.mode === mode) }))
+      .filter(({ asked }) => asked.length > 0)
+      .map(({ mode, asked }) => all.remainder.asked(asked.length, all.ways[mode], mode, rightsOf(mode), answeredTexts(asked, all))),
+  )
 }
 
-function answeredText(asked: AuditReport['nodes']): string {
+function answeredTexts(asked: AuditReport['nodes'], words: Language['words']): string[] {
   const states = ['read', 'partlyRead', 'notRead'] as const
   return states
     .map(state => ({ state, count: asked.filter(({ coverage }) => coverage === state).length }))
     .filter(({ count }) => count > 0)
-    .map(({ state, count }) => `${formatCount(count)} ${coverageTexts[state]}`)
-    .join(', ')
+    .map(({ state, count }) => words.remainder.answered(count, words.coverage[state]))
 }
 
-function rowsOf<Item, Row>(items: Item[], limit: number, row: (item: Item) => Row): Rows<Row> {
+function rowsOf<Item, Row>(items: Item[], limit: number, row: (item: Item) => Row, { words }: Language): Rows<Row> {
   return {
     rows: items.slice(0, limit).map(row),
-    leftOut: items.length > limit ? `${formatCount(items.length - limit)} more in findings.json.` : null,
+    leftOut: items.length > limit ? words.remainder.leftOut(items.length - limit) : null,
   }
 }

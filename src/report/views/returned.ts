@@ -1,19 +1,10 @@
 /** Findings that are back: since when they were away, and why. */
-import type { Ending } from '#model/history.ts'
 import type { RunBefore } from '#model/report.ts'
-import { shownLine } from '#report/text.ts'
-
-export const endingWords: Record<Ending, string> = {
-  fixed: 'fixed',
-  replaced: 'fixed by new nodes',
-  gone: 'gone with its nodes',
-}
+import type { Language } from '#report/languages/language.ts'
 
 /** `fixed on 2026-11-03, there before since 2026-10-20`, by the finding's id. */
-export const returnedTexts = ({ returned }: Pick<RunBefore, 'returned'>): Map<string, string> =>
-  new Map(
-    returned.map(({ id, since, ended, on }) => [
-      id,
-      `${endingWords[ended]} on ${shownLine(on, 20)}, there before since ${shownLine(since, 20)}`,
-    ]),
-  )
+export const returnedTexts = (
+  { returned }: Pick<RunBefore, 'returned'>,
+  { words: { returned: words }, line }: Language,
+): Map<string, string> =>
+  new Map(returned.map(({ id, since, ended, on }) => [id, words.told(words.endings[ended], line(on, 20), line(since, 20))]))

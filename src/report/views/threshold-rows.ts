@@ -1,7 +1,7 @@
 /** The lines of a cohort's table: one for each setting, and one more for each other value that some of its nodes have. */
 import type { Signal } from '#model/prediction.ts'
 import { type ImageGcSetting, imageGcFields } from '#model/report.ts'
-import { counted } from '#report/numbers.ts'
+import type { Language } from '#report/languages/language.ts'
 import { compareText } from '#report/text.ts'
 import { canonical, evictionOf, isAdded, type Variant } from './cohorts.ts'
 import { imageGcSetting } from './image-gc-setting.ts'
@@ -32,17 +32,18 @@ const hardSignals: Signal[] = [
 /** What a kubelet on Windows observes. */
 const windowsSignals = new Set<Signal>(['memory.available', 'nodefs.available', 'imagefs.available'])
 
-export function partsOf(variants: Variant[]): TablePart[] {
+export function partsOf(variants: Variant[], language: Language): TablePart[] {
+  const { parts: words } = language.words.thresholds
   const isWindows = variants[0]![0]!.identity.operatingSystem === 'windows'
   const usual = hardSignals.filter(signal => !isWindows || windowsSignals.has(signal))
   const softKeys = keysOf(variants, false, [])
   return [
-    { part: 'Hard eviction', settings: keysOf(variants, true, usual).flatMap(key => thresholdRows(variants, key)) },
+    { part: words.hard, settings: keysOf(variants, true, usual).flatMap(key => thresholdRows(variants, key, language)) },
     {
-      part: 'Soft eviction',
-      settings: [...softKeys.flatMap(key => thresholdRows(variants, key)), noSoftRow(variants, softKeys.length)],
+      part: words.soft,
+      settings: [...softKeys.flatMap(key => thresholdRows(variants, key, language)), noSoftRow(variants, softKeys.length, language)],
     },
-    { part: 'Image GC', settings: imageGcFields.flatMap(field => imageGcRows(variants, field)) },
+    { part: words.imageGc, settings: imageGcFields.flatMap(field => imageGcRows(variants, field, language)) },
   ]
 }
 
@@ -67,20 +68,14 @@ function keysOf(variants: Variant[], hard: boolean, usual: Signal[]): ThresholdK
   return [...keys.values()].toSorted((a, b) => place(a) - place(b) || compareText(a.signal, b.signal) || a.nth - b.nth)
 }
 
-const thresholdRows = (variants: Variant[], key: ThresholdKey) => rowsOf(key.signal, variants, nodes => thresholdSetting(nodes, key))
+const thresholdRows = (variants: Variant[], key: ThresholdKey, language: Language) =>
+  rowsOf(key.signal, variants, nodes => thresholdSetting(nodes, key, language), language)
 
-const fieldNames: Record<ImageGcSetting['field'], string> = {
-  imageGCHighThresholdPercent: 'high threshold, %',
-  imageGCLowThresholdPercent: 'low threshold, %',
-  imageMinimumGCAge: 'minimum age',
-  imageMaximumGCAge: 'maximum age',
-}
-
-const imageGcRows = (variants: Variant[], field: ImageGcSetting['field']) =>
-  rowsOf(fieldNames[field], variants, nodes => imageGcSetting(nodes, field))
+const imageGcRows = (variants: Variant[], field: ImageGcSetting['field'], language: Language) =>
+  rowsOf(language.words.thresholds.fields[field], variants, nodes => imageGcSetting(nodes, field, language), language)
 
 /** A line for the first variant and all that have the same, then one for each other value. */
-function rowsOf(name: string, variants: Variant[], settingOf: (nodes: Variant) => SettingView): ThresholdRow[] {
+function rowsOf(name: string, variants: Variant[], settingOf: (nodes: Variant) => SettingView, { words }: Language): ThresholdRow[] {
   const alike = Map.groupBy(variants.keys(), index => {
     const { value, isLost, grace, reclaim } = settingOf(variants[index]!)
     return JSON.stringify([canonical(value), isLost, grace, canonical(reclaim)])
@@ -89,26 +84,26 @@ function rowsOf(name: string, variants: Variant[], settingOf: (nodes: Variant) =
     const nodes = indices.flatMap(index => variants[index]!)
     return {
       ...settingOf(nodes),
-      name: place === 0 ? name : `${indices.map(letterOf).join(', ')}: ${counted(nodes.length, 'node')}`,
+      name: place === 0 ? name : words.thresholds.row(indices.map(letterOf).join(', '), nodes.length),
       isOther: place > 0,
     }
   })
 }
 
 /** Upstream sets no soft threshold: those that nobody set stand in one line together. */
-function noSoftRow(variants: Variant[], set: number): ThresholdRow {
+function noSoftRow(variants: Variant[], set: number, { words }: Language): ThresholdRow {
   const known = variants.filter(([node]) => node !== undefined && evictionOf(node) !== null)
   const isKnownOfAll = known.length === variants.length
   return {
-    name: set === 0 ? 'every signal' : 'every other signal',
+    name: set === 0 ? words.thresholds.everySignal : words.thresholds.everyOtherSignal,
     isOther: false,
-    value: known.length === 0 ? 'not known' : 'none',
+    value: known.length === 0 ? words.notKnown : words.none,
     isLost: false,
     comesTo: '',
     grace: '',
     reclaim: '',
-    note: known.length === 0 ? null : `nobody set one${isKnownOfAll ? '' : ', where it is known'}`,
+    note: known.length === 0 ? null : words.setting.noSoft(isKnownOfAll),
     origin: '',
-    preset: 'none',
+    preset: words.none,
   }
 }

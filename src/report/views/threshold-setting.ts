@@ -1,9 +1,9 @@
 import type { EvaluatedThreshold, Signal, ThresholdOrigin } from '#model/prediction.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { canBeMet, isWatched, sisterOf } from '#model/watched-signals.ts'
-import { counted, formatBytes, formatCount, formatDuration, formatRange } from '#report/numbers.ts'
+import type { Language } from '#report/languages/language.ts'
+import { formatRange } from '#report/numbers.ts'
 import { loserText, originText } from '#report/origins.ts'
-import { shownLine } from '#report/text.ts'
 import { canonical, evictionOf, isAdded, type Variant } from './cohorts.ts'
 
 export interface SettingView {
@@ -28,11 +28,10 @@ export interface ThresholdKey {
 
 export const valueLimit = 40
 const shownOrigins = 2
-export const same = 'same'
-const notKnown = 'not known'
 
-export const unknownSetting: SettingView = {
-  value: notKnown,
+/** Nothing is said of it, not even a value. */
+export const emptySetting: SettingView = {
+  value: '',
   isLost: false,
   comesTo: '',
   grace: '',
@@ -42,107 +41,134 @@ export const unknownSetting: SettingView = {
   preset: '',
 }
 
+export const unknownSetting = ({ words }: Language): SettingView => ({ ...emptySetting, value: words.notKnown })
+
 function thresholdAt(node: AuditedNode, { signal, hard, nth }: ThresholdKey): EvaluatedThreshold | undefined {
   return evictionOf(node)?.thresholds.filter(threshold => threshold.signal === signal && threshold.hard === hard)[nth]
 }
 
-export function thresholdSetting(nodes: Variant, key: ThresholdKey): SettingView {
+export function thresholdSetting(nodes: Variant, key: ThresholdKey, language: Language): SettingView {
+  const { words: all, line } = language
+  const words = all.setting
   const [first] = nodes
-  if (first === undefined || evictionOf(first) === null) return unknownSetting
+  if (first === undefined || evictionOf(first) === null) return unknownSetting(language)
   const found = nodes.flatMap(node => thresholdAt(node, key) ?? [])
   const [threshold] = found
-  if (threshold === undefined) return key.hard ? withoutHard(nodes, key.signal) : withoutSoft(first, key.signal)
+  if (threshold === undefined) return key.hard ? withoutHard(nodes, key.signal, language) : withoutSoft(first, key.signal, language)
   const { value, hard, gracePeriodMs, minReclaim } = threshold
-  const shown = shownLine(value, valueLimit)
-  const where = found.length < nodes.length ? `, on ${counted(found.length, 'node')} only` : ''
-  const from = { origin: `${originsText(found.map(({ origin }) => origin))}${where}`, preset: presetText(first, threshold) }
+  const shown = line(value, valueLimit)
+  const origins = originsText(
+    found.map(({ origin }) => origin),
+    language,
+  )
+  const from = {
+    origin: found.length < nodes.length ? words.onlyOn(origins, found.length) : origins,
+    preset: presetText(first, threshold, language),
+  }
   if (!found.some(canBeMet))
     return {
-      ...unknownSetting,
+      ...emptySetting,
       ...from,
-      value: `none (${shown})`,
+      value: words.noneWritten(shown),
       isLost: true,
-      note: `comes to 0, which is never met; ${watchText(nodes, key.signal)}`,
+      note: words.neverMet(watchText(nodes, key.signal, language)),
     }
   return {
-    ...unknownSetting,
+    ...emptySetting,
     ...from,
     value: shown,
-    comesTo: resolvedText(key.signal, found),
-    grace: hard ? 'at\u00a0once' : formatDuration(gracePeriodMs),
-    reclaim: shownLine(minReclaim, valueLimit),
+    comesTo: resolvedText(key.signal, found, language),
+    grace: hard ? words.atOnce : language.duration(gracePeriodMs),
+    reclaim: line(minReclaim, valueLimit),
   }
 }
 
-function withoutHard(nodes: Variant, signal: Signal): SettingView {
+function withoutHard(nodes: Variant, signal: Signal, language: Language): SettingView {
+  const { words: all, line } = language
+  const words = all.setting
   const { settings } = nodes[0]!.prediction
   const off = settings.off.find(one => one.hard && one.signal === signal)
   const losers = nodes.flatMap(node => evictionOf(node)?.lost.filter(lost => lost.signal === signal) ?? [])
   const hasDefault = settings.hardDefaults !== null && Object.hasOwn(settings.hardDefaults, signal)
   // What the kubelet adds by itself follows from the others.
-  if (isAdded(signal)) return { ...unknownSetting, value: 'none', note: 'does not run here', preset: '–' }
+  if (isAdded(signal)) return { ...emptySetting, value: all.none, note: words.doesNotRun, preset: '–' }
   const isUnwatched = nodes.some(node => isWatched(signal, evictionOf(node)?.thresholds ?? [], node.prediction.filesystems.layout) !== true)
   return {
-    ...unknownSetting,
-    value: off ? `none (${shownLine(off.value, valueLimit)})` : 'none',
+    ...emptySetting,
+    value: off ? words.noneWritten(line(off.value, valueLimit)) : all.none,
     isLost: off !== undefined || losers.length > 0 || isUnwatched,
-    note: watchText(nodes, signal),
-    origin: off ? 'configured: switched off' : distinct(losers.map(({ by }) => `lost ${loserText(by)}`)) || 'nobody set it',
-    preset: settings.hardDefaults === null ? notKnown : hasDefault ? shownLine(settings.hardDefaults[signal]!, valueLimit) : 'none',
+    note: watchText(nodes, signal, language),
+    origin: off
+      ? words.switchedOff
+      : distinct(
+          losers.map(({ by }) => words.lost(loserText(by, language))),
+          language,
+        ) || words.nobodySet,
+    preset: settings.hardDefaults === null ? all.notKnown : hasDefault ? line(settings.hardDefaults[signal]!, valueLimit) : all.none,
   }
 }
 
-function withoutSoft({ prediction: { settings } }: AuditedNode, signal: Signal): SettingView {
+function withoutSoft({ prediction: { settings } }: AuditedNode, signal: Signal, { words: all, line }: Language): SettingView {
+  const words = all.setting
   const off = settings.off.find(one => !one.hard && one.signal === signal)
   return {
-    ...unknownSetting,
-    value: off ? `none (${shownLine(off.value, valueLimit)})` : 'none',
-    note: off ? 'switched off' : 'not set here',
-    origin: off ? 'configured' : '',
-    preset: off ? 'none' : same,
+    ...emptySetting,
+    value: off ? words.noneWritten(line(off.value, valueLimit)) : all.none,
+    note: off ? words.off : words.notSet,
+    origin: off ? words.configured : '',
+    preset: off ? all.none : words.same,
   }
 }
 
 /** What watches in its place, said of how many nodes where they differ. */
-function watchText(nodes: Variant, signal: Signal): string {
+function watchText(nodes: Variant, signal: Signal, { words: { setting: words, clauses } }: Language): string {
+  const sister = sisterOf(signal) ?? signal
   const texts = Map.groupBy(nodes, node => {
     const { filesystems } = node.prediction
     const watched = isWatched(signal, evictionOf(node)?.thresholds ?? [], filesystems.layout)
-    if (watched === false) return 'nothing watches it'
-    if (watched === null) return `whether ${sisterOf(signal)} watches the same disk is not known`
+    if (watched === false) return words.nothingWatches
+    if (watched === null) return words.watchNotKnown(sister)
     const isSoft = evictionOf(node)?.thresholds.some(threshold => threshold.signal === signal && canBeMet(threshold))
-    if (isSoft) return 'only its soft threshold watches it'
-    return `${sisterOf(signal)} watches the same disk${filesystems.layoutCertainty === 'certain' ? '' : ' (likely)'}`
+    if (isSoft) return words.onlySoftWatches
+    return words.sisterWatches(sister, filesystems.layoutCertainty === 'certain')
   })
-  return [...texts].map(([text, alike]) => (texts.size === 1 ? text : `${text} on ${counted(alike.length, 'node')}`)).join('; ')
+  return clauses([...texts].map(([text, alike]) => (texts.size === 1 ? text : words.on(text, alike.length))))
 }
 
-function resolvedText(signal: Signal, thresholds: EvaluatedThreshold[]): string {
+function resolvedText(signal: Signal, thresholds: EvaluatedThreshold[], language: Language): string {
+  const { setting: words, clauses } = language.words
   const known = thresholds.flatMap(({ resolved }) => resolved ?? [])
   const unread = thresholds.length - known.length
-  const why = `not known${known.length === 0 ? '' : ` on ${counted(unread, 'node')}`}: ${signal.split('.')[0]} was not observed`
+  const why = words.notObserved(signal.split('.')[0]!, known.length === 0 ? null : unread)
   if (known.length === 0) return why
   const isBytes = signal.endsWith('.available') && signal !== 'pid.available'
-  const range = formatRange(Math.min(...known), Math.max(...known), isBytes ? formatBytes : formatCount)
-  const amount = isBytes ? range : `${range} ${signal === 'pid.available' ? 'pids' : 'inodes'}`
-  return unread === 0 ? amount : `${amount}; ${why}`
+  const range = formatRange(Math.min(...known), Math.max(...known), isBytes ? language.bytes : language.count)
+  const amount = isBytes ? range : signal === 'pid.available' ? words.pids(range) : words.inodes(range)
+  return unread === 0 ? amount : clauses([amount, why])
 }
 
-function presetText({ prediction: { settings } }: AuditedNode, { signal, hard, value }: EvaluatedThreshold): string {
+function presetText(
+  { prediction: { settings } }: AuditedNode,
+  { signal, hard, value }: EvaluatedThreshold,
+  { words, line }: Language,
+): string {
   if (isAdded(signal)) return '–'
-  if (!hard) return 'none'
-  if (settings.hardDefaults === null) return notKnown
+  if (!hard) return words.none
+  if (settings.hardDefaults === null) return words.notKnown
   const preset = Object.hasOwn(settings.hardDefaults, signal) ? settings.hardDefaults[signal]! : null
-  return preset === null ? 'none' : canonical(preset) === canonical(value) ? same : shownLine(preset, valueLimit)
+  return preset === null ? words.none : canonical(preset) === canonical(value) ? words.setting.same : line(preset, valueLimit)
 }
 
-export const originsText = (origins: (ThresholdOrigin | undefined)[]) =>
-  distinct(origins.map(origin => (origin === undefined ? notKnown : originText(origin))))
+export const originsText = (origins: (ThresholdOrigin | undefined)[], language: Language) =>
+  distinct(
+    origins.map(origin => (origin === undefined ? language.words.notKnown : originText(origin, language))),
+    language,
+  )
 
 /** Each once, with its number of nodes where they differ. */
-function distinct(texts: string[]): string {
+function distinct(texts: string[], { words: { setting: words, clauses } }: Language): string {
   const alike = [...Map.groupBy(texts, text => text)].toSorted(([, a], [, b]) => b.length - a.length)
   if (alike.length < 2) return alike[0]?.[0] ?? ''
-  const shown = alike.slice(0, shownOrigins).map(([text, { length }]) => `${text} on ${counted(length, 'node')}`)
-  return [...shown, ...(alike.length > shownOrigins ? [`${formatCount(alike.length - shownOrigins)} more`] : [])].join('; ')
+  const shown = alike.slice(0, shownOrigins).map(([text, { length }]) => words.on(text, length))
+  return clauses([...shown, ...(alike.length > shownOrigins ? [words.more(alike.length - shownOrigins)] : [])])
 }

@@ -1,8 +1,9 @@
 import type { AuditedNode } from '#model/report.ts'
 import { isWatched } from '#model/watched-signals.ts'
-import { counted, formatCount } from '#report/numbers.ts'
-import { compareText, shownLine } from '#report/text.ts'
-import { type Cohort, cohortsOf, evictionOf, isKnown, namedNodes, unknownTexts, type Variant, variantsOf } from './cohorts.ts'
+import type { Language } from '#report/languages/language.ts'
+import { compareText } from '#report/text.ts'
+import { type Cohort, cohortsOf, cohortTitle, evictionOf, isKnown, namedNodes, unknownTexts, type Variant, variantsOf } from './cohorts.ts'
+import { nameLimit } from './node.ts'
 import { letterOf, partsOf, type TablePart } from './threshold-rows.ts'
 
 const thresholdLimits = { cohorts: 50, openCohorts: 3, names: 200, variants: 4, reasons: 3, instanceTypes: 6 }
@@ -28,28 +29,34 @@ export interface ThresholdsView {
 }
 
 interface Assessed extends Cohort {
+  title: string
+  cluster: string
+  about: string
   variants: Variant[]
   unread: AuditedNode[]
   /** Signals with a default that nothing watches, and on how many nodes that is so. */
   unwatched: Map<string, number>
 }
 
-export function thresholdsView(nodes: AuditedNode[]): ThresholdsView {
-  const cohorts = cohortsOf(nodes).map(assess).toSorted(mostTroubled)
+export function thresholdsView(nodes: AuditedNode[], language: Language): ThresholdsView {
+  const { thresholds: words, andMore, list } = language.words
+  const cohorts = cohortsOf(nodes)
+    .map(cohort => assess(cohort, language))
+    .toSorted(mostTroubled)
   const { cohorts: shown, openCohorts, names } = thresholdLimits
   const more = cohorts.slice(shown)
   return {
-    cohorts: cohorts.slice(0, shown).map((cohort, index) => cohortView(cohort, index === 0 || cohorts.length <= openCohorts)),
-    cohortsCount: formatCount(cohorts.length),
-    moreTitle: more.length === 0 ? null : `and ${counted(more.length, 'more cohort')}, by name`,
+    cohorts: cohorts.slice(0, shown).map((cohort, index) => cohortView(cohort, index === 0 || cohorts.length <= openCohorts, language)),
+    cohortsCount: language.count(cohorts.length),
+    moreTitle: more.length === 0 ? null : words.moreCohorts(more.length),
     more: [
-      ...more.slice(0, names).map(cohort => `${cohort.title}, ${aboutOf(cohort)}`),
-      ...(more.length > names ? [`and ${formatCount(more.length - names)} more`] : []),
+      ...more.slice(0, names).map(({ title, about }) => list([title, about])),
+      ...(more.length > names ? [andMore(more.length - names)] : []),
     ],
   }
 }
 
-function assess(cohort: Cohort): Assessed {
+function assess(cohort: Cohort, language: Language): Assessed {
   const known = cohort.members.filter(isKnown)
   const unwatched = new Map<string, number>()
   for (const node of known) {
@@ -59,7 +66,15 @@ function assess(cohort: Cohort): Assessed {
     for (const signal of Object.keys(settings.hardDefaults ?? {}))
       if (isWatched(signal, thresholds, filesystems.layout) === false) unwatched.set(signal, (unwatched.get(signal) ?? 0) + 1)
   }
-  return { ...cohort, variants: variantsOf(known), unread: cohort.members.filter(node => !isKnown(node)), unwatched }
+  return {
+    ...cohort,
+    title: cohortTitle(cohort, language),
+    cluster: language.line(cohort.members[0]!.cluster, nameLimit),
+    about: aboutOf(cohort, language),
+    variants: variantsOf(known),
+    unread: cohort.members.filter(node => !isKnown(node)),
+    unwatched,
+  }
 }
 
 function mostTroubled(a: Assessed, b: Assessed): number {
@@ -70,58 +85,60 @@ function mostTroubled(a: Assessed, b: Assessed): number {
     b.unread.length - a.unread.length ||
     b.members.length - a.members.length ||
     compareText(a.cluster, b.cluster) ||
-    compareText(`${a.title} ${aboutOf(a)}`, `${b.title} ${aboutOf(b)}`)
+    compareText(`${a.title} ${a.about}`, `${b.title} ${b.about}`)
   )
 }
 
-function cohortView(cohort: Assessed, isOpen: boolean): CohortView {
-  const { title, cluster, variants, unread } = cohort
+function cohortView(cohort: Assessed, isOpen: boolean, language: Language): CohortView {
+  const { title, cluster, about, variants, unread } = cohort
   const shown = variants.slice(0, thresholdLimits.variants)
-  const isTold = variants.length > 1 || shown.some(([node]) => node !== undefined && missingOf(node).length > 0)
+  const isTold = variants.length > 1 || shown.some(([node]) => node !== undefined && missingOf(node, language).length > 0)
   return {
     title,
-    about: aboutOf(cohort),
-    flags: flagsOf(cohort),
+    about,
+    flags: flagsOf(cohort, language),
     isOpen,
-    caption: `Thresholds of ${title} in ${cluster}, ${imageOf(cohort)}`,
-    variants: isTold ? [...shown.map(variantText), ...restText(variants.slice(shown.length))] : [],
-    parts: shown.length === 0 ? [] : partsOf(shown),
-    notKnown: unknownTexts(unread, thresholdLimits.reasons),
+    caption: language.words.thresholds.caption(title, cluster, imageOf(cohort, language)),
+    variants: isTold
+      ? [...shown.map((nodes, index) => variantText(nodes, index, language)), ...restText(variants.slice(shown.length), language)]
+      : [],
+    parts: shown.length === 0 ? [] : partsOf(shown, language),
+    notKnown: unknownTexts(unread, thresholdLimits.reasons, language),
   }
 }
 
-function imageOf({ members }: Cohort): string {
+function imageOf({ members }: Cohort, { words: { thresholds: words } }: Language): string {
   const { identity, prediction } = members[0]!
   const { kubeletMinor } = prediction.settings
-  const image = identity.amiFamily === 'other' ? 'another image' : identity.amiFamily
-  return `${image}, ${kubeletMinor === null ? 'kubelet of unknown version' : `kubelet ${kubeletMinor}`}`
+  const image = identity.amiFamily === 'other' ? words.otherImage : identity.amiFamily
+  return words.image(image, kubeletMinor === null ? words.kubeletUnknown : words.kubelet(kubeletMinor))
 }
 
-function aboutOf(cohort: Cohort): string {
-  const { cluster, members } = cohort
+function aboutOf(cohort: Cohort, language: Language): string {
+  const { members } = cohort
+  const { thresholds: words, list } = language.words
   const { prediction } = members[0]!
   const { kubeletMinor, borrowedMinor } = prediction.settings
   const types = [...Map.groupBy(members, member => member.identity.instanceType)].toSorted(
     ([a, ofA], [b, ofB]) => ofB.length - ofA.length || compareText(a ?? '', b ?? ''),
   )
-  const named = types.flatMap(([type, { length }]) => (type === null ? [] : [`${formatCount(length)} ${shownLine(type, 40)}`]))
+  const named = types.flatMap(([type, { length }]) => (type === null ? [] : [`${language.count(length)} ${language.line(type, 40)}`]))
   const more = named.length - thresholdLimits.instanceTypes
-  return [
-    cluster,
-    imageOf(cohort),
-    ...(kubeletMinor !== null && borrowedMinor !== null ? [`defaults of ${borrowedMinor}`] : []),
-    `${counted(members.length, 'node')}${named.length === 0 ? '' : `: ${named.slice(0, thresholdLimits.instanceTypes).join(', ')}`}`,
-    ...(more > 0 ? [`${counted(more, 'more type')}`] : []),
-  ].join(', ')
+  return list([
+    language.line(members[0]!.cluster, nameLimit),
+    imageOf(cohort, language),
+    ...(kubeletMinor !== null && borrowedMinor !== null ? [words.defaultsOf(borrowedMinor)] : []),
+    words.nodesOf(members.length, named.slice(0, thresholdLimits.instanceTypes)),
+    ...(more > 0 ? [words.moreTypes(more)] : []),
+  ])
 }
 
-function flagsOf({ members, unwatched, variants, unread }: Assessed): CohortView['flags'] {
+function flagsOf({ members, unwatched, variants, unread }: Assessed, { words: { thresholds: words } }: Language): CohortView['flags'] {
   const nodes = nodesWith(unwatched)
-  const where = nodes === members.length ? '' : ` on ${counted(nodes, 'node')}`
   return [
-    { is: unwatched.size > 0, isBad: true, flag: `nothing watches ${[...unwatched.keys()].join(', ')}${where}` },
-    { is: variants.length > 1, isBad: false, flag: `${formatCount(variants.length)} variants` },
-    { is: unread.length > 0, isBad: false, flag: `${counted(unread.length, 'node')} not known` },
+    { is: unwatched.size > 0, isBad: true, flag: words.unwatched([...unwatched.keys()], nodes === members.length ? null : nodes) },
+    { is: variants.length > 1, isBad: false, flag: words.variants(variants.length) },
+    { is: unread.length > 0, isBad: false, flag: words.nodesNotKnown(unread.length) },
   ]
     .filter(({ is }) => is)
     .map(({ flag, isBad }) => ({ flag, isBad }))
@@ -129,17 +146,19 @@ function flagsOf({ members, unwatched, variants, unread }: Assessed): CohortView
 
 const nodesWith = (unwatched: Assessed['unwatched']) => Math.max(0, ...unwatched.values())
 
-const variantText = (nodes: Variant, index: number) => [`${letterOf(index)}: ${namedNodes(nodes)}`, ...missingOf(nodes[0]!)].join('. ')
+const variantText = (nodes: Variant, index: number, language: Language) =>
+  language.words.thresholds.variant(letterOf(index), namedNodes(nodes, language), missingOf(nodes[0]!, language))
 
 /** What of the two is not known of a node, and why. */
-function missingOf(node: AuditedNode): string[] {
+function missingOf(node: AuditedNode, { words: all, line }: Language): string[] {
+  const words = all.thresholds
   const { imageGC, missing } = node.prediction.settings
-  const why = (reason: string | undefined) => shownLine(reason ?? 'no reason was recorded', 300)
+  const why = (reason: string | undefined) => line(reason ?? all.noReason, 300)
   return [
-    ...(evictionOf(node) === null ? [`Eviction thresholds not known: ${why(missing.eviction)}`] : []),
-    ...(imageGC === null ? [`Image GC not known: ${why(missing.imageGC)}`] : []),
+    ...(evictionOf(node) === null ? [words.evictionNotKnown(why(missing.eviction))] : []),
+    ...(imageGC === null ? [words.imageGcNotKnown(why(missing.imageGC))] : []),
   ]
 }
 
-const restText = (rest: Variant[]): string[] =>
-  rest.length === 0 ? [] : [`${counted(rest.length, 'more variant')}, not shown: ${namedNodes(rest.flat())}`]
+const restText = (rest: Variant[], language: Language): string[] =>
+  rest.length === 0 ? [] : [language.words.thresholds.moreVariants(rest.length, namedNodes(rest.flat(), language))]

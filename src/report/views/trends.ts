@@ -2,9 +2,9 @@
 import { type Grade, type Severity, severities } from '#model/finding.ts'
 import type { GroupPoint } from '#model/history.ts'
 import type { AuditReport, ReportedTrend } from '#model/report.ts'
-import { counted, formatCount, formatPercent } from '#report/numbers.ts'
-import { compareText, shownLine } from '#report/text.ts'
-import { severityWords, subjectText } from './findings.ts'
+import type { Language } from '#report/languages/language.ts'
+import { compareText } from '#report/text.ts'
+import { subjectText } from './findings.ts'
 import { nameLimit } from './node.ts'
 import { type Sparkline, sparkline } from './sparkline.ts'
 
@@ -51,23 +51,30 @@ export interface TrendDay {
 }
 
 /** Null: no other day is remembered, so there are no lines to draw. */
-export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>): TrendsView | null {
+export function trendsView({ trends = [] }: Pick<AuditReport, 'trends'>, language: Language): TrendsView | null {
+  const { trends: words, clusterCount } = language.words
   const recent = trends.map(lately).filter(({ points }) => points.length > 0)
   const days = daysOf(recent)
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined || last === undefined || first === last) return null
   const from = numberOf(first)
-  const clusters = recent.map(trend => ({ title: shownLine(trend.cluster, nameLimit), about: '', days: trend.points.map(dayOfCluster) }))
-  const groups = recent.flatMap(groupsOf).toSorted((a, b) => nearest(b.days) - nearest(a.days) || compareText(a.key, b.key))
-  const all = recent.length > 1 ? [{ title: 'All clusters', about: counted(recent.length, 'cluster'), days: fleetDays(recent) }] : []
+  const clusters = recent.map(trend => ({
+    title: language.line(trend.cluster, nameLimit),
+    about: '',
+    days: trend.points.map(dayOfCluster),
+  }))
+  const groups = recent
+    .flatMap(trend => groupsOf(trend, language))
+    .toSorted((a, b) => nearest(b.days) - nearest(a.days) || compareText(a.key, b.key))
+  const all = recent.length > 1 ? [{ title: words.allClusters, about: clusterCount(recent.length), days: fleetDays(recent) }] : []
   return {
-    lead: `${counted(days.length, 'day')} from ${first} to ${last}, the last run of each. Where a line is broken, nobody could tell.`,
-    clusters: [...all, ...clusters.slice(0, limits.clusters)].map(each => rowOf(each, from)),
-    groups: groups.slice(0, limits.groups).map(each => groupRow(each, from)),
+    lead: words.lead(days.length, first, last),
+    clusters: [...all, ...clusters.slice(0, limits.clusters)].map(each => rowOf(each, from, language)),
+    groups: groups.slice(0, limits.groups).map(each => groupRow(each, from, language)),
     leftOut: [
-      ...(clusters.length > limits.clusters ? [counted(clusters.length - limits.clusters, 'more cluster')] : []),
-      ...(groups.length > limits.groups ? [counted(groups.length - limits.groups, 'more group')] : []),
-    ].map(more => `${more}: highwater history tells of each.`),
+      ...(clusters.length > limits.clusters ? [words.moreClusters(clusters.length - limits.clusters)] : []),
+      ...(groups.length > limits.groups ? [words.moreGroups(groups.length - limits.groups)] : []),
+    ],
   }
 }
 
@@ -136,11 +143,14 @@ interface Went {
 }
 
 /** Those that are there now. */
-function groupsOf({ cluster, points }: ReportedTrend): (Went & { key: string })[] {
+function groupsOf({ cluster, points }: ReportedTrend, language: Language): (Went & { key: string })[] {
   return (points.at(-1)?.groups ?? []).map(group => ({
     key: JSON.stringify([cluster, group.kind, group.name]),
-    title: group.kind === 'Node' ? 'Nodes without a group' : subjectText({ kind: group.kind, namespace: null, name: group.name }),
-    about: `${shownLine(cluster, nameLimit)}, ${group.known < group.nodes ? `${formatCount(group.known)} of ` : ''}${counted(group.nodes, 'node')}${group.known < group.nodes ? ' known' : ''}`,
+    title:
+      group.kind === 'Node'
+        ? language.words.fleet.withoutGroup
+        : subjectText({ kind: group.kind, namespace: null, name: group.name }, language),
+    about: language.words.trends.about(language.line(cluster, nameLimit), group.known, group.nodes),
     days: points.map(({ day, groups }) =>
       dayOfGroup(
         day,
@@ -163,7 +173,8 @@ const nearest = (days: TrendDay[]) => days.at(-1)?.usedMax ?? -1
 
 export const totalOf = (findings: Record<Severity, number>) => severities.reduce((sum, severity) => sum + findings[severity], 0)
 
-function rowOf({ title, about, days }: Went, from: number): TrendRow {
+function rowOf({ title, about, days }: Went, from: number, language: Language): TrendRow {
+  const { trends: words } = language.words
   const now = days.at(-1)!
   const grades = days.filter(({ grade }) => grade !== null)
   const other = grades.findLast(({ grade }) => grade !== now.grade)
@@ -172,51 +183,54 @@ function rowOf({ title, about, days }: Went, from: number): TrendRow {
     of: (day: TrendDay) => number | null,
     shown: (value: number | null) => string,
     faint?: (day: TrendDay) => number | null,
-  ) => cellOf({ what, days, from, values: days.map(of), faint: faint && days.map(faint), shown })
+  ) => cellOf({ what, days, from, values: days.map(of), faint: faint && days.map(faint), shown, language })
   return {
     title,
     about,
-    grade: grades.length === 0 ? null : { value: now.grade ?? 'none', note: other ? `${other.grade} until ${other.day}` : '' },
+    grade: grades.length === 0 ? null : { value: now.grade ?? words.noGrade, note: other ? words.gradeUntil(other.grade!, other.day) : '' },
     findings: days.every(({ findings }) => findings === null)
       ? null
       : {
           ...cell(
-            'Findings',
+            words.columns.findings,
             ({ findings }) => findings && totalOf(findings),
-            formatCount,
+            language.count,
             ({ findings }) => findings && findings.critical + findings.high,
           ),
-          note: severitiesText(now.findings),
+          note: severitiesText(now.findings, language),
         },
-    near: cell('Nodes near image GC', ({ near }) => near, formatCount),
+    near: cell(words.columns.near, ({ near }) => near, language.count),
     used: {
       ...cell(
-        'Fullest image disk',
+        words.columns.used,
         ({ usedMax }) => usedMax,
-        formatPercent,
+        language.percent,
         ({ usedMedian }) => usedMedian,
       ),
-      note: now.usedMedian === null ? '' : `median ${formatPercent(now.usedMedian)}`,
+      note: now.usedMedian === null ? '' : words.median(language.percent(now.usedMedian)),
     },
   }
 }
 
 /** `34, 0 at first`. */
-function groupRow(went: Went, from: number): GroupTrend {
-  const { title, about, near, used } = rowOf(went, from)
+function groupRow(went: Went, from: number, language: Language): GroupTrend {
+  const { title, about, near, used } = rowOf(went, from, language)
   const first = went.days.find(day => day.near !== null)?.near ?? null
+  const { count, words } = language
   return {
     title,
     about,
     used,
-    near: first === null || formatCount(first) === near.value ? near.value : `${near.value}, ${formatCount(first)} at first`,
+    near: first === null || count(first) === near.value ? near.value : words.trends.atFirst(near.value, count(first)),
   }
 }
 
-const severitiesText = (findings: Record<Severity, number> | null) =>
-  severities
-    .flatMap(severity => (findings?.[severity] ? [`${formatCount(findings[severity])} ${severityWords[severity].toLowerCase()}`] : []))
-    .join(', ')
+const severitiesText = (findings: Record<Severity, number> | null, { words, count }: Language) =>
+  words.list(
+    severities.flatMap(severity =>
+      findings?.[severity] ? [words.findings.tallied(count(findings[severity]), words.severityNames[severity])] : [],
+    ),
+  )
 
 interface CellOptions {
   what: string
@@ -225,14 +239,20 @@ interface CellOptions {
   values: (number | null)[]
   faint: (number | null)[] | undefined
   shown: (value: number | null) => string
+  language: Language
 }
 
-function cellOf({ what, days, from, values, faint, shown }: CellOptions): TrendCell {
+function cellOf({ what, days, from, values, faint, shown, language: { words } }: CellOptions): TrendCell {
   const known = values.filter(value => value !== null)
   const last = values.at(-1) ?? null
-  const value = last === null ? 'not known' : shown(last)
+  const value = last === null ? words.notKnown : shown(last)
   if (known.length === 0) return { value, note: '', spark: null }
-  const label = `${what} by day: first ${shown(known[0]!)}, least ${shown(Math.min(...known))}, most ${shown(Math.max(...known))}, now ${value}`
+  const label = words.trends.described(what, {
+    first: shown(known[0]!),
+    least: shown(Math.min(...known)),
+    most: shown(Math.max(...known)),
+    now: value,
+  })
   const numbers = days.map(({ day }) => numberOf(day))
   return { value, note: '', spark: sparkline(numbers, { values, faint }, label, from) }
 }

@@ -1,8 +1,7 @@
 /** What to change on a node that evicts soon: the fix of the worst finding on its image GC or eviction. */
 import type { Finding } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
-import { formatCount } from '#report/numbers.ts'
-import { shownLine } from '#report/text.ts'
+import type { Language } from '#report/languages/language.ts'
 import { worstFirst } from './findings.ts'
 
 const shownFields = 2
@@ -18,6 +17,7 @@ export interface NodeChange {
 export function changesOf(
   { document, nodes }: Pick<AuditReport, 'document' | 'nodes'>,
   anchorOf: (finding: Finding) => string | null,
+  language: Language,
 ): (node: AuditedNode) => NodeChange | null {
   const sizes = new Map<string, number>()
   for (const node of nodes) sizes.set(groupKey(node), (sizes.get(groupKey(node)) ?? 0) + 1)
@@ -28,18 +28,18 @@ export function changesOf(
     const isOnIt = ({ subject, nodes: { count, sample } }: Finding) =>
       sample.includes(node.identity.name) || (subject.kind === kind && subject.name === name && count === sizes.get(groupKey(node)))
     const found = byCluster.get(node.cluster)?.find(isOnIt)
-    return found === undefined ? null : { text: changeText(found), anchor: anchorOf(found) }
+    return found === undefined ? null : { text: changeText(found, language), anchor: anchorOf(found) }
   }
 }
 
 const groupKey = ({ cluster, identity: { group } }: AuditedNode) => JSON.stringify([cluster, group.kind, group.name])
 
 /** `imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60`; without fields to set, the first sentence of the advice. */
-function changeText({ fix, docs }: Finding): string {
+function changeText({ fix, docs }: Finding, { words, line }: Language): string {
   const fields = Object.entries(fix.config).map(([field, value]) =>
     typeof value === 'object' && value !== null ? `${field} (${Object.keys(value).join(', ')})` : `${field} ${value}`,
   )
-  if (fields.length === 0) return shownLine(/^.{1,100}?[.:;](?=\s)/.exec(docs.fix)?.[0].slice(0, -1) ?? docs.fix, adviceLimit)
+  if (fields.length === 0) return line(/^.{1,100}?[.:;](?=\s)/.exec(docs.fix)?.[0].slice(0, -1) ?? docs.fix, adviceLimit)
   const more = fields.length - shownFields
-  return shownLine(`set ${fields.slice(0, shownFields).join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`, adviceLimit)
+  return line(words.outlook.change(fields.slice(0, shownFields), Math.max(more, 0)), adviceLimit)
 }

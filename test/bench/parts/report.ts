@@ -8,6 +8,7 @@ import type { Page } from 'playwright-core'
 import { garbageRowKinds } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
+import { english } from '#report/languages/language.ts'
 import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
@@ -44,14 +45,14 @@ export const reportPart: Part = {
       say('There is no Chromium here, so nothing is measured in one: install it, or name it in CHROMIUM.')
       return rows
     }
-    return [...rows, ...(await browserRows(nodes, renderPage(pageView(usual))))]
+    return [...rows, ...(await browserRows(nodes, renderPage(pageView(usual, english))))]
   },
 }
 
 function pageRow(name: string, nodes: number, report: AuditReport): Row {
   let body = ''
   const row = measured(name, nodes, runs, () => {
-    body = renderPage(pageView(report))
+    body = renderPage(pageView(report, english))
   })
   return { ...row, bodyBytes: Buffer.byteLength(body) }
 }

@@ -1,0 +1,28 @@
+import { basics } from './en/basics.ts'
+import { ofFindings } from './en/findings.ts'
+import { ofGarbage } from './en/garbage.ts'
+import { ofMail } from './en/mail.ts'
+import { ofNodes } from './en/nodes.ts'
+import { ofPage } from './en/page.ts'
+import { ofPaper } from './en/paper.ts'
+import { remembered } from './en/remembered.ts'
+import { summary } from './en/summary.ts'
+import { ofTerminal } from './en/terminal.ts'
+import { ofThresholds } from './en/thresholds.ts'
+
+export const en = {
+  ...basics,
+  ...ofPage,
+  ...summary,
+  ...ofFindings,
+  ...ofThresholds,
+  ...ofNodes,
+  ...ofGarbage,
+  ...remembered,
+  ...ofPaper,
+  ...ofMail,
+  ...ofTerminal,
+}
+
+/** Every message that a report is made of: the English ones are the pattern, each other language has the same keys. */
+export type Catalogue = typeof en

@@ -1,0 +1,63 @@
+/** What every part of a report says: counts, severities, how sure, how read. */
+import type { Confidence, DurableFix, Severity } from '#model/finding.ts'
+import type { ReadMode } from '#model/read-mode.ts'
+import type { CoverageState } from '#model/report.ts'
+import { counted, englishNumbers, formatCount } from '#report/numbers.ts'
+import { englishCut } from '#report/text.ts'
+
+const pair = new Intl.ListFormat('en', { type: 'conjunction' })
+
+const severities: Record<Severity, string> = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' }
+/** Within a sentence. */
+const severityNames: Record<Severity, string> = { critical: 'critical', high: 'high', medium: 'medium', low: 'low', info: 'info' }
+const confidences: Record<Confidence, string> = { certain: 'certain', likely: 'likely', possible: 'possible' }
+const coverage: Record<CoverageState, string> = { read: 'read', partlyRead: 'partly read', notRead: 'not read' }
+/** Each way to read a node. */
+const ways: Record<ReadMode, string> = {
+  proxy: 'through the API server',
+  ssm: 'by SSM',
+  both: 'through the API server and by SSM',
+  kubelet: 'from the kubelet itself',
+}
+/** Where a durable fix goes, for the line that a reader unfolds. */
+const targets: Record<DurableFix['target'], string> = {
+  nodeadm: 'NodeConfig (nodeadm)',
+  'launch-template': 'user data of the launch template',
+  bottlerocket: 'Bottlerocket settings (TOML user data)',
+  karpenter: 'Karpenter EC2NodeClass',
+  eksctl: 'eksctl ClusterConfig',
+  terraform: 'Terraform',
+  'auto-mode': 'NodeClass of EKS Auto Mode',
+}
+
+export const basics = {
+  numbers: englishNumbers,
+  cut: englishCut,
+  severities,
+  severityNames,
+  confidences,
+  coverage,
+  ways,
+  targets,
+  unknown: 'unknown',
+  notKnown: 'not known',
+  none: 'none',
+  noReason: 'no reason was recorded',
+  nodeCount: (count: number) => counted(count, 'node'),
+  clusterCount: (count: number) => counted(count, 'cluster'),
+  findingCount: (count: number) => counted(count, 'finding'),
+  /** Some of what there is were named; `count` were not. */
+  andMore: (count: number) => `and ${formatCount(count)} more`,
+  /** Names of things, sentences in short: what stands between them. */
+  list: (items: string[]) => items.join(', '),
+  clauses: (items: string[]) => items.join('; '),
+  /** All of them belong together. */
+  all: (items: string[]) => pair.format(items),
+  /** A subject of a cluster. */
+  of: (subject: string, cluster: string) => `${subject} of ${cluster}`,
+  /** What it is, and what is said of it. */
+  said: (what: string, said: string) => `${what}: ${said}`,
+  since: (day: string) => `since ${day}`,
+}
+
+export type Basics = typeof basics

@@ -1,0 +1,133 @@
+/** The e-mail: its subject, its HTML and its text. */
+import { counted, formatCount } from '#report/numbers.ts'
+
+const nodes = (count: number) => counted(count, 'node')
+const clusters = (count: number) => counted(count, 'cluster')
+const findings = (count: number) => counted(count, 'finding')
+
+const subject = {
+  cutShort: (subject: string) => `Cut short. ${subject}`,
+  /** `from`: highwater, the owner, the day. */
+  signed: (verdict: string, from: string) => `${verdict} - ${from}`,
+  changed: (severity: string, counts: string, count: number, where: string) => `${severity}: ${counts}; ${findings(count)} in ${where}`,
+  nothingNew: (severity: string, tallied: string[], where: string) => `${severity}, nothing new: ${tallied.join(', ')} in ${where}`,
+  first: (severity: string, tallied: string[], where: string) => `${severity}: ${tallied.join(', ')} in ${where}`,
+  empty: (headline: string, counts: string, scope: string) => `${headline}: ${counts === '' ? '' : `${counts}; `}${scope}`,
+  someClusters: (count: number, all: number) => (all > count ? `${formatCount(count)} of ${clusters(all)}` : clusters(count)),
+  /** The first few counts, where there are more. */
+  andSo: (counts: string[]) => `${counts.join(', ')}, …`,
+}
+
+type Kind = 'new' | 'back' | 'worse' | 'seen' | 'better' | 'unchanged'
+const labels: Record<Kind, string> = {
+  new: 'New',
+  back: 'Back again',
+  worse: 'Worse',
+  seen: 'Seen for the first time',
+  better: 'Better',
+  unchanged: 'Unchanged',
+}
+
+const changes = {
+  labels,
+  counts: {
+    new: (count: number) => `${formatCount(count)} new`,
+    back: (count: number) => `${formatCount(count)} back again`,
+    worse: (count: number) => `${formatCount(count)} worse`,
+    seen: (count: number) => `${formatCount(count)} seen for the first time`,
+    better: (count: number) => `${formatCount(count)} better`,
+    resolved: (count: number) => `${formatCount(count)} resolved`,
+    gone: (count: number) => `${formatCount(count)} gone with its nodes`,
+    unread: (count: number) => `${counted(count, 'node or cluster', 'nodes or clusters')} no longer wholly read`,
+  },
+  standing: (count: number, tallied: string[]) =>
+    `${findings(count)} ${count === 1 ? 'stands as it was' : 'stand as they were'}: ${tallied.join(', ')}. The report tells of them.`,
+  nothing: (time: string) => `Nothing has changed since the run of ${time}.`,
+  some: (time: string, counts: string[]) => `Since the run of ${time}: ${counts.join(', ')}.`,
+  ended: 'What ended',
+  moreEnded: (count: number) => `and ${counted(count, 'more finding')}.`,
+}
+
+const told = {
+  some: (shown: number, all: number) => `${shown} of ${formatCount(all)} findings that changed or are urgent`,
+  changedAndUrgent: 'What changed, and what is urgent',
+  urgent: 'What is urgent',
+  worst: (shown: number, all: number) => `The worst ${shown} of ${formatCount(all)} findings`,
+  all: (count: number) => (count === 1 ? 'The finding' : `All ${formatCount(count)} findings`),
+  more: (count: number, tallied: string[]) => `and ${counted(count, 'more finding')} in the report: ${tallied.join(', ')}.`,
+  moreLines: (count: number) => `and ${counted(count, 'more line')} in the report`,
+  inReport: (commands: number, targets: string[], moreTargets: number) => {
+    const named = `${targets.join(', ')}${moreTargets > 0 ? ` and ${formatCount(moreTargets)} more` : ''}`
+    const parts = [
+      ...(commands > 0 ? [counted(commands, 'command')] : []),
+      ...(targets.length > 0 ? [`the text that makes it last (${named})`] : []),
+    ]
+    return `In the report: ${parts.join(' and ')}.`
+  },
+  whatToDo: 'What to do:',
+  inConfiguration: 'In KubeletConfiguration:',
+}
+
+const notAudited = {
+  more: (reasons: number, entries: number) =>
+    `and ${counted(reasons, 'more reason')} (${counted(entries, 'node or cluster', 'nodes or clusters')}) in the report.`,
+  cluster: (name: string) => `Cluster ${name}`,
+  clusterCount: clusters,
+  clusters: (count: number, names: string) => `${clusters(count)}: ${names}`,
+  nodes: (count: number, cluster: string, names: string) => `${nodes(count)} of ${cluster}: ${names}`,
+  names: (names: string[], more: number) => `${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
+}
+
+const cutShort = {
+  title: 'This run was cut short',
+  unread: (count: number) => `${nodes(count)} not read`,
+  partly: (count: number) => `${nodes(count)} read only in part`,
+  clusters: (count: number) => `${clusters(count)} not read to the end`,
+  text: (parts: string[], why: string) => `${parts.join(', ')}: ${why}. What follows does not cover them.`,
+}
+
+const report = {
+  title: 'The whole report',
+  open: 'Open the report',
+  openAt: 'Open the report:',
+  attached: (isKept: boolean) => `It is attached to this mail: report.html.${isKept ? '' : ' No store keeps it.'}`,
+  channels: { s3: 'S3', folder: 'Folder', ses: 'SES' } as Partial<Record<string, string>>,
+  place: (channel: string, location: string) => `${channel}: ${location}`,
+  morePlaces: (count: number) => `and ${counted(count, 'more place')}`,
+  moreChannels: (count: number) => `and ${counted(count, 'more channel')}`,
+  notDelivered: (channel: string) => `Not delivered: ${channel}`,
+  undelivered: (channels: string[]) => `Not delivered: ${channels.join(', ')}. The end of this mail says why.`,
+  failed: 'It failed, and no reason was recorded.',
+}
+
+const mail = {
+  snapshot: (time: string) => `Snapshot of ${time}`,
+  audience: (owner: string) => `For ${owner}: only what is theirs`,
+  waived: (count: number) => `${findings(count)} waived by policy, not counted here`,
+  unsubscribe: (addresses: string[]) => `Not for you? ${addresses.join(' or ')}`,
+  footer: (version: string, account: string, region: string) => `highwater ${version}, account ${account}, region ${region}`,
+  /** Headings of the text part. */
+  headings: {
+    cutShort: 'THIS RUN WAS CUT SHORT',
+    verdict: 'VERDICT',
+    findings: 'FINDINGS',
+    ended: 'ENDED',
+    garbage: 'CLUSTER GARBAGE',
+    plan: 'A PLAN TO MEND IT',
+    notAudited: 'NOT AUDITED',
+    report: 'THE WHOLE REPORT',
+  },
+  /** A mail in a few lines, for messengers. */
+  brief: {
+    cutShort: (title: string, text: string) => `${title}: ${text}`,
+    finding: (severity: string, label: string | null, title: string, where: string) =>
+      `- ${severity}${label === null ? '' : ` (${label.toLowerCase()})`}: ${title}: ${where}`,
+    more: '- more in the report',
+    ended: (title: string, list: { title: string; where: string; how: string }[]) =>
+      `${title}: ${list.map(one => `${one.title} (${one.where}): ${one.how}`).join('; ')}`,
+    gaps: (gaps: string) => `Not in this verdict: ${gaps}`,
+    report: (link: string) => `Report: ${link}`,
+  },
+}
+
+export const ofMail = { subject, changes, told, notAudited, cutShort, report, mail }

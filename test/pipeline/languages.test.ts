@@ -1,0 +1,128 @@
+/** Who reads which language, and what each gets. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { type LanguageId, languageIds } from '#model/language.ts'
+import { defaultPolicy, type ReportPolicy } from '#model/policy.ts'
+import type { AuditRequest, Settings } from '#model/run.ts'
+import { audiencesOf, publishReport } from '#pipeline/publication.ts'
+import { waysOf } from '#pipeline/ways.ts'
+import type { MailChannel } from '#publish/channel.ts'
+import { folder } from '#publish/channels/folder.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
+import { morningReport } from '#test/report-builder.ts'
+import { savedSnapshot } from '#test/saved-snapshot.ts'
+
+const payments = {
+  name: 'payments',
+  match: { cluster: 'prod-eu' },
+  recipients: ['pay@example.com', 'kim@example.com'],
+  onlyOnChange: false,
+}
+const policy = (more: Partial<ReportPolicy>): ReportPolicy => ({
+  ...defaultPolicy.report,
+  sender: 'highwater@example.com',
+  recipients: ['team@example.com', 'kim@example.com', 'sato@example.com'],
+  ...more,
+})
+
+function readersOf(report: ReportPolicy) {
+  const context = { runId: 'r', region: 'eu-central-1', store: null, now: () => new Date(0) }
+  const settings = {
+    sender: null,
+    recipients: [],
+    topicArn: 'arn:aws:sns:eu-central-1:123456789012:t',
+    webhookUrl: null,
+  } as unknown as Settings
+  const ways = waysOf({ isMailed: true } as AuditRequest, settings, report, context)
+  return audiencesOf(report, ways.to).map(({ owner, language, isFirst, channels }) => ({
+    who: owner?.name ?? 'all',
+    language,
+    isFirst,
+    ways: channels.map(({ id }) => id),
+  }))
+}
+
+describe('the languages of readers', () => {
+  it('are one, where nothing else is said', () => {
+    expect(readersOf(policy({}))).toEqual([{ who: 'all', language: 'en', isFirst: true, ways: ['ses', 'sns'] }])
+  })
+
+  it('are those of single recipients, of an owner and of the report, in this order; topic and webhook get the first', () => {
+    const languages: Record<string, LanguageId> = { 'kim@example.com': 'ko', 'sato@example.com': 'ja' }
+    expect(readersOf(policy({ language: 'zh', languages, owners: [{ ...payments, language: 'ja' }] }))).toEqual([
+      { who: 'all', language: 'zh', isFirst: true, ways: ['ses', 'sns'] },
+      { who: 'all', language: 'ko', isFirst: false, ways: ['ses ko'] },
+      { who: 'all', language: 'ja', isFirst: false, ways: ['ses ja'] },
+      { who: 'payments', language: 'ja', isFirst: true, ways: ['ses payments'] },
+      { who: 'payments', language: 'ko', isFirst: false, ways: ['ses payments ko'] },
+    ])
+  })
+
+  it('are kept as a mail of the usual name where nobody reads the first', () => {
+    const languages: Record<string, LanguageId> = { 'team@example.com': 'ko', 'kim@example.com': 'ko', 'sato@example.com': 'ko' }
+    expect(readersOf(policy({ languages })).map(({ language, ways }) => [language, ways])).toEqual([
+      ['en', ['sns']],
+      ['ko', ['ses ko']],
+    ])
+  })
+})
+
+describe('a further language', () => {
+  it('has a page and a mail of its own, and the mail leads to that page or carries it', async () => {
+    const out = temporaryFolder()
+    const sent: Record<string, { subject: string; attached: string[] }> = {}
+    const way = (id: string): MailChannel => ({
+      id,
+      async send({ subject }, attachments) {
+        sent[id] = {
+          subject,
+          attached: attachments.map(({ body }) => /<html lang="[\w-]+">/.exec(body.toString())?.[0] ?? ''),
+        }
+        return { channel: id, state: 'sent', location: '', link: null, error: null, messageId: '1', doubt: null }
+      },
+    })
+    const report = policy({ owners: [{ ...payments, language: 'ja' }] })
+    const audiences = audiencesOf(report, owner =>
+      owner === null
+        ? [
+            { language: 'en', channels: [way('all')] },
+            { language: 'ko', channels: [way('all ko')] },
+          ]
+        : [{ language: 'ja', channels: [way('payments')] }],
+    )
+    const page = { name: 'report.html', contentType: 'text/html', body: '<html lang="en">' }
+    const context = { channels: [folder(out)], audiences, unsubscribe: [], snapshotPath: null, hasPage: true }
+    await publishReport(morningReport(), [page], context)
+    expect(readdirSync(out).sort()).toEqual(
+      ['email.html', 'email.ko.html', 'email.ko.txt', 'email.txt', 'owners', 'report.html', 'report.ko.html'].sort(),
+    )
+    const read = (name: string) => readFileSync(join(out, name), 'utf8')
+    expect(read('report.ko.html')).toContain('<html lang="ko">')
+    expect(read('email.ko.txt')).toContain('발견 항목')
+    expect(read('owners/payments/report.html')).toContain('<html lang="ja">')
+    expect(sent['all ko']?.subject).toMatch(/^심각: /)
+    expect(sent.all?.subject).toMatch(/^Critical: /)
+    expect(sent['all ko']?.attached).toEqual(['<html lang="ko">'])
+  })
+})
+
+describe('highwater audit --language', () => {
+  it.each(languageIds)('%s: page, mail and summary', async language => {
+    const out = temporaryFolder()
+    const { code, stdout } = await inProcess(['audit', '--snapshot', savedSnapshot([{ name: 'a' }]), '--out', out, '--language', language])
+    const words = { en: /Report: {3}/, ko: /발견 항목/, ja: /検出事項/, zh: /发现项/ }
+    expect(code).toBe(0)
+    expect(stdout).toMatch(words[language])
+    expect(readFileSync(join(out, 'report.html'), 'utf8')).toMatch(/<html lang="(en|ko|ja|zh-Hans)">/)
+    expect(readFileSync(join(out, 'email.txt'), 'utf8')).toMatch({ ...words, en: /VERDICT/ }[language])
+    expect(JSON.parse(readFileSync(join(out, 'findings.json'), 'utf8')).schema).toBe('highwater.findings/1')
+  })
+
+  it('names those there are', async () => {
+    const { code, stderr } = await inProcess(['audit', '--language', 'fr'])
+    expect(code).toBe(2)
+    expect(stderr).toMatch(/en, ko, ja, zh/)
+  })
+})

@@ -66,6 +66,8 @@ async function bundleInto(outdir) {
     outExtension: { '.js': '.cjs' },
     bundle: true,
     minify: true,
+    // Else each letter of the catalogues takes six.
+    charset: 'utf8',
     keepNames: true,
     sourcemap: 'external',
     platform: 'node',

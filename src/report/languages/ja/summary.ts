@@ -21,7 +21,7 @@ const verdict: Catalogue['verdict'] = {
   complete: '漏れはありません。すべてのノードを取得し、すべてのルールが判定しました。',
   byCluster: 'クラスター別の評価と取得範囲',
   grade: '評価',
-  noGrade: '評価なし',
+  noGrade: 'なし',
   noNodeOfCluster: '把握しているノードなし',
   coverage: (read, all, percent, partly, not) =>
     [

@@ -205,7 +205,7 @@ describe('freshClusters', () => {
       const prod = (await fresh(steps)).get('prod')
       return prod && blockersOf(steps, prod, defaultPolicy.remediation, new Date())
     }
-    expect(await blocked({})).toEqual({ cluster: [], nodes: new Map(), later: new Set() })
+    expect(await blocked({})).toEqual({ cluster: [], nodes: new Map(), later: new Set(), unasked: [] })
     expect(await blocked({ status: 'UPDATING' })).toMatchObject({ cluster: ['EKS is changing the cluster: it is UPDATING'] })
     expect(await blocked({ disruptionBudgets: [budget('checkout', 'checkout', 0), budget('cache', 'cache', 1)] })).toMatchObject({
       cluster: ['PodDisruptionBudgets that cover its pods allow no disruption now: shop/checkout'],

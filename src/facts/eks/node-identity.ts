@@ -2,12 +2,13 @@
  * Who made a node and what image it runs, by label, provider id and `osImage`.
  *
  * Sources  EKS user guide (managed node groups, Fargate, hybrid nodes, Auto Mode labels); karpenter.sh well-known labels; eksctl's
- *          `alpha.eksctl.io/*` labels; awslabs/amazon-eks-ami nodeadm getProviderId; kubernetes/cloud-provider-aws#223 (Fargate's provider id).
+ *          `alpha.eksctl.io/*` labels; awslabs/amazon-eks-ami nodeadm getProviderId; kubernetes/cloud-provider-aws#223 (Fargate's provider id) and
+ *          pkg/providers/v1/instances.go MapToAWSInstanceID (the last part of the path counts, with a zone before it or without; or the bare id).
  */
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { AmiFamily, NodeIdentity, NodeOwner } from '#model/node-identity.ts'
 
-const providerInstance = /^aws:\/\/\/[^/]+\/(i-[0-9a-f]{8,17})$/
+const providerInstance = /^(?:aws:\/\/[^?#]*\/)?(i-[0-9a-f]{8,17})\/*$/
 /** Source: the service model `ssm`, ManagedInstanceId. */
 const activatedName = /^mi-[0-9a-f]{17}$/
 const providerHybrid = /^eks-hybrid:\/\/\//

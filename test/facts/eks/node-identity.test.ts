@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+
+describe('the instance behind a node', () => {
+  const id = 'i-0a1b2c3d4e5f60718'
+  it.each([
+    ['as the cloud provider writes it', `aws:///us-east-1a/${id}`, id],
+    ['with the zone where a host would stand', `aws://us-east-1a/${id}`, id],
+    ['with an empty zone', `aws:////${id}`, id],
+    ['without a zone', `aws:///${id}`, id],
+    ['bare', id, id],
+    ['with a slash behind it', `aws:///us-east-1a/${id}/`, id],
+    ['where the host should stand, which the cloud provider does not take', `aws://${id}`, null],
+    ['of Fargate', 'aws:///us-east-1a/0123/fargate-ip-10-0-0-1.ec2.internal', null],
+    ['of another cloud', `gce://project/zone/${id}`, null],
+    ['with more behind it', `aws:///us-east-1a/${id}/x`, null],
+    ['that nobody has', '', null],
+  ])('%s', (_, providerID, instanceId) => {
+    expect(nodeIdentity({ metadata: { name: 'n' }, spec: { providerID } }).instanceId).toBe(instanceId)
+  })
+})

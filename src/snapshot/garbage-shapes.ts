@@ -16,11 +16,13 @@ const metadata = {
 const revision = { 'deployment.kubernetes.io/revision': 'text' } as const
 /** Of the Jobs of CronJobs. Upstream: pkg/apis/batch/v1 CronJobScheduledTimestampAnnotation, since 1.32. */
 const scheduled = { 'batch.kubernetes.io/cronjob-scheduled-timestamp': 'text' } as const
-/** What controllers put on their pods. Upstream: pkg/apis/apps/types.go, pkg/apis/batch/types.go */
+/** What controllers put on their pods. Upstream: pkg/apis/apps/types.go, pkg/apis/batch/types.go, pkg/apis/extensions DaemonSetTemplateGenerationKey */
 const madeBy = {
   'pod-template-hash': 'text',
   'batch.kubernetes.io/controller-uid': 'text',
   'apps.kubernetes.io/pod-index': 'text',
+  'statefulset.kubernetes.io/pod-name': 'text',
+  'pod-template-generation': 'text',
 } as const
 /** Who made a volume, and who is to delete it. Upstream: pkg/controller/volume/persistentvolume/volume AnnDynamicallyProvisioned, AnnMigratedTo. */
 const provisioning = { 'pv.kubernetes.io/provisioned-by': 'text', 'pv.kubernetes.io/migrated-to': 'text' } as const

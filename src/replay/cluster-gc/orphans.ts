@@ -3,6 +3,7 @@
  * whose selector fits would have adopted it again.
  *
  * Follows       pkg/controller/deployment/util/deployment_util.go  RevisionAnnotation, DefaultDeploymentUniqueLabelKey
+ *               pkg/controller/daemon/util/daemonset_util.go       CreatePodTemplate
  *               pkg/apis/apps, pkg/apis/batch                      labels and annotations that controllers put on what they make
  *               pkg/controller/controller_ref_manager.go           ClaimObject: adoption
  * Left out      whether a selector fits
@@ -19,6 +20,9 @@ const marks: Readonly<Record<string, readonly Mark[]>> = {
     ['labels', 'pod-template-hash', 'ReplicaSet'],
     ['labels', 'batch.kubernetes.io/controller-uid', 'Job'],
     ['labels', 'apps.kubernetes.io/pod-index', 'StatefulSet'],
+    ['labels', 'statefulset.kubernetes.io/pod-name', 'StatefulSet'],
+    // `controller-revision-hash` alone would not tell the two apart.
+    ['labels', 'pod-template-generation', 'DaemonSet'],
   ],
 }
 

@@ -59,3 +59,13 @@ const age = (ms: number): string => (ms < 2 * dayMs ? span(Math.max(0, ms)) : co
 /** Whether something that happened then is old enough to be called garbage; what has no time is. */
 export const isOld = (timeMs: number | null, nowMs: number, minAgeHours: number): boolean =>
   timeMs === null || nowMs - timeMs >= minAgeHours * 3_600_000
+
+/** From when on the rules call garbage what has another age than the policy's: what nobody needs hours for. */
+export const leftHours = {
+  /** The cloud's node lifecycle controller looks every few seconds: an hour is no delay of it. */
+  nodeWithoutInstance: 1,
+  /** An instance joins within minutes, or not at all. */
+  instanceWithoutNode: 1,
+  /** Controllers take a taint away within seconds; an autoscaler may wait until it can. */
+  taint: ({ isAnnounced }: { isAnnounced: boolean }, minAgeHours: number): number => (isAnnounced ? Math.max(1, minAgeHours) : 1),
+} as const

@@ -113,8 +113,8 @@ export interface HistoryGarbage {
 export interface NodeGarbage {
   /** Nodes that are not Ready; `sinceMs`: since when, null where the condition does not say. */
   notReady: readonly { node: string; ready: 'False' | 'Unknown' | null; sinceMs: number | null; reason: string | null }[]
-  /** Taints whose reason is over: the node is Ready all the same. */
-  leftTaints: readonly { node: string; key: string; effect: string; sinceMs: number | null }[]
+  /** Taints whose reason is over: the node is Ready all the same. `isAnnounced`: by an autoscaler that meant to delete the node. */
+  leftTaints: readonly { node: string; key: string; effect: string; isAnnounced: boolean; sinceMs: number | null }[]
 }
 
 /** What the garbage collector itself complained of in the events that are still there. */

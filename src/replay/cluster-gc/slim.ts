@@ -1,4 +1,5 @@
 /** Objects cut down to what the replays read, so that many can wait for the last page. */
+import { taintingConditions } from '#facts/kubernetes/taints.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
 import { objectAt, objectsOf, textAt } from '#replay/untrusted.ts'
@@ -23,7 +24,7 @@ export const slimNode = (node: RawObject): RawObject => ({
   spec: slim(objectAt(node, 'spec'), ['taints', 'providerID', 'unschedulable']),
   status: {
     conditions: objectsOf(objectAt(node, 'status')?.conditions)
-      .filter(({ type }) => type === 'Ready')
+      .filter(({ type }) => type === 'Ready' || (typeof type === 'string' && taintingConditions.has(type)))
       .map(condition => slim(condition, ['type', 'status', 'reason', 'lastHeartbeatTime', 'lastTransitionTime'])),
   },
 })

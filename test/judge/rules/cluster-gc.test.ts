@@ -230,8 +230,8 @@ describe('nodes', () => {
   const notReady = (sinceMs: number | null) => ({
     nodes: { notReady: [{ node: 'n', ready: 'False' as const, sinceMs, reason: null }], leftTaints: [] },
   })
-  const tainted = (sinceMs: number | null) => ({
-    nodes: { notReady: [], leftTaints: [{ node: 'n', key: 'k', effect: 'NoSchedule', sinceMs }] },
+  const tainted = (sinceMs: number | null, isAnnounced = false) => ({
+    nodes: { notReady: [], leftTaints: [{ node: 'n', key: 'k', effect: 'NoSchedule', isAnnounced, sinceMs }] },
   })
   it('are not Ready for long from the age on that the policy sets', () => {
     expect(failings('node-not-ready-long', notReady(hours(24)))).toHaveLength(1)
@@ -243,6 +243,11 @@ describe('nodes', () => {
     expect(failings('leftover-taint', tainted(hours(1)))).toHaveLength(1)
     expect(failings('leftover-taint', tainted(hours(1) + hour / 60))).toEqual([])
     expect(failings('leftover-taint', tainted(hours(5)))[0]?.commands).toEqual(['kubectl taint node n k:NoSchedule-'])
+  })
+
+  it('bear the taint of an autoscaler that may still wait, until the age that the policy sets', () => {
+    expect(failings('leftover-taint', tainted(hours(24), true))).toHaveLength(1)
+    expect(failings('leftover-taint', tainted(hours(24) + 1, true))).toEqual([])
   })
 })
 

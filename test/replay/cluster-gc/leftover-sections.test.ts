@@ -141,3 +141,44 @@ it('a request that the cleaner would take only now is not overdue yet', () => {
   expect(overdue('2026-11-20T21:00:01Z')).toBeNull()
   expect(overdue('2026-11-20T20:59:59Z')).toBe('denied-past-deadline')
 })
+
+describe('taints', () => {
+  const tainted = (taint: RawObject, status: string | null = null, metadata: RawObject = {}): NodeRecord => {
+    const { node: of, ...rest } = node('n', 'True', '')
+    const conditions = [
+      ...(of.status?.conditions ?? []),
+      ...['NetworkUnavailable', 'DiskPressure'].flatMap(type => (status === null ? [] : [{ type, status, lastTransitionTime: at }])),
+    ]
+    return {
+      ...rest,
+      node: { metadata: { ...of.metadata, ...metadata }, spec: { taints: [taint] }, status: { conditions } } as NodeRecord['node'],
+    }
+  }
+  const left = (...of: Parameters<typeof tainted>) => told(tainted(...of), objects('leases.coordination.k8s.io')).nodes?.leftTaints
+  it.each([
+    'node.cloudprovider.kubernetes.io/uninitialized',
+    'karpenter.sh/disrupted',
+    'karpenter.sh/unregistered',
+    'DeletionCandidateOfClusterAutoscaler',
+    'ebs.csi.aws.com/agent-not-ready',
+  ])('%s stays on a Ready node', key => {
+    expect(left({ key, effect: 'NoSchedule' })).toMatchObject([{ node: 'n', key, sinceMs: Date.parse(before) }])
+  })
+
+  it.each([
+    ['False', 1],
+    ['True', 0],
+    ['Unknown', 0],
+    [null, 0],
+  ])('of a condition that is %s', (status, count) => {
+    expect(left({ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }, status)).toHaveLength(count)
+    // It has been over since then, however long the node has been Ready.
+    const [found] = left({ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }, status) ?? []
+    expect(found?.sinceMs).toBe(count === 0 ? undefined : Date.parse(at))
+  })
+
+  it('of a node that is being deleted say what is true; others are somebody’s wish', () => {
+    expect(left({ key: 'karpenter.sh/disrupted' }, null, { deletionTimestamp: before })).toEqual([])
+    expect(left({ key: 'dedicated', effect: 'NoSchedule' })).toEqual([])
+  })
+})

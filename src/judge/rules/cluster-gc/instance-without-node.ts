@@ -1,12 +1,10 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { isOld, named, oldest } from '#judge/garbage.ts'
+import { isOld, leftHours, named, oldest } from '#judge/garbage.ts'
 import { aws } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { InstanceGarbage } from '#model/cluster-garbage.ts'
 
-/** An instance joins within minutes, or not at all. */
-const joinedHours = 1
 const instance = (hoursAgo: number): InstanceGarbage['withoutNode'][number] => ({
   ...{ instanceId: 'i-0123456789abcdef0', instanceType: 'm6i.large', state: 'running' },
   launchedMs: hoursBefore(hoursAgo),
@@ -28,7 +26,7 @@ export const instanceWithoutNode = clusterRule({
   *judge({ cluster, at, instances: { withoutNode } }) {
     const nowMs = Date.parse(at)
     const left = withoutNode
-      .filter(({ launchedMs }) => isOld(launchedMs, nowMs, joinedHours))
+      .filter(({ launchedMs }) => isOld(launchedMs, nowMs, leftHours.instanceWithoutNode))
       .toSorted((a, b) => byText(a.instanceId, b.instanceId))
     const [first] = left
     if (!first) return

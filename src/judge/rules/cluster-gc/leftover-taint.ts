@@ -1,15 +1,14 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { isOld, oldest } from '#judge/garbage.ts'
+import { isOld, leftHours, oldest } from '#judge/garbage.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 
-/** Controllers take a taint away within seconds: an hour is none of their delays. */
-const leftHours = 1
 const taint = (hoursAgo: number) => ({
   node: 'ip-10-0-1-2.ec2.internal',
   key: 'node.kubernetes.io/out-of-service',
   effect: 'NoExecute',
+  isAnnounced: false,
   sinceMs: hoursBefore(hoursAgo),
 })
 
@@ -19,20 +18,22 @@ export const leftoverTaint = clusterRule({
   needs: ['nodes'],
   docs: {
     title: 'Ready nodes still carry the taint of a trouble that is over',
-    why: 'Taints for a node that is not Ready, shut down, out of service or about to be removed go when that is over: by a controller, or, of out-of-service, by whoever set it. One that stays keeps pods off a sound node, or drives them away again and again.',
+    why: 'Taints for a node that is not Ready, new to the cloud, shut down, under pressure, out of service or about to be removed go when that is over: by a controller, or, of out-of-service, by whoever set it. An autoscaler that announced that it takes a node away does so, or takes its taint back. One that stays keeps pods off a sound node, or drives them away again and again.',
     fix: 'Make sure that the node is well, then take the taint away.',
     sources: [
       'pkg/controller/nodelifecycle/node_lifecycle_controller.go nodeConditionToTaintKeyStatusMap',
       'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
+      'cloud-provider/controllers/node/node_controller.go syncNode',
       'KEP-2268 non-graceful node shutdown',
+      'karpenter pkg/apis/v1/taints.go; cluster-autoscaler utils/taints',
     ],
   },
   examples: { bad: { nodes: { notReady: [], leftTaints: [taint(60)] } }, good: { nodes: { notReady: [], leftTaints: [taint(0.2)] } } },
 
-  *judge({ cluster, at, nodes: { leftTaints } }) {
+  *judge({ cluster, at, nodes: { leftTaints } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     const found = leftTaints
-      .filter(({ sinceMs }) => isOld(sinceMs, nowMs, leftHours))
+      .filter(taint => isOld(taint.sinceMs, nowMs, leftHours.taint(taint, minAgeHours)))
       .toSorted((a, b) => byText(a.node, b.node) || byText(a.key, b.key))
     const [first] = found
     if (!first) return

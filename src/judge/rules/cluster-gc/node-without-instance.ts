@@ -1,11 +1,9 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { isOld, oldest } from '#judge/garbage.ts'
+import { isOld, leftHours, oldest } from '#judge/garbage.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 
-/** The cloud's node lifecycle controller looks every few seconds: an hour is no delay of it. */
-const leftHours = 1
 const example = (hoursAgo: number) => ({
   instances: {
     withoutNode: [],
@@ -27,7 +25,9 @@ export const nodeWithoutInstance = clusterRule({
 
   *judge({ cluster, at, instances: { withoutInstance } }) {
     const nowMs = Date.parse(at)
-    const left = withoutInstance.filter(({ sinceMs }) => isOld(sinceMs, nowMs, leftHours)).toSorted((a, b) => byText(a.node, b.node))
+    const left = withoutInstance
+      .filter(({ sinceMs }) => isOld(sinceMs, nowMs, leftHours.nodeWithoutInstance))
+      .toSorted((a, b) => byText(a.node, b.node))
     const [first] = left
     if (!first) return
     yield {

@@ -1,4 +1,5 @@
 /** Nodes that nobody tends: not Ready, or tainted for a reason that is over. */
+import { conditionOfTaint, passingTaint } from '#facts/kubernetes/taints.ts'
 import type { NodeGarbage } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { conditionOf, timeAt } from '#replay/cluster-gc/metadata.ts'
@@ -8,18 +9,6 @@ import { nameOf } from '#replay/cluster-gc/slim.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 export const nodes: Section<'nodes'> = { resources: [], needsNodes: true, open: () => ({ take: () => {}, tell }) }
-
-/**
- * Taints that are taken away once the node is Ready; by the node lifecycle controllers, but of a node out of service by whoever set it.
- * Sources: pkg/controller/nodelifecycle, cloud-provider/controllers/nodelifecycle, KEP-2268; autoscaler cluster-autoscaler/utils/taints ToBeDeletedTaint.
- */
-const passing: ReadonlySet<string> = new Set([
-  'node.kubernetes.io/not-ready',
-  'node.kubernetes.io/unreachable',
-  'node.kubernetes.io/out-of-service',
-  'node.cloudprovider.kubernetes.io/shutdown',
-  'ToBeDeletedByClusterAutoscaler',
-])
 
 function tell({ nodes: all, features }: SectionContext): NodeGarbage {
   const lives = (all ?? []).flatMap(node => {
@@ -33,21 +22,26 @@ function tell({ nodes: all, features }: SectionContext): NodeGarbage {
       const sinceMs = timeAt(condition, 'lastTransitionTime') ?? timeAt(objectAt(node, 'metadata'), 'creationTimestamp')
       return [{ node: nameOf(node), ready, sinceMs, reason: textAt(condition, 'reason') }]
     }),
-    leftTaints: lives.flatMap(({ node, life: { ready } }) => (ready === 'True' ? passingTaints(node) : [])),
+    leftTaints: lives.flatMap(({ node, life: { ready } }) => (ready === 'True' ? leftTaints(node) : [])),
   }
 }
 
-function passingTaints(node: RawObject): NodeGarbage['leftTaints'][number][] {
-  const readySinceMs = timeAt(conditionOf(node, 'Ready'), 'lastTransitionTime')
+function leftTaints(node: RawObject): NodeGarbage['leftTaints'][number][] {
+  const isGoing = timeAt(objectAt(node, 'metadata'), 'deletionTimestamp') !== null
   return listAt(objectAt(node, 'spec'), 'taints')
     .filter(isRawObject)
     .flatMap(taint => {
       const key = textAt(taint, 'key') ?? ''
-      if (!passing.has(key)) return []
-      // Its reason is over since the node is Ready, and it cannot be left for longer than it is there.
-      const times = [readySinceMs, timeAt(taint, 'timeAdded') ?? valueTime(taint)].filter(time => time !== null)
+      const meaning = passingTaint(key)
+      if (meaning === null || (meaning === 'announcing' && isGoing)) return []
+      const condition = meaning === 'condition' ? conditionOf(node, conditionOfTaint(key)) : null
+      // Of a condition that nobody posts, nobody says that it is over.
+      if (meaning === 'condition' && condition?.status !== 'False') return []
+      // Its reason is over since the node is Ready, or since the condition is, and it cannot be left for longer than it is there.
+      const ends = [conditionOf(node, 'Ready'), condition].map(each => timeAt(each, 'lastTransitionTime'))
+      const times = [...ends, timeAt(taint, 'timeAdded') ?? valueTime(taint)].filter(time => time !== null)
       const sinceMs = times.length === 0 ? null : Math.max(...times)
-      return [{ node: nameOf(node), key, effect: textAt(taint, 'effect') ?? '', sinceMs }]
+      return [{ node: nameOf(node), key, effect: textAt(taint, 'effect') ?? '', isAnnounced: meaning === 'announcing', sinceMs }]
     })
 }
 

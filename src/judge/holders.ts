@@ -34,12 +34,12 @@ const namespaceConditions: Readonly<Record<string, string>> = {
   NamespaceFinalizersRemaining: 'finalizers of what is in it remain',
 }
 
-/** Of a namespace's own, but for the one that every namespace has. */
+/** Of its spec, but for the one that every namespace has. */
 export const finalizersOf = ({ finalizers }: TerminatingNamespace): string[] => finalizers.filter(finalizer => finalizer !== 'kubernetes')
 
 export function whyNamespaceStays(namespace: TerminatingNamespace): string {
   const { holds, mayWaitForPods } = namespace
-  const others = finalizersOf(namespace)
+  const others = [...finalizersOf(namespace), ...namespace.ownFinalizers]
   const said = holds.flatMap(({ condition }) => namespaceConditions[condition] ?? [])
   if (said.length > 0) return said.join(', ')
   if (others.length > 0) return `nobody takes away ${others.join(', ')}`

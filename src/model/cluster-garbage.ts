@@ -195,7 +195,9 @@ export interface NamespaceGarbage {
     remaining: readonly { resource: string; count: number }[]
     held: readonly { finalizer: string; count: number }[]
     unanswered: readonly string[]
+    /** Of its spec, and of its metadata. */
     finalizers: readonly string[]
+    ownFinalizers: readonly string[]
     mayWaitForPods: boolean
   }[]
 }

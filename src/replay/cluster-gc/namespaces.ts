@@ -33,6 +33,8 @@ export interface NamespaceDeletion {
   unanswered: string[]
   /** Of `spec.finalizers`: `kubernetes` stays until the content is gone, others until their owners take them away. */
   finalizers: string[]
+  /** Of `metadata.finalizers`: they stay when `spec.finalizers` are gone, as on any object. */
+  ownFinalizers: string[]
   /** No condition tells what it waits for, since pods go first: they may be what remains. */
   mayWaitForPods: boolean
 }
@@ -60,6 +62,7 @@ export function namespaceDeletion(namespace: unknown, features: KubeletFeatures)
     held: countsIn(saidBy('NamespaceFinalizersRemaining'), heldForm).map(([finalizer, count]) => ({ finalizer, count })),
     unanswered: [...new Set(saidBy('NamespaceDeletionDiscoveryFailure').match(groupVersionForm))].toSorted(compareTexts),
     finalizers,
+    ownFinalizers: metadata.finalizers.filter(finalizer => finalizer !== ''),
     mayWaitForPods: features.has('orderedNamespaceDeletion') && holds.length === 0 && finalizers.includes('kubernetes'),
   }
 }

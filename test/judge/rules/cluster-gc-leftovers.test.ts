@@ -148,6 +148,30 @@ describe('owners', () => {
   })
 })
 
+describe('namespace-stuck-terminating', () => {
+  const going = (finalizers: string[], ownFinalizers: string[]): ClusterExample => ({
+    namespaces: {
+      terminating: [
+        {
+          ...{ namespace: 'apps', sinceMs: hoursBefore(30), holds: [], remaining: [], held: [], unanswered: [] },
+          ...{ finalizers, ownFinalizers, mayWaitForPods: false },
+        },
+      ],
+    },
+  })
+  it.each([
+    ['of its metadata', going([], ['example.com/auth']), 'metadata.finalizers'],
+    ['of its spec', going(['kubernetes', 'example.com/auth'], []), 'spec.finalizers'],
+  ])('names the finalizers %s', (_, given, what) => {
+    expect(failings('namespace-stuck-terminating', given)[0]?.consequence).toContain('nobody takes away example.com/auth')
+    expect(valueIn('namespace-stuck-terminating', given, what)).toBe('example.com/auth')
+  })
+
+  it('says that it says nothing where nothing holds it', () => {
+    expect(failings('namespace-stuck-terminating', going(['kubernetes'], []))[0]?.consequence).toContain('it says nothing of why')
+  })
+})
+
 describe('stuck-finalizer', () => {
   const held = (finalizers: HeldObject['finalizers'], more: Partial<HeldObject> = {}) => ({
     finalizers: {

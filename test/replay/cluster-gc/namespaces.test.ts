@@ -32,6 +32,7 @@ describe('namespaceDeletion', () => {
       ],
       ...{ remaining: [], held: [], unanswered: [] },
       finalizers: ['kubernetes', 'example.com/keep'],
+      ownFinalizers: [],
       mayWaitForPods: false,
     })
   })
@@ -72,6 +73,11 @@ describe('namespaceDeletion', () => {
       ],
       unanswered: ['a.example.com/v1', 'metrics.k8s.io/v1beta1'],
     })
+  })
+
+  it('tells the finalizers of its metadata, which outlive those of its spec', () => {
+    const own = { metadata: { name: 'apps', deletionTimestamp, finalizers: ['example.com/auth', ''] }, spec: { finalizers: [] } }
+    expect(namespaceDeletion(own, featuresOf('v1.37.0'))).toMatchObject({ finalizers: [], ownFinalizers: ['example.com/auth'] })
   })
 
   it('is none of a namespace that stays', () => {

@@ -21,6 +21,7 @@ const going = (hoursAgo: number): Terminating => ({
   ],
   ...{ remaining: [], held: [], unanswered: ['custom.metrics.k8s.io/v1beta1'] },
   finalizers: ['kubernetes'],
+  ownFinalizers: [],
   mayWaitForPods: false,
 })
 
@@ -31,7 +32,7 @@ export const namespaceStuckTerminating = clusterRule({
   docs: {
     title: 'Namespaces hang in deletion',
     why: 'A namespace goes when all that is in it has gone, of every API group that the server knows. One object with a finalizer that nobody takes away holds it, and so does one API group whose server does not answer: then it is not known what is left, in any namespace.',
-    fix: "The namespace's own conditions say what holds it. Of a failed discovery: bring the API service back, or delete it if nobody wants it. Of content or finalizers that remain: find the objects, and the controller that should let them go. Never clear spec.finalizers: what is left would stay for good, out of sight.",
+    fix: "The namespace's own conditions say what holds it. Of a failed discovery: bring the API service back, or delete it if nobody wants it. Of content or finalizers that remain: find the objects, and the controller that should let them go. Of a finalizer of its own: the controller that set it. Never clear spec.finalizers: what is left would stay for good, out of sight.",
     sources: [
       'pkg/controller/namespace/deletion/namespaced_resources_deleter.go',
       'pkg/controller/namespace/deletion/status_condition_utils.go',
@@ -45,7 +46,7 @@ export const namespaceStuckTerminating = clusterRule({
       .filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
       .toSorted((a, b) => byText(a.namespace, b.namespace))
     for (const found of left) {
-      const { namespace, sinceMs, holds, remaining, held, unanswered } = found
+      const { namespace, sinceMs, holds, remaining, held, unanswered, ownFinalizers } = found
       const others = finalizersOf(found)
       yield {
         subject: { kind: 'Namespace', namespace: null, name: namespace },
@@ -63,7 +64,8 @@ export const namespaceStuckTerminating = clusterRule({
             'finalizers of that',
             held.map(({ finalizer, count }) => `${finalizer}: ${count}`),
           ),
-          ...(others.length > 0 ? [{ what: 'spec.finalizers', value: others.join(', ') }] : []),
+          ...told('spec.finalizers', others),
+          ...told('metadata.finalizers', ownFinalizers),
           ...oldest([sinceMs], nowMs, 'was deleted'),
         ],
         commands: [

@@ -1,5 +1,5 @@
 /** Pods that failed and stay, in the words that the rules about them share. */
-import type { ClusterPrediction, TerminatedPod } from '#model/cluster-garbage.ts'
+import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { Policy } from '#model/policy.ts'
 import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest } from './garbage.ts'
 import { kubectl } from './kubectl.ts'
@@ -19,13 +19,12 @@ export function failedPodKind({ phase, reason, isBeingDeleted }: TerminatedPod):
 
 /** @param isDebris whether those that their node ended are meant, or the others */
 export function* stayingPods(
-  { at, pods: { terminated, threshold } }: WithPods,
+  { at, pods: { terminated, threshold, excess } }: WithPods,
   { clusterGarbage: { minAgeHours } }: Policy,
   isDebris: boolean,
 ): Generator<ClusterFailing> {
   const nowMs = Date.parse(at)
   const failed = terminated.filter(pod => failedPodKind(pod) === (isDebris ? 'debris' : 'failed') && isOld(endOf(pod), nowMs, minAgeHours))
-  const waits = threshold.pods > 0 ? `not before more than ${threshold.pods} pods of the cluster have finished` : 'never'
   const noun = isDebris ? 'evicted pod' : 'failed pod'
   for (const [subject, found] of byNamespace(failed)) {
     const { length: count } = found
@@ -35,13 +34,14 @@ export function* stayingPods(
       subject,
       count,
       noun,
-      consequence: `${counted(count, noun)} of ${subject.name} ${isOne ? 'stays' : 'stay'} as long as what owns ${isOne ? 'it' : 'them'}: pod GC deletes ${waits}.`,
+      consequence: `${counted(count, noun)} of ${subject.name} ${isOne ? 'stays' : 'stay'} as long as what owns ${isOne ? 'it' : 'them'}: ${whenDeleted(threshold, excess)}.`,
       evidence: [
         { what: `${noun}s`, value: String(count) },
         { what: 'reasons', value: reasonsOf(found) },
         controllersOf(found),
         ...oldest(found.map(endOf), nowMs, 'first'),
         { what: 'pods', value: named(found) },
+        ...(threshold.isAssumed ? [{ what: 'threshold of pod GC', value: thresholdTold(threshold) }] : []),
       ],
       commands: [
         kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
@@ -49,6 +49,17 @@ export function* stayingPods(
       ],
     }
   }
+}
+
+/** As the rule on the threshold says it. */
+export const thresholdTold = ({ pods, isAssumed }: PodGarbage['threshold']): string =>
+  isAssumed ? `${pods}, upstream's default: EKS does not say` : `${pods}, as EKS says`
+
+function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: number): string {
+  if (pods <= 0) return 'pod GC deletes never'
+  const limit = `${pods}${isAssumed ? ' (assumed)' : ''}`
+  if (excess <= 0) return `pod GC deletes not before more than ${limit} pods of the cluster have finished`
+  return `of all that have finished pod GC keeps ${limit}, and deletes the first ${excess} in its next round, these or others`
 }
 
 /** A pod that the kubelet refused or evicted may have no container that ended. */

@@ -141,6 +141,16 @@ describe('failed-pods and evicted-pods', () => {
     expect(found?.evidence).toContainEqual({ what: 'controlled by', value: 'ReplicaSet x: 2, nobody: 1' })
     expect(found?.consequence).toContain('pod GC deletes never')
   })
+
+  it.each([
+    [{ pods: 12_500, isAssumed: true }, 0, 'not before more than 12500 (assumed) pods', "12500, upstream's default: EKS does not say"],
+    [{ pods: 12_500, isAssumed: false }, 0, 'not before more than 12500 pods', undefined],
+    [{ pods: 10, isAssumed: false }, 7, 'keeps 10, and deletes the first 7 in its next round', undefined],
+  ])('say what the threshold %j means where %d are beyond it', (threshold, excess, words, told) => {
+    const [found] = failings('failed-pods', { pods: { ...pods(pod({})).pods, threshold, excess } })
+    expect(found?.consequence).toContain(words)
+    expect(found?.evidence.find(({ what }) => what === 'threshold of pod GC')?.value).toBe(told)
+  })
 })
 
 describe('terminated-pods-near-threshold', () => {

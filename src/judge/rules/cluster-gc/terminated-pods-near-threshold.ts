@@ -1,5 +1,5 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { failedPod } from '#judge/failed-pods.ts'
+import { failedPod, thresholdTold } from '#judge/failed-pods.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted, percent } from '#judge/text.ts'
 
@@ -45,7 +45,7 @@ export const terminatedPodsNearThreshold = clusterRule({
           : `After ${counted(limit - count + 1, 'more finished pod')} pod GC begins to delete the oldest: ${first[0]} goes first.`,
       evidence: [
         { what: 'finished pods', value: `${count}, ${percent((count / limit) * 100)} of the threshold` },
-        { what: 'threshold', value: isAssumed ? `${limit}, upstream's default: EKS does not say` : `${limit}, as EKS says` },
+        { what: 'threshold', value: thresholdTold(threshold) },
         { what: 'where', value: namespaces.join(', ') },
         { what: 'go first', value: first.join(', ') },
       ],

@@ -1,7 +1,16 @@
 /** Namespaces, owners, finalizers, and what the collectors say themselves. */
+import { heldObjects } from '#judge/held-objects.ts'
 import { whyFinalizerStays, whyNamespaceStays } from '#judge/holders.ts'
 import { owned } from '#judge/owned.ts'
-import type { ApiGarbage, EventGarbage, FinalizerGarbage, NamespaceGarbage, OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
+import type {
+  ApiGarbage,
+  ClusterPrediction,
+  EventGarbage,
+  FinalizerGarbage,
+  NamespaceGarbage,
+  OwnedGroup,
+  OwnerGarbage,
+} from '#model/cluster-garbage.ts'
 import type { GarbageRow } from '#model/garbage-overview.ts'
 import { byItself, heldBy, type Lying, type Moment, rowOf } from './row.ts'
 
@@ -48,12 +57,8 @@ export function ownerRows({ dangling, unserved, misplaced, blocked, orphaned }: 
   ]
 }
 
-export function finalizerRows({ held }: FinalizerGarbage, moment: Moment): GarbageRow[] {
-  // Who waits in the foreground for what he owns has a row of his own.
-  const own = held.flatMap(each => {
-    const finalizers = each.finalizers.filter(({ finalizer }) => finalizer !== 'foregroundDeletion')
-    return finalizers.length > 0 ? [{ ...each, finalizers }] : []
-  })
+export function finalizerRows(finalizers: FinalizerGarbage, moment: Moment, { jobs }: ClusterPrediction): GarbageRow[] {
+  const own = heldObjects(finalizers, jobs, moment.nowMs)
   return rowOf(
     'held-objects',
     own.map(({ kind, namespace, sinceMs }) => ({ whose: placed(namespace, kind), sinceMs })),

@@ -9,7 +9,7 @@ import type { Moment } from './row.ts'
 import { diskRows, volumeRows } from './storage.ts'
 import { historyRows, jobRows, podRows } from './workloads.ts'
 
-const rowsOf: { [Need in ClusterNeed]: (section: ClusterSections[Need], moment: Moment) => GarbageRow[] } = {
+const rowsOf: { [Need in ClusterNeed]: (section: ClusterSections[Need], moment: Moment, cluster: ClusterPrediction) => GarbageRow[] } = {
   pods: podRows,
   jobs: jobRows,
   leases: leaseRows,
@@ -50,7 +50,7 @@ export function garbageOverview(cluster: ClusterPrediction, { clusterGarbage }: 
 /** Null: not known. */
 function rowsIn<Need extends ClusterNeed>(cluster: ClusterPrediction, need: Need, moment: Moment): GarbageRow[] | null {
   const section = cluster[need] as ClusterSections[Need] | null
-  return section === null || cluster.missing[need] !== undefined ? null : rowsOf[need](section, moment)
+  return section === null || cluster.missing[need] !== undefined ? null : rowsOf[need](section, moment, cluster)
 }
 
 function byNeedOfHands(a: GarbageRow, b: GarbageRow): number {

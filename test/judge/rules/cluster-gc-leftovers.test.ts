@@ -191,6 +191,28 @@ describe('stuck-finalizer', () => {
     expect([found?.subject.kind, found?.commands]).toEqual(['Cluster', ['kubectl get nodes ip-1 -o yaml']])
   })
 
+  it('leaves a Job to its own rule once its time to live is over, where somebody looks at Jobs', () => {
+    const given = held([{ ...karpenter, state: 'absent' }], { resource: 'jobs.batch', kind: 'Job', namespace: 'ci', name: 'j' })
+    const job = (expiresMs: number | null): ClusterExample => ({
+      ...given,
+      jobs: {
+        finished: [
+          {
+            ...{ namespace: 'ci', name: 'j', controller: null, outcome: 'Complete', finishedMs: hoursBefore(50), ttlSeconds: 60 },
+            ...{ expiresMs, isBeingDeleted: true, finalizers: [] },
+          },
+        ],
+        ...{ cronJobs: [], suspended: [] },
+      },
+    })
+    const rules = (example: ClusterExample) => ['stuck-finalizer', 'overdue-job-ttl'].map(id => failings(id, example).length)
+    expect(rules(job(hoursBefore(-5)))).toEqual([1, 0])
+    // The TTL controller may still come: until it is late, nobody else speaks of it.
+    expect(rules(job(hoursBefore(1)))).toEqual([1, 0])
+    expect(rules(job(hoursBefore(2)))).toEqual([0, 1])
+    expect(rules(job(null))).toEqual([1, 0])
+  })
+
   it('leaves a deletion in the foreground to its own rule', () => {
     const waiting = { finalizer: 'foregroundDeletion', controller: 'the garbage collector', state: 'control-plane' } as const
     expect(failings('stuck-finalizer', held([waiting]))).toEqual([])

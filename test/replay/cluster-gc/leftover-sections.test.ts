@@ -95,6 +95,13 @@ describe('finalizers', () => {
     ])
   })
 
+  it('hold a Job whose time to live is not over, too', () => {
+    const job = (name: string, status: RawObject) => object(name, held, { spec: { ttlSecondsAfterFinished: 2_592_000 }, status })
+    const finished = { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: before }], completionTime: before }
+    const found = told(objects('jobs.batch', job('ended', finished), job('runs', {})))
+    expect(found.finalizers?.held.map(({ name }) => name)).toEqual(['ended', 'runs'])
+  })
+
   it('may be taken away by what AWS runs in Auto Mode, which nobody sees', () => {
     const autoMode: ClusterRecord = { kind: 'Cluster', cluster: 'c', eks: { computeConfig: { enabled: true } }, errors: [] }
     const lists = [objects('deployments.apps'), objects('statefulsets.apps')]

@@ -1,12 +1,11 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byNamespace, named, oldest } from '#judge/garbage.ts'
+import { isOverdue } from '#judge/held-objects.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { FinishedJob } from '#model/cluster-garbage.ts'
 
-/** The TTL controller has its own clock, and a queue: an hour is no delay of either. */
-const graceMs = 3_600_000
 const job = (expiresMs: number): FinishedJob => ({
   namespace: 'batch',
   name: 'import-1',
@@ -36,7 +35,7 @@ export const overdueJobTtl = clusterRule({
 
   *judge({ at, jobs }) {
     const nowMs = Date.parse(at)
-    const overdue = jobs.finished.filter(({ expiresMs }) => expiresMs !== null && nowMs - expiresMs > graceMs)
+    const overdue = jobs.finished.filter(job => isOverdue(job, nowMs))
     for (const [subject, found] of byNamespace(overdue)) {
       const held = found.filter(({ isBeingDeleted }) => isBeingDeleted)
       const finalizers = [...new Set(held.flatMap(each => each.finalizers))].toSorted()

@@ -1,5 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { heldObjects } from '#judge/held-objects.ts'
 import { whyFinalizerStays } from '#judge/holders.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -26,13 +27,9 @@ export const stuckFinalizer = clusterRule({
   },
   examples: { bad: { finalizers: { held: [held(50)], notSwept: [] } }, good: { finalizers: { held: [held(1)], notSwept: [] } } },
 
-  *judge({ cluster, at, finalizers: { held } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, finalizers, jobs }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
-    // Who waits in the foreground for what he owns has a rule of its own.
-    const own = held.flatMap(each => {
-      const finalizers = each.finalizers.filter(({ finalizer }) => finalizer !== 'foregroundDeletion')
-      return finalizers.length > 0 && isOld(each.sinceMs, nowMs, minAgeHours) ? [{ ...each, finalizers }] : []
-    })
+    const own = heldObjects(finalizers, jobs, nowMs).filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
     for (const [subject, found] of byPlace(own, cluster)) {
       const holders = [...Map.groupBy(found, ({ finalizers }) => finalizers.map(whyFinalizerStays).join('; '))].toSorted(
         ([a, one], [b, other]) => other.length - one.length || byText(a, b),

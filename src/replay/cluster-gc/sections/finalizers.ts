@@ -34,8 +34,6 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
       const name = nameOf(object)
       this.#workloads.set(name, isWanted || this.#workloads.get(name) === true)
     }
-    // Of a Job whose time is over its own rule speaks.
-    if (integerAt(objectAt(object, 'spec'), 'ttlSecondsAfterFinished') !== null) return
     const held = heldObject(resource, object)
     if (held) this.#held.push(held)
   }

@@ -138,8 +138,9 @@ export interface ReleasedVolume {
   handle: string | null
   /** `gp3`, where its driver says so. */
   volumeType: string | null
-  /** Since when it is released; null: its API server does not say. */
+  /** Since when it is released; null: its API server does not say, and it was not before it was made. */
   sinceMs: number | null
+  createdMs: number | null
 }
 
 /** A claim or a volume whose deletion does not end. */

@@ -134,7 +134,7 @@ describe('a row', () => {
   it('has what volumes hold and cost, and stands first where nobody ends it', () => {
     const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
       ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 100 * GiB },
-      ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: 'gp3', sinceMs: hoursBefore(100) },
+      ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: 'gp3', sinceMs: hoursBefore(100), createdMs: hoursBefore(2000) },
       ...more,
     })
     const released = [volume({}), volume({ driver: 'efs.csi.aws.com' }), volume({ action: 'fail', capacityBytes: null })]

@@ -18,7 +18,7 @@ const valueIn = (id: string, example: ClusterExample, what: string) =>
 
 const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
   ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 2 ** 30 },
-  ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: null, sinceMs: hoursBefore(100) },
+  ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: null, sinceMs: hoursBefore(100), createdMs: hoursBefore(2000) },
   ...more,
 })
 const volumes = (...released: ReleasedVolume[]) => ({ volumes: { released, held: [], retainedEphemeral: [] } })
@@ -27,7 +27,10 @@ describe('released-volume', () => {
   it.each([
     ['released exactly so long ago', { sinceMs: hoursBefore(24) }, true],
     ['released a moment later', { sinceMs: hoursBefore(24) + 1 }, false],
-    ['of which nobody knows since when', { sinceMs: null }, false],
+    ['of which nobody knows since when, made long ago', { sinceMs: null }, true],
+    ['of which nobody knows since when, made exactly so long ago', { sinceMs: null, createdMs: hoursBefore(24) }, true],
+    ['of which nobody knows since when, made later', { sinceMs: null, createdMs: hoursBefore(24) + 1 }, false],
+    ['of which nobody knows anything', { sinceMs: null, createdMs: null }, true],
     ['that its driver deletes', { action: 'leave-to-driver' }, false],
   ] as const)('one %s', (_, more, fails) => {
     expect(failings('released-volume', volumes(volume(more)))).toHaveLength(fails ? 1 : 0)
@@ -64,6 +67,22 @@ describe('volume-not-deleted', () => {
     ['nobody', { action: 'fail', driver: 'nfs.csi.k8s.io' }, 'nothing in this cluster can delete such a volume'],
   ] as const)('names %s', (_, more, words) => {
     expect(failings('volume-not-deleted', volumes(volume(more)))[0]?.consequence).toContain(words)
+  })
+})
+
+describe('volumes of which nobody says since when they are released', () => {
+  it.each([
+    ['released-volume', 'retain'],
+    ['volume-not-deleted', 'leave-to-driver'],
+  ] as const)('are found by %s, and no more than likely', (id, action) => {
+    const untold = volume({ action, sinceMs: null })
+    const [found] = failings(id, volumes(untold))
+    expect(found?.confidence).toBe('likely')
+    expect(valueIn(id, volumes(untold), 'since when is not known')).toBe('1, by age of the volume')
+    expect(valueIn(id, volumes(untold), 'first of these was made')).toMatch(/^83 days ago/)
+    const [both] = failings(id, volumes(untold, volume({ action, volume: 'told' })))
+    expect([both?.count, both?.confidence]).toEqual([2, undefined])
+    expect(failings(id, volumes(volume({ action })))[0]?.evidence.map(({ what }) => what)).not.toContain('since when is not known')
   })
 })
 

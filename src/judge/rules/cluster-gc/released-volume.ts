@@ -1,7 +1,8 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, isOld, named, oldest } from '#judge/garbage.ts'
+import { byPlace, named } from '#judge/garbage.ts'
 import { kubectl } from '#judge/kubectl.ts'
+import { isLongReleased, releasedConfidence, releasedSince } from '#judge/released-volumes.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { costOf } from '#judge/volume-cost.ts'
@@ -18,6 +19,7 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
   handle: 'vol-0123456789abcdef0',
   volumeType: null,
   sinceMs: hoursBefore(hoursAgo),
+  createdMs: hoursBefore(2000),
 })
 const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [], retainedEphemeral: [] } })
 
@@ -36,7 +38,7 @@ export const releasedVolume = clusterRule({
   *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     const left = released
-      .filter(({ action, sinceMs }) => action === 'retain' && sinceMs !== null && isOld(sinceMs, nowMs, minAgeHours))
+      .filter(each => each.action === 'retain' && isLongReleased(each, nowMs, minAgeHours))
       .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
     for (const [subject, found] of byPlace(left, cluster)) {
       const sized = found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))
@@ -45,14 +47,11 @@ export const releasedVolume = clusterRule({
         subject,
         count: found.length,
         noun: 'volume',
+        ...releasedConfidence(found),
         consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has ${found.length === 1 ? 'stays' : 'stay'} Released: nobody can use ${found.length === 1 ? 'it' : 'them'}, nobody deletes ${found.length === 1 ? 'it' : 'them'}.`,
         evidence: [
           ...costOf(sized),
-          ...oldest(
-            found.map(({ sinceMs }) => sinceMs),
-            nowMs,
-            'first was released',
-          ),
+          ...releasedSince(found, nowMs),
           { what: 'volumes', value: named(found) },
           ...(disks.length === 0 ? [] : [{ what: 'disks', value: named(disks) }]),
           { what: 'claims', value: named(found.flatMap(({ claim }) => (claim === null ? [] : [{ name: claim }]))) },

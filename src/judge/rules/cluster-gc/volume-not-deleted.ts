@@ -1,7 +1,8 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, isOld, named, oldest } from '#judge/garbage.ts'
+import { byPlace, named } from '#judge/garbage.ts'
 import { kubectl } from '#judge/kubectl.ts'
+import { isLongReleased, releasedConfidence, releasedSince } from '#judge/released-volumes.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { costOf } from '#judge/volume-cost.ts'
@@ -18,6 +19,7 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
   handle: 'vol-0123456789abcdef1',
   volumeType: null,
   sinceMs: hoursBefore(hoursAgo),
+  createdMs: hoursBefore(2000),
 })
 const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [], retainedEphemeral: [] } })
 
@@ -39,7 +41,7 @@ export const volumeNotDeleted = clusterRule({
   *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     const left = released
-      .filter(({ action, sinceMs }) => action !== 'retain' && sinceMs !== null && isOld(sinceMs, nowMs, minAgeHours))
+      .filter(each => each.action !== 'retain' && isLongReleased(each, nowMs, minAgeHours))
       .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
     for (const [subject, found] of byPlace(left, cluster)) {
       const nobody = found.filter(({ action }) => action === 'fail').length
@@ -48,14 +50,11 @@ export const volumeNotDeleted = clusterRule({
         subject,
         count: found.length,
         noun: 'volume',
+        ...releasedConfidence(found),
         consequence: `${counted(found.length, 'volume')} of claims that ${subject.name} no longer has should be deleted, and ${found.length === 1 ? 'is' : 'are'} not: ${nobody === found.length ? 'nothing in this cluster can delete such a volume' : `${drivers.join(', ') || 'its driver'} has not done it`}.`,
         evidence: [
           ...costOf(found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))),
-          ...oldest(
-            found.map(({ sinceMs }) => sinceMs),
-            nowMs,
-            'first was released',
-          ),
+          ...releasedSince(found, nowMs),
           { what: 'volumes', value: named(found) },
           { what: 'storage classes', value: named([...new Set(found.map(each => each.storageClass ?? 'none'))].map(name => ({ name }))) },
         ],

@@ -118,6 +118,7 @@ function releasedVolume(volume: RawObject, outcome: SyncedVolume | undefined): R
     handle: textAt(csi, 'volumeHandle') ?? inTree?.split('/').at(-1) ?? null,
     volumeType: textAt(objectAt(csi, 'volumeAttributes'), 'type'),
     sinceMs: timeAt(status, 'lastPhaseTransitionTime'),
+    createdMs: timeAt(objectAt(volume, 'metadata'), 'creationTimestamp'),
   }
 }
 

@@ -25,6 +25,7 @@ export const garbageRowKinds = [
   'left-taints',
   'leftover-leases',
   'collectable-leases',
+  'overdue-leases',
   'unrenewed-leases',
   'unknown-leases',
   'identity-leases',

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
 import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { ClusterPrediction, FinishedJob, ReleasedVolume } from '#model/cluster-garbage.ts'
+import type { ClusterPrediction, FinishedJob, NodeLeaseGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'
 import type { GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
@@ -145,6 +145,19 @@ describe('a row', () => {
       ['undeleted-volumes', null, null],
     ])
     expect(rowOf(cluster, 'undeleted-volumes')?.fate).toEqual({ is: 'never' })
+  })
+
+  it('parts leases whose node is gone by whether the garbage collector is late', () => {
+    const lease = (state: NodeLeaseGarbage['state'], renewedHoursAgo: number): NodeLeaseGarbage => ({
+      ...{ node: `${state}-${renewedHoursAgo}`, state, renewedMs: hoursBefore(renewedHoursAgo), isExpired: true },
+    })
+    const nodes = [2, 900].flatMap(hours => [lease('collectable', hours), lease('stale-owner', hours)])
+    const rows = overview(exampleCluster({ leases: { nodes, identities: [] } })).rows
+    expect(rows.map(({ kind, count, fate }) => [kind, count, fate.is])).toEqual([
+      ['overdue-leases', 1, 'late'],
+      ['unrenewed-leases', 1, 'with'],
+      ['collectable-leases', 2, 'itself'],
+    ])
   })
 
   it('does not call a disk nobody’s while a volume that was not read may name it', () => {

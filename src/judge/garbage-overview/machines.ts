@@ -1,6 +1,8 @@
 /** Nodes, their instances, leases and certificate requests. */
 
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
+import { isOld } from '#judge/garbage.ts'
+import { isPassedOver } from '#judge/leases.ts'
 import type {
   CertificateGarbage,
   CertificateRequest,
@@ -61,10 +63,16 @@ const leaseRow: Readonly<Record<NodeLeaseGarbage['state'], GarbageRowKind>> = {
 export function leaseRows({ nodes, identities }: LeaseGarbage, moment: Moment): GarbageRow[] {
   // A live kubelet makes itself the owner when it renews: then there is nothing to tell.
   const told = nodes.filter(({ state, isExpired }) => state !== 'ownerless' || isExpired === true)
+  const { nowMs, minAgeHours } = moment
+  const kindOf = (lease: NodeLeaseGarbage) => {
+    if (isPassedOver(lease, nowMs, minAgeHours)) return 'overdue-leases'
+    // Its node is there, and its kubelet has not made it anew: it is one of those that nobody renews.
+    return lease.state === 'stale-owner' && isOld(lease.renewedMs, nowMs, minAgeHours) ? 'unrenewed-leases' : leaseRow[lease.state]
+  }
   const row = (kind: GarbageRowKind, fate: GarbageFate) =>
     rowOf(
       kind,
-      told.filter(({ state }) => leaseRow[state] === kind).map(({ node: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
+      told.filter(lease => kindOf(lease) === kind).map(({ node: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
       fate,
       moment,
     )
@@ -78,6 +86,7 @@ export function leaseRows({ nodes, identities }: LeaseGarbage, moment: Moment): 
   return [
     ...row('leftover-leases', { is: 'never' }),
     ...row('collectable-leases', byItself([])),
+    ...row('overdue-leases', { is: 'late' }),
     ...row('unrenewed-leases', { is: 'with' }),
     ...row('unknown-leases', { is: 'unknown' }),
     ...identityRow(false, { is: 'never' }),

@@ -49,6 +49,7 @@ const rulesOf: Readonly<Record<GarbageRowKind, readonly string[]>> = {
   'left-taints': ['leftover-taint'],
   'leftover-leases': ['leftover-lease'],
   'collectable-leases': [],
+  'overdue-leases': ['leftover-lease'],
   'unrenewed-leases': ['unrenewed-lease'],
   'unknown-leases': [],
   'identity-leases': ['expired-identity-lease'],

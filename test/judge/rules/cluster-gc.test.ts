@@ -215,7 +215,7 @@ describe('leases', () => {
     ['held', [0, 1]],
     ['ownerless', [0, 1]],
     ['stale-owner', [0, 1]],
-    ['collectable', [0, 0]],
+    ['collectable', [1, 0]],
     ['leftover', [1, 0]],
     ['unknown', [0, 0]],
   ] as const)('of a node that is %s', (state, [leftover, unrenewed]) => {
@@ -224,10 +224,23 @@ describe('leases', () => {
   })
 
   it('that were renewed lately are nobody’s garbage', () => {
-    for (const state of ['held', 'leftover'] as const) {
+    for (const state of ['held', 'leftover', 'collectable'] as const) {
       expect(failings('leftover-lease', leases(lease({ state, renewedMs: hours(24) + 1 })))).toEqual([])
       expect(failings('unrenewed-lease', leases(lease({ state, renewedMs: hours(24) + 1 })))).toEqual([])
     }
+  })
+
+  it.each([
+    [['leftover'], 'a node that is gone, and has no owner: nothing will ever delete it.'],
+    [['collectable'], 'a node that is gone, and has that as owner: the garbage collector should have deleted it, and has not.'],
+    [['leftover', 'collectable'], 'a node that is gone, 1 without an owner; the garbage collector should have deleted the others.'],
+  ] as const)('of nodes that are gone say who should have taken them: %j', (states, words) => {
+    const [found] = failings('leftover-lease', leases(...states.map(state => lease({ state }))))
+    expect(found?.consequence).toContain(words)
+  })
+
+  it('that the collector has yet to take are nobody’s garbage where it is not known since when', () => {
+    expect(failings('leftover-lease', leases(lease({ state: 'collectable', renewedMs: null })))).toEqual([])
   })
 
   it('name their nodes', () => {

@@ -1,6 +1,7 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage.ts'
 import { kubectl } from '#judge/kubectl.ts'
+import { isPassedOver } from '#judge/leases.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
@@ -18,18 +19,21 @@ export const leftoverLease = clusterRule({
   needs: ['leases'],
   docs: {
     title: 'Leases of nodes that are gone stay',
-    why: 'A kubelet makes its node the owner of its lease, once, and with the node the lease goes. A lease without an owner outlives its node: nothing collects it.',
-    fix: 'Delete the leases whose node is gone; if new ones keep coming, look who else writes to kube-node-lease.',
+    why: 'A kubelet makes its node the owner of its lease, once, and with the node the lease goes. A lease without an owner outlives its node: nothing collects it. One that has its owner still, and stays for long all the same, is passed over: the garbage collector does not get that far, or may not.',
+    fix: 'Delete the leases whose node is gone; if new ones keep coming, look who else writes to kube-node-lease. Where they have owners, look why the garbage collector does not work (an API group that does not answer, a webhook that refuses).',
     sources: ['pkg/kubelet/util/nodelease.go SetNodeOwnerFunc'],
   },
   examples: {
     bad: { leases: { nodes: [lease(900)], identities: [] } },
-    good: { leases: { nodes: [{ ...lease(900), state: 'collectable' }], identities: [] } },
+    good: { leases: { nodes: [{ ...lease(2), state: 'collectable' }], identities: [] } },
   },
 
   *judge({ cluster, at, leases: { nodes } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
-    const left = nodes.filter(({ state, renewedMs }) => state === 'leftover' && isOld(renewedMs, nowMs, minAgeHours))
+    const left = nodes.filter(
+      lease => (lease.state === 'leftover' && isOld(lease.renewedMs, nowMs, minAgeHours)) || isPassedOver(lease, nowMs, minAgeHours),
+    )
+    const late = left.filter(({ state }) => state === 'collectable').length
     const found = left.map(({ node: name, renewedMs }) => ({ name, renewedMs })).toSorted((a, b) => byText(a.name, b.name))
     const isOpen = nodes.some(({ state }) => state === 'unknown')
     if (found.length === 0 && isOpen) yield { unknown: 'leases.coordination.k8s.io: whether their nodes are there is not known' }
@@ -39,9 +43,10 @@ export const leftoverLease = clusterRule({
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: found.length,
       noun: 'lease',
-      consequence: `${counted(found.length, 'lease')} in kube-node-lease ${found.length === 1 ? 'names' : 'name'} a node that is gone, and ${found.length === 1 ? 'has' : 'have'} no owner: nothing will ever delete ${found.length === 1 ? 'it' : 'them'}.`,
+      consequence: `${counted(found.length, 'lease')} in kube-node-lease ${found.length === 1 ? 'names' : 'name'} a node that is gone, ${whyThere(found.length, late)}.`,
       evidence: [
-        { what: 'leases without node and owner', value: String(found.length) },
+        ...(late < found.length ? [{ what: 'leases without node and owner', value: String(found.length - late) }] : []),
+        ...(late > 0 ? [{ what: 'leases that the garbage collector should have taken', value: String(late) }] : []),
         ...oldest(
           found.map(({ renewedMs }) => renewedMs),
           nowMs,
@@ -53,3 +58,12 @@ export const leftoverLease = clusterRule({
     }
   },
 })
+
+function whyThere(count: number, late: number): string {
+  const [has, it] = count === 1 ? ['has', 'it'] : ['have', 'them']
+  if (late === 0) return `and ${has} no owner: nothing will ever delete ${it}`
+  const passedOver = 'the garbage collector should have deleted'
+  return late === count
+    ? `and ${has} that as owner: ${passedOver} ${it}, and has not`
+    : `${count - late} without an owner; ${passedOver} the others`
+}

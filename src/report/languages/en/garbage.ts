@@ -52,7 +52,8 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
   'not-ready-nodes': { name: 'Nodes that are not Ready', fate: 'they stay as long as their instances exist' },
   'left-taints': { name: 'Taints left on Ready nodes', fate: 'nobody takes them away; pods stay away from these nodes' },
   'leftover-leases': { name: 'Leases of nodes that are gone', fate: 'they have no owner: nobody deletes them' },
-  'collectable-leases': { name: 'Leases whose node is another now', fate: 'the garbage collector deletes them' },
+  'collectable-leases': { name: 'Leases whose node is gone or another', fate: 'the garbage collector deletes them' },
+  'overdue-leases': { name: 'Leases that should have gone with their node', fate: 'the garbage collector should have deleted them' },
   'unrenewed-leases': { name: 'Leases that their nodes do not renew', fate: 'they go with their Nodes' },
   'unknown-leases': { name: 'Leases of nodes that were not read', fate: 'whether their nodes are there is not known' },
   'identity-leases': {

@@ -43,7 +43,8 @@ const garbage: Catalogue['garbage'] = {
     'not-ready-nodes': { name: 'Ready でないノード', fate: 'インスタンスが存在する限り残る' },
     'left-taints': { name: 'Ready ノードに残った taint', fate: '誰も取り除かず、Pod がこれらのノードを避ける' },
     'leftover-leases': { name: 'なくなったノードの Lease', fate: '所有者がなく、誰も削除しない' },
-    'collectable-leases': { name: 'ノードが入れ替わった Lease', fate: 'ガベージコレクターが削除' },
+    'collectable-leases': { name: 'ノードがない、または入れ替わった Lease', fate: 'ガベージコレクターが削除' },
+    'overdue-leases': { name: 'ノードとともに消えるはずだった Lease', fate: 'ガベージコレクターがすでに削除しているはず' },
     'unrenewed-leases': { name: 'ノードが更新していない Lease', fate: 'Node とともに消える' },
     'unknown-leases': { name: '取得できなかったノードの Lease', fate: 'ノードがあるかどうか不明' },
     'identity-leases': {

@@ -40,7 +40,8 @@ const garbage: Catalogue['garbage'] = {
     'not-ready-nodes': { name: 'Ready가 아닌 노드', fate: '인스턴스가 있는 한 남음' },
     'left-taints': { name: 'Ready 노드에 남은 taint', fate: '제거하는 주체가 없어 Pod가 이 노드를 피함' },
     'leftover-leases': { name: '사라진 노드의 Lease', fate: '소유자가 없어 삭제하는 주체 없음' },
-    'collectable-leases': { name: '노드가 바뀐 Lease', fate: '가비지 컬렉터가 삭제' },
+    'collectable-leases': { name: '노드가 없거나 바뀐 Lease', fate: '가비지 컬렉터가 삭제' },
+    'overdue-leases': { name: '노드와 함께 사라졌어야 할 Lease', fate: '가비지 컬렉터가 이미 삭제했어야 함' },
     'unrenewed-leases': { name: '노드가 갱신하지 않는 Lease', fate: 'Node와 함께 사라짐' },
     'unknown-leases': { name: '읽지 못한 노드의 Lease', fate: '노드가 있는지 알 수 없음' },
     'identity-leases': {

@@ -31,7 +31,8 @@ const garbage: Catalogue['garbage'] = {
     'not-ready-nodes': { name: '非 Ready 的节点', fate: '只要实例存在就会保留' },
     'left-taints': { name: 'Ready 节点上残留的 taint', fate: '无人移除；Pod 会避开这些节点' },
     'leftover-leases': { name: '已消失节点的 Lease', fate: '没有所有者，无人删除' },
-    'collectable-leases': { name: '节点已更换的 Lease', fate: '由垃圾收集器删除' },
+    'collectable-leases': { name: '节点已不存在或已更换的 Lease', fate: '由垃圾收集器删除' },
+    'overdue-leases': { name: '本应随节点删除的 Lease', fate: '垃圾收集器本应已删除' },
     'unrenewed-leases': { name: '节点未续约的 Lease', fate: '随 Node 消失' },
     'unknown-leases': { name: '未读取节点的 Lease', fate: '节点是否存在未知' },
     'identity-leases': {

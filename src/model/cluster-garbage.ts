@@ -241,6 +241,8 @@ export interface HeldObject {
   namespace: string
   name: string
   sinceMs: number
+  /** Of a Job that has finished, when its time to live is over; null: it has none. */
+  expiresMs: number | null
   finalizers: readonly {
     finalizer: string
     /** Who takes it away; null: nobody knows. */

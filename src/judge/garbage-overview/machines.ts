@@ -3,9 +3,11 @@
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import { isOld } from '#judge/garbage.ts'
 import { isPassedOver } from '#judge/leases.ts'
+import { silentNodes } from '#judge/silent-nodes.ts'
 import type {
   CertificateGarbage,
   CertificateRequest,
+  ClusterPrediction,
   InstanceGarbage,
   LeaseGarbage,
   NodeGarbage,
@@ -14,17 +16,17 @@ import type {
 import type { GarbageFate, GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { byItself, type Lying, type Moment, rowOf } from './row.ts'
 
-export function nodeRows({ notReady, leftTaints }: NodeGarbage, moment: Moment): GarbageRow[] {
+export function nodeRows(nodes: NodeGarbage, moment: Moment, { instances }: ClusterPrediction): GarbageRow[] {
   return [
     ...rowOf(
       'not-ready-nodes',
-      notReady.map(({ node: whose, sinceMs }) => ({ whose, sinceMs })),
+      silentNodes(nodes, instances, moment.nowMs).map(({ node: whose, sinceMs }) => ({ whose, sinceMs })),
       { is: 'with' },
       moment,
     ),
     ...rowOf(
       'left-taints',
-      leftTaints.map(({ node, key, sinceMs }) => ({ whose: `${key} on ${node}`, sinceMs })),
+      nodes.leftTaints.map(({ node, key, sinceMs }) => ({ whose: `${key} on ${node}`, sinceMs })),
       { is: 'never' },
       moment,
     ),

@@ -2,15 +2,7 @@
 import { heldObjects } from '#judge/held-objects.ts'
 import { whyFinalizerStays, whyNamespaceStays } from '#judge/holders.ts'
 import { owned } from '#judge/owned.ts'
-import type {
-  ApiGarbage,
-  ClusterPrediction,
-  EventGarbage,
-  FinalizerGarbage,
-  NamespaceGarbage,
-  OwnedGroup,
-  OwnerGarbage,
-} from '#model/cluster-garbage.ts'
+import type { ApiGarbage, EventGarbage, FinalizerGarbage, NamespaceGarbage, OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import type { GarbageRow } from '#model/garbage-overview.ts'
 import { byItself, heldBy, type Lying, type Moment, rowOf } from './row.ts'
 
@@ -57,8 +49,8 @@ export function ownerRows({ dangling, unserved, misplaced, blocked, orphaned }: 
   ]
 }
 
-export function finalizerRows(finalizers: FinalizerGarbage, moment: Moment, { jobs }: ClusterPrediction): GarbageRow[] {
-  const own = heldObjects(finalizers, jobs, moment.nowMs)
+export function finalizerRows(finalizers: FinalizerGarbage, moment: Moment): GarbageRow[] {
+  const own = heldObjects(finalizers, moment.nowMs)
   return rowOf(
     'held-objects',
     own.map(({ kind, namespace, sinceMs }) => ({ whose: placed(namespace, kind), sinceMs })),

@@ -48,13 +48,13 @@ const cronJobs = (at: string): RawObject[] => [
   cronJobObject(at, { namespace: 'old', name: 'kept-for-the-freeze', suspended: true, lastScheduledHoursAgo: days(10) }),
 ]
 
-/** @param ready names of nodes that renew their leases @param silent one that does not */
-function leases(at: string, ready: readonly string[], silent: string): RawObject[] {
+/** @param ready names of nodes that renew their leases @param silent those that do not, the first for longest */
+function leases(at: string, ready: readonly string[], silent: readonly string[]): RawObject[] {
   const nodeUid = (name: string) => uidOf(`node/${name}`)
   const current = { 'apiserver.kubernetes.io/identity': 'kube-apiserver' }
   return [
     ...ready.map(node => leaseObject(at, { node, renewedHoursAgo: 0.001, nodeUid: nodeUid(node) })),
-    leaseObject(at, { node: silent, renewedHoursAgo: days(3), nodeUid: nodeUid(silent) }),
+    ...silent.map((node, index) => leaseObject(at, { node, renewedHoursAgo: days(3 - index), nodeUid: nodeUid(node) })),
     leaseObject(at, { node: nodeNameOf('10.0.7.99'), renewedHoursAgo: 1100 }),
     leaseObject(at, { node: 'kept-until-collected', renewedHoursAgo: 0.01, nodeUid: nodeUid('gone') }),
     // Of 1.26, whose label nobody looks for any more.
@@ -84,7 +84,7 @@ const statefulSets = (at: string) => [
   statefulSetObjects(at, { namespace: 'data', name: 'kept-index', revisions: 11 }),
 ]
 
-export const garbageObjects = (ready: readonly string[], silent: string): Record<string, ObjectSource> => ({
+export const garbageObjects = (ready: readonly string[], silent: readonly string[]): Record<string, ObjectSource> => ({
   pods: fixedObjects(pods),
   'jobs.batch': fixedObjects(jobs),
   'cronjobs.batch': fixedObjects(cronJobs),

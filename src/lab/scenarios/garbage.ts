@@ -37,12 +37,18 @@ const nodes: { profile: NodeProfile; rules: ExpectedRule[] }[] = [
   { profile: profile('10.0.7.14', { taints: [{ ...outOfService, addedHoursAgo: 0.2 }] }), rules: ['baseline-drift'] },
   {
     profile: profile('10.0.7.21', { silent: true, silentHours: 72, fault: { kind: 'down' } }),
-    rules: ['node-not-ready-long', 'node-without-instance', 'unread-node', 'unrenewed-lease'],
+    rules: ['node-without-instance', 'unread-node', 'unrenewed-lease'],
+  },
+  // Its instance runs on.
+  {
+    profile: profile('10.0.7.23', { silent: true, silentHours: 48, fault: { kind: 'down' } }),
+    rules: ['node-not-ready-long', 'unread-node', 'unrenewed-lease'],
   },
   { profile: profile('10.0.7.22', { silent: true, silentHours: 0.1, fault: { kind: 'down' } }), rules: ['unread-node'] },
 ]
-const silent = nodes.flatMap(({ profile: { name, silentHours } }) => (silentHours === 72 ? [name] : []))[0] ?? ''
-const others = nodes.map(({ profile: { name } }) => name).filter(name => name !== silent)
+/** Those that have been silent for days; the instance of the first is gone. */
+const silent = nodes.flatMap(({ profile: { name, silentHours = 0 } }) => (silentHours >= 24 ? [name] : []))
+const others = nodes.map(({ profile: { name } }) => name).filter(name => !silent.includes(name))
 
 const finding = (rule: string, subject: string) => ({ cluster, rule, subject })
 
@@ -82,8 +88,8 @@ export const garbage: Scenario = {
         { instanceId: 'i-0cccccccccccccc02', launchedHoursAgo: 0.1 },
         { instanceId: 'i-0cccccccccccccc03', launchedHoursAgo: 60, state: 'terminated' },
       ],
-      // Of its neighbour, which is not Ready since a moment, the instance is there.
-      goneInstances: [silent],
+      // Of its neighbours the instance is there.
+      goneInstances: silent.slice(0, 1),
     },
   ],
   expect: () => ({

@@ -195,7 +195,9 @@ describe('stuck-finalizer', () => {
   const held = (finalizers: HeldObject['finalizers'], more: Partial<HeldObject> = {}) => ({
     finalizers: {
       notSwept: [],
-      held: [{ resource: 'nodes', kind: 'Node', namespace: '', name: 'ip-1', sinceMs: hoursBefore(30), finalizers, ...more }],
+      held: [
+        { resource: 'nodes', kind: 'Node', namespace: '', name: 'ip-1', sinceMs: hoursBefore(30), expiresMs: null, finalizers, ...more },
+      ],
     },
   })
   const karpenter = { finalizer: 'karpenter.sh/termination', controller: 'Karpenter' }
@@ -210,26 +212,14 @@ describe('stuck-finalizer', () => {
     expect([found?.subject.kind, found?.commands]).toEqual(['Cluster', ['kubectl get nodes ip-1 -o yaml']])
   })
 
-  it('leaves a Job to its own rule once its time to live is over, where somebody looks at Jobs', () => {
-    const given = held([{ ...karpenter, state: 'absent' }], { resource: 'jobs.batch', kind: 'Job', namespace: 'ci', name: 'j' })
-    const job = (expiresMs: number | null): ClusterExample => ({
-      ...given,
-      jobs: {
-        finished: [
-          {
-            ...{ namespace: 'ci', name: 'j', controller: null, outcome: 'Complete', finishedMs: hoursBefore(50), ttlSeconds: 60 },
-            ...{ expiresMs, isBeingDeleted: true, finalizers: [] },
-          },
-        ],
-        ...{ cronJobs: [], suspended: [] },
-      },
-    })
-    const rules = (example: ClusterExample) => ['stuck-finalizer', 'overdue-job-ttl'].map(id => failings(id, example).length)
-    expect(rules(job(hoursBefore(-5)))).toEqual([1, 0])
-    // The TTL controller may still come: until it is late, nobody else speaks of it.
-    expect(rules(job(hoursBefore(1)))).toEqual([1, 0])
-    expect(rules(job(hoursBefore(2)))).toEqual([0, 1])
-    expect(rules(job(null))).toEqual([1, 0])
+  it.each([
+    ['not over', hoursBefore(-5), 1],
+    ['over, but the TTL controller may still come', hoursBefore(1), 1],
+    ['long over: that is for its own rule', hoursBefore(2), 0],
+    ['none', null, 1],
+  ])('speaks of a Job whose time to live is %s', (_, expiresMs, count) => {
+    const job = { resource: 'jobs.batch', kind: 'Job', namespace: 'ci', name: 'j', expiresMs }
+    expect(failings('stuck-finalizer', held([{ ...karpenter, state: 'absent' }], job))).toHaveLength(count)
   })
 
   it('leaves a deletion in the foreground to its own rule', () => {

@@ -262,6 +262,18 @@ describe('nodes', () => {
     expect(failings('node-not-ready-long', notReady(hours(2)), 2)).toHaveLength(1)
   })
 
+  it('are told of once: where the instance is gone, that is what is said', () => {
+    const of = (instances: ClusterExample['instances']) => ({ ...notReady(hours(30)), ...(instances && { instances }) })
+    const gone = { withoutNode: [], withoutInstance: [{ node: 'n', instanceId: 'i-1', sinceMs: hours(30) }] }
+    expect(failings('node-not-ready-long', of(gone))).toEqual([])
+    expect(failings('node-without-instance', of(gone))).toHaveLength(1)
+    const [found] = failings('node-not-ready-long', of({ withoutNode: [], withoutInstance: [] }))
+    expect(found?.consequence).toMatch(/as long as the instance exists\.$/)
+    const rule = rules.find((each): each is ClusterRule => each.id === 'node-not-ready-long' && each.kind === 'cluster')
+    const unread = { ...exampleCluster(notReady(hours(30))), instances: null }
+    expect(rule && judgeCluster(rule, unread, defaultPolicy).failings[0]?.consequence).toContain('whether it does was not read')
+  })
+
   it('have a taint left after an hour', () => {
     expect(failings('leftover-taint', tainted(hours(1)))).toHaveLength(1)
     expect(failings('leftover-taint', tainted(hours(1) + hour / 60))).toEqual([])

@@ -99,7 +99,10 @@ describe('finalizers', () => {
     const job = (name: string, status: RawObject) => object(name, held, { spec: { ttlSecondsAfterFinished: 2_592_000 }, status })
     const finished = { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: before }], completionTime: before }
     const found = told(objects('jobs.batch', job('ended', finished), job('runs', {})))
-    expect(found.finalizers?.held.map(({ name }) => name)).toEqual(['ended', 'runs'])
+    expect(found.finalizers?.held.map(({ name, expiresMs }) => [name, expiresMs])).toEqual([
+      ['ended', Date.parse(before) + 2_592_000_000],
+      ['runs', null],
+    ])
   })
 
   it('may be taken away by what AWS runs in Auto Mode, which nobody sees', () => {

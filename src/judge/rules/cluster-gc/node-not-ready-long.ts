@@ -2,6 +2,7 @@ import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
+import { silentNodes } from '#judge/silent-nodes.ts'
 import { byText, counted } from '#judge/text.ts'
 
 const node = (hoursAgo: number) => ({
@@ -26,9 +27,9 @@ export const nodeNotReadyLong = clusterRule({
   },
   examples: { bad: { nodes: { notReady: [node(60)], leftTaints: [] } }, good: { nodes: { notReady: [node(0.2)], leftTaints: [] } } },
 
-  *judge({ cluster, at, nodes: { notReady } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, nodes, instances }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
-    const found = notReady
+    const found = silentNodes(nodes, instances, nowMs)
       .filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
       .map(each => ({ ...each, name: each.node }))
       .toSorted((a, b) => byText(a.name, b.name))
@@ -42,7 +43,7 @@ export const nodeNotReadyLong = clusterRule({
       count: found.length,
       noun: 'node',
       nodes: found.map(({ name }) => name),
-      consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not been Ready for more than ${minAgeHours} h, and nothing deletes ${found.length === 1 ? 'it' : 'them'} as long as the instance exists.`,
+      consequence: `${counted(found.length, 'node')} ${found.length === 1 ? 'has' : 'have'} not been Ready for more than ${minAgeHours} h, and nothing deletes ${found.length === 1 ? 'it' : 'them'} as long as the instance exists${instances === null ? '; whether it does was not read' : ''}.`,
       evidence: [
         { what: 'nodes', value: named(found) },
         { what: 'conditions', value: reasons.slice(0, 5).join(', ') },

@@ -1,7 +1,8 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { isOld, leftHours, oldest } from '#judge/garbage.ts'
+import { oldest } from '#judge/garbage.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
+import { isWithoutInstance } from '#judge/silent-nodes.ts'
 import { byText, counted } from '#judge/text.ts'
 
 const example = (hoursAgo: number) => ({
@@ -25,9 +26,7 @@ export const nodeWithoutInstance = clusterRule({
 
   *judge({ cluster, at, instances: { withoutInstance } }) {
     const nowMs = Date.parse(at)
-    const left = withoutInstance
-      .filter(({ sinceMs }) => isOld(sinceMs, nowMs, leftHours.nodeWithoutInstance))
-      .toSorted((a, b) => byText(a.node, b.node))
+    const left = withoutInstance.filter(each => isWithoutInstance(each, nowMs)).toSorted((a, b) => byText(a.node, b.node))
     const [first] = left
     if (!first) return
     yield {

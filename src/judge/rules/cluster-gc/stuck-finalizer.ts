@@ -8,7 +8,7 @@ import { byText, counted } from '#judge/text.ts'
 import type { HeldObject } from '#model/cluster-garbage.ts'
 
 const held = (hoursAgo: number): HeldObject => ({
-  ...{ resource: 'jobs.batch', kind: 'Job', namespace: 'shop', name: 'import', sinceMs: hoursBefore(hoursAgo) },
+  ...{ resource: 'jobs.batch', kind: 'Job', namespace: 'shop', name: 'import', sinceMs: hoursBefore(hoursAgo), expiresMs: null },
   finalizers: [{ finalizer: 'example.com/audit', controller: null, state: 'unknown' }],
 })
 
@@ -27,9 +27,9 @@ export const stuckFinalizer = clusterRule({
   },
   examples: { bad: { finalizers: { held: [held(50)], notSwept: [] } }, good: { finalizers: { held: [held(1)], notSwept: [] } } },
 
-  *judge({ cluster, at, finalizers, jobs }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
-    const own = heldObjects(finalizers, jobs, nowMs).filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
+    const own = heldObjects(finalizers, nowMs).filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
     for (const [subject, found] of byPlace(own, cluster)) {
       const holders = [...Map.groupBy(found, ({ finalizers }) => finalizers.map(whyFinalizerStays).join('; '))].toSorted(
         ([a, one], [b, other]) => other.length - one.length || byText(a, b),

@@ -4,6 +4,7 @@ import { finalizerController } from '#facts/kubernetes/finalizers.ts'
 import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
+import { timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
 import { integerAt, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { nameOf } from '#replay/cluster-gc/slim.ts'
@@ -68,5 +69,7 @@ function heldObject(resource: string, object: RawObject): Held | null {
   const metadata = parseMetadata(object)
   if (!metadata || metadata.deletedMs === null || metadata.finalizers.length === 0) return null
   const { namespace, name, deletedMs: sinceMs, finalizers: names } = metadata
-  return { resource, namespace, name, sinceMs, names }
+  // What is left at the beginning of time is when it ends.
+  const expiresMs = resource === 'jobs.batch' ? timeToLive(object, 0).leftMs : null
+  return { resource, namespace, name, sinceMs, expiresMs, names }
 }

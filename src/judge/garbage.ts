@@ -66,6 +66,8 @@ export const leftHours = {
   nodeWithoutInstance: 1,
   /** An instance joins within minutes, or not at all. */
   instanceWithoutNode: 1,
+  /** Approvers and signers answer within seconds; the cleaner takes what waits for a day. */
+  pendingRequest: 1,
   /** Controllers take a taint away within seconds; an autoscaler may wait until it can. */
   taint: ({ isAnnounced }: { isAnnounced: boolean }, minAgeHours: number): number => (isAnnounced ? Math.max(1, minAgeHours) : 1),
 } as const

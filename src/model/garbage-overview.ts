@@ -66,17 +66,18 @@ export interface GarbageShare {
 export interface GarbageRow {
   kind: GarbageRowKind
   count: number
-  /** Of these, how many are too young to be called garbage (policy). */
+  /** Of these, how many are too young to be called garbage, and up to what age that is. */
   young: number
+  youngHours: number
   /** Since when the oldest lies there; null: not known. */
   oldestMs: number | null
   /** The largest shares; namespaces and controllers, or who else answers for it. */
   whose: GarbageShare[]
   /** How many more share in it. */
   whoseLeftOut: number
-  /** Null: they hold no disk, or it is not known how much. */
+  /** Of those that are not too young. Null: they hold no disk, or it is not known how much. */
   bytes: number | null
-  /** Of EBS, at the list price of us-east-1; null: not known. */
+  /** Likewise; of EBS, at the list price of us-east-1; null: not known. */
   monthlyUsd: number | null
   fate: GarbageFate
   /** The rules whose findings tell of it, and how to end it. */

@@ -160,6 +160,37 @@ describe('a row', () => {
     ])
   })
 
+  it('has size and cost of what is old enough alone, by the age that its rule has', () => {
+    const disk = (hours: number) => ({
+      volumeId: `vol-${hours}`,
+      capacityBytes: 100 * GiB,
+      volumeType: 'gp3',
+      zone: null,
+      createdMs: hoursBefore(hours),
+    })
+    const instance = (hours: number) => ({ instanceId: `i-${hours}`, instanceType: null, state: 'running', launchedMs: hoursBefore(hours) })
+    const taint = (hours: number, isAnnounced: boolean) => ({ node: 'n', key: 'k', effect: '', isAnnounced, sinceMs: hoursBefore(hours) })
+    const cluster = exampleCluster({
+      disks: { unattached: [disk(24), disk(23)], areVolumesKnown: true },
+      instances: { withoutNode: [instance(1), instance(0.1)], withoutInstance: [] },
+      nodes: { notReady: [], leftTaints: [taint(2, false), taint(2, true)] },
+    })
+    expect(rowOf(cluster, 'unattached-disks')).toMatchObject({ count: 2, young: 1, youngHours: 24, bytes: 100 * GiB, monthlyUsd: 8 })
+    expect(rowOf(cluster, 'instances-without-node')).toMatchObject({ count: 2, young: 1, youngHours: 1 })
+    expect(rowOf(cluster, 'left-taints')).toMatchObject({ count: 2, young: 1, youngHours: 24 })
+  })
+
+  it('calls a volume that does not say since when it is released as old as itself', () => {
+    const released = [hoursBefore(2), hoursBefore(900)].map(
+      (createdMs): ReleasedVolume => ({
+        ...{ volume: 'pv', claim: 'shop/data', storageClass: null, reclaimPolicy: 'Retain', action: 'retain', capacityBytes: GiB },
+        ...{ driver: null, handle: null, volumeType: null, sinceMs: null, createdMs },
+      }),
+    )
+    const cluster = exampleCluster({ volumes: { released, held: [], retainedEphemeral: [] } })
+    expect(rowOf(cluster, 'released-volumes')).toMatchObject({ count: 2, young: 1, oldestMs: null, bytes: GiB })
+  })
+
   it('does not call a disk nobody’s while a volume that was not read may name it', () => {
     const unattached = [{ volumeId: 'vol-1', capacityBytes: GiB, volumeType: 'gp3', zone: null, createdMs: null }]
     const fate = (areVolumesKnown: boolean) =>

@@ -140,7 +140,7 @@ describe('the mail', () => {
   it('has a line for each cluster with something to clean up, what it costs, and what was not read', () => {
     const text = textOf(reportOf([overviewOf(), overviewOf({ cluster: 'clean', gaps: [] })]))
     expect(text).toContain(
-      'CLUSTER GARBAGE about 112 USD a month - prod-eu Volumes without a claim, kept: 14 (1.4 TiB, about 112 USD a month). Not read: secrets: 403',
+      'CLUSTER GARBAGE about 112 USD a month - prod-eu Volumes without a claim, kept: 12 (1.4 TiB, about 112 USD a month, 2 more under 24 h). Not read: secrets: 403',
     )
     expect(text).not.toContain('- clean')
     expect(renderMail(reportOf([overviewOf()]), []).html).toContain('Cluster garbage: about 112\u00a0USD a month')

@@ -8,6 +8,7 @@ const hoursAgo = (hours: number) => Date.parse(at) - hours * 3_600_000
 const row = (overrides: Partial<GarbageRow> & Pick<GarbageRow, 'kind' | 'fate'>): GarbageRow => ({
   count: 1,
   young: 0,
+  youngHours: 24,
   oldestMs: hoursAgo(400),
   whose: [{ name: 'shop', count: 1 }],
   whoseLeftOut: 0,

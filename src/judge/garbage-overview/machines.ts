@@ -1,7 +1,7 @@
 /** Nodes, their instances, leases and certificate requests. */
 
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
-import { isOld } from '#judge/garbage.ts'
+import { isOld, leftHours } from '#judge/garbage.ts'
 import { isPassedOver } from '#judge/leases.ts'
 import { silentNodes } from '#judge/silent-nodes.ts'
 import type {
@@ -26,7 +26,9 @@ export function nodeRows(nodes: NodeGarbage, moment: Moment, { instances }: Clus
     ),
     ...rowOf(
       'left-taints',
-      nodes.leftTaints.map(({ node, key, sinceMs }) => ({ whose: `${key} on ${node}`, sinceMs })),
+      nodes.leftTaints.map(({ node, key, sinceMs, isAnnounced }) => ({
+        ...{ whose: `${key} on ${node}`, sinceMs, ripeHours: leftHours.taint({ isAnnounced }, moment.minAgeHours) },
+      })),
       { is: 'never' },
       moment,
     ),
@@ -40,13 +42,14 @@ export function instanceRows({ withoutNode, withoutInstance }: InstanceGarbage, 
       withoutNode.map(({ instanceType, state, launchedMs }) => ({
         whose: `${instanceType ?? 'type not known'}, ${state}`,
         sinceMs: launchedMs,
+        ripeHours: leftHours.instanceWithoutNode,
       })),
       { is: 'never' },
       moment,
     ),
     ...rowOf(
       'nodes-without-instance',
-      withoutInstance.map(({ node: whose, sinceMs }) => ({ whose, sinceMs })),
+      withoutInstance.map(({ node: whose, sinceMs }) => ({ whose, sinceMs, ripeHours: leftHours.nodeWithoutInstance })),
       { is: 'late' },
       moment,
     ),
@@ -104,7 +107,12 @@ export function certificateRows({ requests }: CertificateGarbage, moment: Moment
   const others = requests.filter(request => request.overdue === null && !request.isNeverCollected)
   const isWaiting = ({ state }: CertificateRequest) => state === 'pending' || state === 'approved'
   const row = (kind: GarbageRowKind, found: CertificateRequest[], lifetimeMs: number) =>
-    rowOf(kind, found.map(lying), byItself(found.map(({ sinceMs }) => (sinceMs === null ? null : sinceMs + lifetimeMs))), moment)
+    rowOf(
+      kind,
+      found.map(each => ({ ...lying(each), ...(kind === 'waiting-requests' && { ripeHours: leftHours.pendingRequest }) })),
+      byItself(found.map(({ sinceMs }) => (sinceMs === null ? null : sinceMs + lifetimeMs))),
+      moment,
+    )
   return [
     ...rowOf('overdue-requests', overdue.map(lying), { is: 'late' }, moment),
     ...rowOf('unissued-requests', unissued.map(lying), { is: 'never' }, moment),

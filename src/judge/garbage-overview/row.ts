@@ -11,6 +11,10 @@ export interface Lying {
   sinceMs: number | null
   /** For how many objects it stands; 1 unless said. */
   count?: number
+  /** From what age on its rule calls it garbage; the policy's unless said. */
+  ripeHours?: number
+  /** What does not say since when it lies there does not lie there for longer. */
+  notBeforeMs?: number | null
 }
 
 export interface Moment {
@@ -22,6 +26,7 @@ interface Size {
   bytes: number | null
   monthlyUsd: number | null
 }
+const noSize: Size = { bytes: null, monthlyUsd: null }
 
 const shownShares = 3
 
@@ -69,20 +74,15 @@ const rulesOf: Readonly<Record<GarbageRowKind, readonly string[]>> = {
   'collector-failures': ['garbage-collection-failing'],
 }
 
-/** What is garbage by another age than the policy's, or by none: none of it is called too young. */
+/** What is garbage by no age, or by one that its rule knows alone: none of it is called too young. */
 const agedOtherwise: ReadonlySet<GarbageRowKind> = new Set([
   'finished-pods',
   'jobs-with-ttl',
-  'overdue-jobs',
   'cronjob-history',
   'suspended-jobs',
   'old-replica-sets',
   'controller-revisions',
   'retained-ephemeral-volumes',
-  'instances-without-node',
-  'nodes-without-instance',
-  'left-taints',
-  'waiting-requests',
   'answered-requests',
   'overdue-requests',
   'unanswered-groups',
@@ -91,26 +91,31 @@ const agedOtherwise: ReadonlySet<GarbageRowKind> = new Set([
   'collector-failures',
 ])
 
-/** Nothing where nothing lies there. */
-export function rowOf(
+/** Nothing where nothing lies there. @param sizeOf of those that are old enough to be called garbage */
+export function rowOf<Item extends Lying>(
   kind: GarbageRowKind,
-  lying: readonly Lying[],
+  lying: readonly Item[],
   fate: GarbageFate,
   { nowMs, minAgeHours }: Moment,
-  { bytes, monthlyUsd }: Size = { bytes: null, monthlyUsd: null },
+  sizeOf: (ripe: readonly Item[]) => Size = () => noSize,
 ): GarbageRow[] {
   if (lying.length === 0) return []
   const times = lying.flatMap(({ sinceMs }) => sinceMs ?? [])
   const shares = sharesOf(lying.map(({ whose: name, count = 1 }) => ({ name, count })))
+  const isYoung = ({ sinceMs, notBeforeMs = null, ripeHours = minAgeHours }: Item) =>
+    !agedOtherwise.has(kind) && !isOld(sinceMs ?? notBeforeMs, nowMs, ripeHours)
+  const young = lying.filter(isYoung)
   return [
     {
       kind,
       count: total(lying),
-      young: agedOtherwise.has(kind) ? 0 : total(lying.filter(({ sinceMs }) => !isOld(sinceMs, nowMs, minAgeHours))),
+      young: total(young),
+      youngHours: young.length === 0 ? minAgeHours : young.reduce((most, { ripeHours = minAgeHours }) => Math.max(most, ripeHours), 0),
       oldestMs: earliest(times),
       whose: shares.slice(0, shownShares),
       whoseLeftOut: Math.max(shares.length - shownShares, 0),
-      ...{ bytes, monthlyUsd, fate },
+      ...sizeOf(lying.filter(each => !isYoung(each))),
+      fate,
       rules: rulesOf[kind],
     },
   ]

@@ -10,10 +10,13 @@ export function volumeRows({ released, held, retainedEphemeral }: VolumeGarbage,
   const row = (kind: GarbageRowKind, volumes: ReleasedVolume[], fate: GarbageFate) =>
     rowOf(
       kind,
-      volumes.map(({ claim, sinceMs }) => ({ whose: claim ?? '', sinceMs })),
+      volumes.map(each => ({
+        ...{ whose: each.claim ?? '', sinceMs: each.sinceMs, notBeforeMs: each.createdMs },
+        ...{ capacityBytes: each.capacityBytes, volumeType: each.volumeType, isEbs: ebsDrivers.has(each.driver ?? '') },
+      })),
       fate,
       moment,
-      sizeOf(volumes.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))),
+      sizeOf,
     )
   const undeleted = released.filter(({ action }) => action !== 'retain')
   return [
@@ -44,9 +47,11 @@ export function volumeRows({ released, held, retainedEphemeral }: VolumeGarbage,
 export function diskRows({ unattached, areVolumesKnown }: DiskGarbage, moment: Moment): GarbageRow[] {
   return rowOf(
     'unattached-disks',
-    unattached.map(({ volumeId: whose, createdMs }) => ({ whose, sinceMs: createdMs })),
+    unattached.map(({ volumeId: whose, createdMs: sinceMs, capacityBytes, volumeType }) => ({
+      ...{ whose, sinceMs, capacityBytes, volumeType, isEbs: true },
+    })),
     { is: areVolumesKnown ? 'never' : 'unknown' },
     moment,
-    sizeOf(unattached.map(each => ({ ...each, isEbs: true }))),
+    sizeOf,
   )
 }

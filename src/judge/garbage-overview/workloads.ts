@@ -2,6 +2,7 @@
 
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
 import { endOf, failedPodKind } from '#judge/failed-pods.ts'
+import { overdueHours } from '#judge/held-objects.ts'
 import { whyPodStays } from '#judge/holders.ts'
 import type { CronJobGarbage, FinishedJob, HistoryGarbage, JobGarbage, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
@@ -41,7 +42,7 @@ export function jobRows({ finished, cronJobs, suspended }: JobGarbage, moment: M
     ...rowOf('jobs-with-ttl', waiting.map(lying), byItself(waiting.map(({ expiresMs }) => expiresMs)), moment),
     ...rowOf(
       'overdue-jobs',
-      overdue.map(lying),
+      overdue.map(job => ({ ...lying(job), sinceMs: job.expiresMs, ripeHours: overdueHours })),
       held.length === 0 ? { is: 'late' } : heldBy(held.map(({ finalizers }) => finalizers.join(', ') || 'what it owns')),
       moment,
     ),

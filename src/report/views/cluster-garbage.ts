@@ -96,7 +96,7 @@ function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown): Garbage
   const { language } = on
   const { garbage: words } = language.words
   const { overview, found, quiet } = judged
-  const { cluster, at, minAgeHours, rows, clean, gaps } = overview
+  const { cluster, at, rows, clean, gaps } = overview
   const name = language.line(cluster, nameLimit)
   const isAssumed = rows.some(({ fate }) => fate.is === 'threshold' && fate.isAssumed)
   return {
@@ -104,7 +104,7 @@ function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown): Garbage
     about: aboutText(judged, language),
     isOpen,
     caption: words.caption(name),
-    rows: [...found, ...quiet].map(each => rowView(each, Date.parse(at), minAgeHours, on)),
+    rows: [...found, ...quiet].map(each => rowView(each, Date.parse(at), on)),
     clean: clean.length > 0 ? words.clean(clean.map(need => words.needs[need])) : null,
     gaps: {
       rows: gaps.slice(0, limits.gaps).map(gap => gapText(gap, language)),
@@ -117,17 +117,17 @@ function clusterView(judged: JudgedGarbage, isOpen: boolean, on: Shown): Garbage
   }
 }
 
-function rowView({ row, findings, isWaived }: JudgedRow, nowMs: number, minAgeHours: number, { page, language }: Shown): GarbageRowView {
+function rowView({ row, findings, isWaived }: JudgedRow, nowMs: number, { page, language }: Shown): GarbageRowView {
   const { words: all } = language
   const words = all.garbage
-  const { count, young, oldestMs, kind, rules } = row
+  const { count, young, youngHours, oldestMs, kind, rules } = row
   const { head, text } = fateWords(row, nowMs, language)
   const [worst] = findings
   return {
     name: words.kinds[kind].name,
     count: language.count(count),
     // What no rule judges is nobody's garbage, young or old.
-    young: young === 0 || rules.length === 0 ? null : words.young(young === count ? null : young, minAgeHours),
+    young: young === 0 || rules.length === 0 ? null : words.young(young === count ? null : young, youngHours),
     age: oldestMs === null ? '' : ageText(Math.max(nowMs - oldestMs, 0), language),
     whose: whoseText(row, language),
     size: sizeText(row, language),

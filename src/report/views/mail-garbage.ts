@@ -1,4 +1,5 @@
 /** Cluster garbage in a mail: a line for each cluster that has something to clean up, or of which not all was read. */
+import type { GarbageRow } from '#model/garbage-overview.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { Fold } from '#report/text.ts'
@@ -35,8 +36,8 @@ function clusterLine(
   fold: Fold,
   language: Language,
 ): MailGarbageView['clusters'][number] {
-  const { kinds: names, mail: words } = language.words.garbage
-  const kinds = found.slice(0, shown.kinds).map(({ row }) => words.kind(names[row.kind].name, row.count, sizeText(row, language)))
+  const { mail: words } = language.words.garbage
+  const kinds = found.slice(0, shown.kinds).map(({ row }) => kindText(row, language))
   const more = found.length - kinds.length
   const left = gaps.length - shown.gaps
   return {
@@ -47,4 +48,12 @@ function clusterLine(
       ...(left > 0 ? [words.moreGaps(left)] : []),
     ],
   }
+}
+
+/** How many the findings tell of; beside them, marked, what is too young. */
+function kindText(row: GarbageRow, language: Language): string {
+  const { list, garbage } = language.words
+  const size = sizeText(row, language)
+  const about = list([...(size === '' ? [] : [size]), ...(row.young > 0 ? [garbage.mail.young(row.young, row.youngHours)] : [])])
+  return garbage.mail.kind(garbage.kinds[row.kind].name, row.count - row.young, about)
 }

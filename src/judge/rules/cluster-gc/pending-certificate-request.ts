@@ -1,12 +1,10 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { isOld, named, oldest } from '#judge/garbage.ts'
+import { isOld, leftHours, named, oldest } from '#judge/garbage.ts'
 import { kubectl } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
 
-/** Approvers and signers answer within seconds; the cleaner takes what waits for a day. */
-const waitedHours = 1
 const kubeletServing = 'kubernetes.io/kubelet-serving'
 
 const request = (state: CertificateRequest['state'], hoursAgo: number): CertificateRequest => ({
@@ -35,7 +33,7 @@ export const pendingCertificateRequest = clusterRule({
   *judge({ cluster, at, certificates: { requests } }) {
     const nowMs = Date.parse(at)
     const waiting = requests
-      .filter(({ state, sinceMs }) => (state === 'pending' || state === 'approved') && isOld(sinceMs, nowMs, waitedHours))
+      .filter(({ state, sinceMs }) => (state === 'pending' || state === 'approved') && isOld(sinceMs, nowMs, leftHours.pendingRequest))
       .toSorted((a, b) => byText(a.name, b.name))
     const [first] = waiting
     if (!first) return

@@ -153,6 +153,7 @@ const garbage = {
     title: (cost: string | null) => `Cluster garbage${cost === null ? '' : `: ${cost}`}`,
     more: (count: number) => `and ${counted(count, 'more cluster')}, in the report.`,
     kind: (name: string, count: number, size: string) => `${name}: ${formatCount(count)}${size === '' ? '' : ` (${size})`}`,
+    young: (count: number, hours: number) => `${formatCount(count)} more under ${hours}\u00a0h`,
     kinds: (kinds: string[], more: number) =>
       `${kinds.join('; ')}${more > 0 ? `; and ${counted(more, 'more kind')}` : ''}${kinds.length > 0 ? '.' : ''}`,
     gap: (gap: string) => `Not read: ${gap}`,

@@ -118,6 +118,7 @@ const garbage: Catalogue['garbage'] = {
     title: cost => `クラスターの残骸${cost === null ? '' : `: ${cost}`}`,
     more: count => `ほか ${n(count)} クラスターはレポートにあります。`,
     kind: (name, count, size) => `${name}: ${n(count)}${size === '' ? '' : ` (${size})`}`,
+    young: (count, hours) => `ほかに ${n(count)} 件が${hours}時間未満`,
     kinds: (kinds, more) => `${kinds.join('; ')}${more > 0 ? `; ほか ${n(more)} 種類` : ''}。`,
     gap: gap => `未取得: ${gap}`,
     moreGaps: count => `ほか ${n(count)} 個のリストを取得できませんでした。`,

@@ -115,6 +115,7 @@ const garbage: Catalogue['garbage'] = {
     title: cost => `클러스터 가비지${cost === null ? '' : `: ${cost}`}`,
     more: count => `그 외 ${n(count)}개 클러스터는 보고서에 있습니다.`,
     kind: (name, count, size) => `${name}: ${n(count)}개${size === '' ? '' : ` (${size})`}`,
+    young: (count, hours) => `그 외 ${n(count)}개는 ${hours}시간 미만`,
     kinds: (kinds, more) => `${kinds.join('; ')}${more > 0 ? `; 그 외 ${n(more)}종` : ''}.`,
     gap: gap => `읽지 못함: ${gap}`,
     moreGaps: count => `그 외 목록 ${n(count)}개를 읽지 못했습니다.`,

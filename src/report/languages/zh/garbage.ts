@@ -105,6 +105,7 @@ const garbage: Catalogue['garbage'] = {
     title: cost => `集群垃圾${cost === null ? '' : `：${cost}`}`,
     more: count => `另外 ${n(count)} 个集群见报告。`,
     kind: (name, count, size) => `${name}：${n(count)}${size === '' ? '' : `（${size}）`}`,
+    young: (count, hours) => `另有 ${n(count)} 个不足 ${hours} 小时`,
     kinds: (kinds, more) => `${kinds.join('；')}${more > 0 ? `；另外 ${n(more)} 类` : ''}。`,
     gap: gap => `未读取：${gap}`,
     moreGaps: count => `另外 ${n(count)} 个列表未读取。`,

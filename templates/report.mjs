@@ -56,8 +56,16 @@
 
   /** What a section is filtered by, in the address: `#findings?severity=high&text=prod`. */
   const parse = () => {
-    const [section, query = ''] = decodeURI(location.hash.slice(1)).split('?')
-    return { section, wanted: new URLSearchParams(query) }
+    const [section, query = ''] = location.hash.slice(1).split('?')
+    return { section: decoded(section), wanted: new URLSearchParams(query) }
+  }
+  const decoded = text => {
+    try {
+      return decodeURIComponent(text)
+    } catch {
+      // A link that was cut within a character leads nowhere, and is no reason to stop.
+      return text
+    }
   }
   const keep = (section, fields) => {
     const query = new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))

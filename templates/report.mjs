@@ -56,8 +56,16 @@
 
   /** What a section is filtered by, in the address: `#findings?severity=high&text=prod`. */
   const parse = () => {
-    const [section, query = ''] = decodeURI(location.hash.slice(1)).split('?')
-    return { section, wanted: new URLSearchParams(query) }
+    const [section, query = ''] = location.hash.slice(1).split('?')
+    return { section: decoded(section), wanted: new URLSearchParams(query) }
+  }
+  const decoded = text => {
+    try {
+      return decodeURIComponent(text)
+    } catch {
+      // A link that was cut within a character leads nowhere, and is no reason to stop.
+      return text
+    }
   }
   const keep = (section, fields) => {
     const query = new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))
@@ -150,14 +158,21 @@
   /** More rows than these are not unfolded: to lay them out would be felt at each key. */
   const unfoldedAtMost = 200
   const nodes = document.getElementById('nodes')
-  const groups = all('.group', nodes).map(group => ({
+  const groupOf = (group, title, table) => ({
     group,
-    title: group.querySelector('header'),
-    items: all('.node, .node-rows tbody tr', group),
-    table: group.querySelector('.node-rows'),
+    title,
+    items: all('.node, tr', group).filter(item => !item.closest('thead') && !item.contains(title)),
+    table,
     isUnfolded: false,
     shown: 0,
-  }))
+  })
+  /** A section each, but for those that stand in one table together, each in a body of its own. */
+  const groups = all('.group', nodes).flatMap(group => {
+    const table = group.querySelector('.node-rows')
+    const bodies = all('tbody[id]', group)
+    if (bodies.length === 0) return [groupOf(group, group.querySelector('header'), table)]
+    return bodies.map(body => groupOf(body, body.querySelector('.part > th'), table))
+  })
   const nodeCount = groups.reduce((sum, { items }) => sum + items.length, 0)
   if (nodeCount > 1) {
     filterBar('nodes', words.filterNodes, groups[0].group, [{ name: 'text', label: words.searchNodes, field: search() }], ({ text }) => {
@@ -173,6 +188,8 @@
         }
         one.group.hidden = one.shown === 0
       }
+      const left = new Set(groups.filter(one => one.shown > 0).map(one => one.group.closest('.group')))
+      for (const section of all('.group', nodes)) section.hidden = !left.has(section)
       const shown = groups.reduce((sum, one) => sum + one.shown, 0)
       const isUnfolded = wanted.length > 0 && shown <= unfoldedAtMost
       for (const one of groups) {

@@ -22,6 +22,8 @@ export interface AlertLevels {
   evictions: { signal: string; on: string[]; limit: { percent: number } | { bytes: number } }[]
   /** Where images lie, as far as their AMI tells. */
   imagefs: string[]
+  /** Null: the group's nodes are alike in it. Else how those meant here are told from the others: by whether they have a mount of their own for images. */
+  layout: { id: 'shared' | 'imagefs'; ownMounts: string[] } | null
   /** Nodes that are set otherwise than most. */
   differing: number
 }
@@ -44,9 +46,20 @@ export function alertLevels(nodes: AuditedNode[]): AlertLevels[] {
     ({ cluster, identity: { group } }) => JSON.stringify(group.kind === 'Node' ? [cluster] : [cluster, group.kind, group.name]),
   )
   return [...byGroup.values()]
-    .flatMap(chunked)
-    .map(levelsOf)
+    .flatMap(byLayout)
+    .flatMap(({ members, isMixed }) => chunked(members).map(chunk => levelsOf(chunk, isMixed)))
     .filter(({ imageGcUsedPercent, evictions }) => imageGcUsedPercent !== null || evictions.length > 0)
+}
+
+const layoutOf = ({ prediction: { filesystems } }: AuditedNode) => filesystems.layout
+const isShared = (node: AuditedNode) => layoutOf(node) === 'shared'
+const isApart = (node: AuditedNode) => layoutOf(node) !== null && !isShared(node)
+
+/** Where images lie decides what is looked at: on some nodes of a group it may be one disk, on others two. Those of which it is not known go with the known. */
+function byLayout(members: AuditedNode[]): { members: AuditedNode[]; isMixed: boolean }[] {
+  const isMixed = members.some(isShared) && members.some(isApart)
+  if (!isMixed) return [{ members, isMixed }]
+  return [members.filter(node => !isApart(node)), members.filter(isApart)].map(part => ({ members: part, isMixed }))
 }
 
 /** Nodes without a group are named one by one. */
@@ -57,11 +70,12 @@ function chunked(members: AuditedNode[]): AuditedNode[][] {
   )
 }
 
-function levelsOf(members: AuditedNode[]): AlertLevels {
+function levelsOf(members: AuditedNode[], isMixed: boolean): AlertLevels {
   const { cluster, identity } = members[0]!
   const { nodefs, imagefs } = identity.amiFamily === 'Bottlerocket' ? mounts.bottlerocket : mounts.root
-  const isShared = members.every(({ prediction: { filesystems } }) => filesystems.layout === null || filesystems.layout === 'shared')
-  const images = isShared ? nodefs : imagefs
+  const ownMounts = imagefs.filter(mount => !nodefs.includes(mount))
+  const isOneDisk = !members.some(isApart)
+  const images = isOneDisk ? nodefs : isMixed ? ownMounts : imagefs
   const variants = variantsOf(members)
   return {
     cluster,
@@ -70,6 +84,8 @@ function levelsOf(members: AuditedNode[]): AlertLevels {
     imageGcUsedPercent: imageGcLevel(members),
     evictions: evictionLevels(members, { 'nodefs.available': nodefs, 'imagefs.available': images }),
     imagefs: images,
+    // Nodes without a group are named, and so told apart already.
+    layout: isMixed && identity.group.kind !== 'Node' ? { id: isOneDisk ? 'shared' : 'imagefs', ownMounts } : null,
     differing: members.length - (variants[0]?.length ?? 0),
   }
 }

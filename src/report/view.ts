@@ -66,7 +66,8 @@ export interface PageView {
 
 const shownWaived = 300
 
-export function pageView(report: AuditReport, language: Language): PageView {
+/** @param listedBytes how much the rows of its nodes may come to; what is beyond is counted */
+export function pageView(report: AuditReport, language: Language, listedBytes?: number): PageView {
   const { words, count } = language
   const { document, nodes } = report
   const titleOf = titlesOf(report, language)
@@ -101,7 +102,7 @@ export function pageView(report: AuditReport, language: Language): PageView {
     thresholds: thresholdsView(nodes, language),
     overview: overviewView(groups, language),
     trends: trendsView(report, language),
-    fleet: fleetView(groups, language),
+    fleet: fleetView(groups, language, listedBytes),
     nodesCount: count(nodes.length),
     clusterGc: clusterGcView(report, garbage, on),
     waived: {

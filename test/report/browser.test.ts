@@ -9,7 +9,7 @@ import { pageView } from '#report/view.ts'
 import { browserPath, openBrowser } from '#test/browser.ts'
 import { overviewOf } from '#test/garbage-builder.ts'
 import { withWeek } from '#test/remembered-week.ts'
-import { auditedNode, finding, lastRun, morningReport, quietReport, sharedDisk } from '#test/report-builder.ts'
+import { auditedNode, finding, lastRun, morningReport, nodegroup, quietReport, sharedDisk } from '#test/report-builder.ts'
 
 const morning = withWeek({ ...morningReport(), before: lastRun(), garbage: [overviewOf()] })
 
@@ -65,6 +65,45 @@ describe.skipIf(browserPath === null)(
       await page.context().close()
     })
 
+    it('finds the nodes of hundreds of groups by their group and by their name', async () => {
+      const nodes = Array.from({ length: 700 }, (_, index) =>
+        auditedNode(`ip-10-0-0-${index}.internal`, sharedDisk(20 + (index % 50)), {
+          identity: { group: nodegroup(`workers-${index % 350}-x`) },
+        }),
+      )
+      const { page, complaints } = await open(quietReport(nodes))
+      const search = page.getByRole('search', { name: 'Filter nodes' }).getByLabel('Search nodes, groups, states')
+      const told = page.locator('#nodes output')
+      expect(await told.textContent()).toBe('700 of 700 nodes on this page shown')
+      await search.fill('workers-300-x')
+      expect(await told.textContent()).toBe('2 of 700 nodes on this page shown')
+      const rows = page.locator('#nodes tbody[id] tr:visible')
+      expect(await rows.allTextContents()).toEqual([
+        expect.stringContaining('Nodegroup workers-300-x'),
+        expect.stringContaining('ip-10-0-0-300.internal'),
+        expect.stringContaining('ip-10-0-0-650.internal'),
+      ])
+      expect(await page.locator('#nodes .group:visible').count()).toBe(1)
+      await search.fill('ip-10-0-0-50.')
+      expect(await told.textContent()).toBe('1 of 700 nodes on this page shown')
+      expect(complaints).toEqual([])
+      await page.context().close()
+    })
+
+    it.each(['#findings?text=%E0%A4%A', '#finding-%E0%A4'])('passes over a link that was damaged on its way: %s', async hash => {
+      const { page, complaints } = await open(morning, hash)
+      expect(complaints).toEqual([])
+      await filterOf(page).locator('select[name=severity]').selectOption('high')
+      expect(await page.locator('#findings output').textContent()).toBe(hash.includes('?') ? '0 of 8 shown' : '4 of 8 shown')
+      await page.context().close()
+    })
+
+    it('follows a link to a text with a percent sign', async () => {
+      const { page } = await open(morning, '#findings?text=%2541')
+      expect(await filterOf(page).getByLabel('Search').inputValue()).toBe('%41')
+      await page.context().close()
+    })
+
     it('shows times in the zone of the reader, beside UTC', async () => {
       const { page } = await open(morning)
       expect(await page.locator('.moment').textContent()).toMatch(/2026-11-21 07:00 UTC \(21 Nov 2026, 16:00 (?:GMT\+9|KST)\)/)
@@ -104,7 +143,7 @@ describe.skipIf(browserPath === null)(
     it('finds a node among all, in pictures and tables', async () => {
       const nodes = Array.from({ length: 60 }, (_, index) => auditedNode(`ip-10-0-0-${index}`, sharedDisk(30 + index)))
       const { page } = await open(quietReport(nodes))
-      await page.getByLabel('Search nodes').fill('IP-10-0-0-7')
+      await page.getByLabel('Search nodes, groups, states').fill('IP-10-0-0-7')
       expect(await page.locator('#nodes .node-rows tbody tr:visible').allTextContents()).toEqual([expect.stringContaining('ip-10-0-0-7')])
       expect(await page.locator('#nodes output').textContent()).toBe('1 of 60 nodes on this page shown')
       await page.context().close()

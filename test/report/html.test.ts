@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
+import { htmlIn } from '#report/formats/html.ts'
 import { formats } from '#report/formats/index.ts'
 import { english } from '#report/languages/language.ts'
 import { renderReport } from '#report/report.ts'
@@ -441,6 +442,29 @@ describe('a fleet', () => {
     )
     expect(text(page(quietReport(many)))).toContain('97 nodes neither drawn nor listed')
   })
+  it('of 350 nodegroups is a page below 1.5 MB that still names every node and leads to every group of the picture', () => {
+    const spread = nodes.map((node, index) => ({ ...node, identity: { ...node.identity, group: nodegroup(`workers-${index % 350}`) } }))
+    const crowded = page(quietReport(spread, { findings }))
+    expect(Buffer.byteLength(crowded)).toBeLessThan(1_500_000)
+    for (const { identity } of nodes) expect(crowded).toContain(identity.name)
+    for (let group = 1; group <= 350; group++) expect(crowded).toContain(` id="group-${group}">`)
+    expect(text(crowded)).toMatch(/310 more groups 4,\d\d\d nodes 4,\d\d\d nodes of these groups, as a table/)
+  })
+  it.each([1, 350])(
+    'whose names are long is a page below 1.5 MB that counts the nodes it does not list, in %i groups',
+    { timeout: 60_000 },
+    groups => {
+      const long = Array.from({ length: 3000 }, (_, index) =>
+        auditedNode(`${index}-${'"<&'.repeat(80)}`, sharedDisk(50), { identity: { group: nodegroup(`one-${index % groups}`) } }),
+      )
+      const crowded = String(htmlIn(english).render(quietReport(long, { findings })))
+      expect(Buffer.byteLength(crowded)).toBeLessThan(1_500_000)
+      expect(Buffer.byteLength(crowded)).toBeGreaterThan(1_400_000)
+      const named = crowded.match(/<article class="node"|<tr><th>\d+-&quot;/g)!.length
+      const [, left] = /([\d,]+) nodes neither drawn nor listed/.exec(text(crowded))!
+      expect(named + Number(left!.replaceAll(',', ''))).toBe(3000)
+    },
+  )
   it('names confidence and rule of a finding that has no card, and tells of a rule that no card tells of', () => {
     const docs = { title: 'What it is', why: 'Why it is wrong.', fix: 'How to end it.', sources: ['pkg/kubelet/x.go'] }
     const rows = [finding('low', { rule: 'only-in-a-row', confidence: 'likely', docs }), finding('low', { rule: 'peer-drift' })]

@@ -63,6 +63,21 @@ describe('the mail', () => {
     expect(renderMail(morningReport(), []).html).toMatch(/<b>now<\/b> ip-10-0-1-10\./)
   })
 
+  it('counts beside them how many evict within which time, and every node', () => {
+    const lost = unreadNode('lost', [{ what: 'configz', message: '503' }])
+    const full = Array.from({ length: 331 }, (_, index) => auditedNode(`full-${index}`, sharedDisk(96)))
+    const { text, html } = renderMail(quietReport([...full, auditedNode('calm', sharedDisk(60)), lost]), [])
+    const told = 'Nodes by the time to their first eviction: 331 nodes now, 1 node within 6 h, 1 node not known'
+    expect(text.replace(/\s+/g, ' ')).toContain(told)
+    expect(html.replace(/\s+/g, ' ')).toContain(told)
+  })
+
+  it('does not count what it has named', () => {
+    const { text } = renderMail(quietReport([auditedNode('one', sharedDisk(96)), auditedNode('two', sharedDisk(96))]), [])
+    expect(text).toContain('now: one')
+    expect(text).not.toContain('Nodes by the time')
+  })
+
   it('says nothing of it where nothing is known', () => {
     const lost = unreadNode('lost', [{ what: 'configz', message: '503' }])
     expect(renderMail(quietReport([lost]), []).text).not.toContain('Evict first')

@@ -1,9 +1,10 @@
 /**
  * What the eviction manager sees: the signals of one stats summary.
  *
- * Replays       pkg/kubelet/eviction/helpers.go  makeSignalObservations, thresholdsUpdatedStats
- * Read at       1.24 to 1.37; 1.29 brought containerfs, and imagefs.inodesFree where the bytes of imagefs are missing
- * Kept exactly  a signal exists only if every field it needs does; the capacity of memory is available + working set; what is available
+ * Replays       pkg/kubelet/eviction/helpers.go  makeSignalObservations, thresholdsUpdatedStats;  helpers_windows.go  makeMemoryAvailableSignalObservation
+ * Read at       1.24 to 1.37; 1.29 brought containerfs, and imagefs.inodesFree where the bytes of imagefs are missing; Windows (from 1.31 on): 1.34, 1.35
+ * Kept exactly  a signal exists only if every field it needs does; the capacity of memory is available + working set, on Windows of what is
+ *               committed, of which a file of pages is a part, available + usage; what is available
  *               goes through an int64, so that a wrapped one is below zero
  * Left out      hugepages, which a kubelet from 1.37 on has already taken off in its summary; pod statistics
  */
@@ -26,7 +27,7 @@ export function makeSignalObservations(summary: RawObject, features: KubeletFeat
   const seesImagefsInodes = imagefsBytes !== null || features.has('imagefsInodesWithoutBytes')
 
   return withoutNulls({
-    'memory.available': memory(objectAt(node, 'memory')),
+    'memory.available': nodeMemory(node),
     'allocatableMemory.available': memory(podsMemory(node)),
     'nodefs.available': bytes(nodefs),
     'nodefs.inodesFree': inodes(nodefs),
@@ -64,12 +65,17 @@ function withoutNulls(all: Record<Signal, Observation | null>): Observations {
   return observed
 }
 
-function memory(stats: RawObject | null): Observation | null {
+function nodeMemory(node: RawObject | null): Observation | null {
+  const ofWindows = committed(node)
+  return ofWindows === null ? memory(objectAt(node, 'memory')) : memory(objectAt(ofWindows, 'memory'), 'usageBytes')
+}
+
+function memory(stats: RawObject | null, usedKey = 'workingSetBytes'): Observation | null {
   const available = availableAt(stats, 'availableBytes')
-  const workingSet = countAt(stats, 'workingSetBytes')
-  if (available === null || workingSet === null) return null
+  const used = countAt(stats, usedKey)
+  if (available === null || used === null) return null
   // No machine has less memory than none: a sum below 0 is what the rounding of a wrapped counter made of a small one.
-  return { available, capacity: Math.max(0, available + workingSet), time: timeOf(stats) }
+  return { available, capacity: Math.max(0, available + used), time: timeOf(stats) }
 }
 
 /**
@@ -89,10 +95,15 @@ export function isUnobservedUpstream(signal: Signal, summary: RawObject): boolea
 const isAbsent = (stats: RawObject | null, key: string) => stats?.[key] === undefined || stats[key] === null
 
 /** The kubepods cgroup, which stands among the system containers. */
-function podsMemory(node: RawObject | null): RawObject | null {
-  const pods = listAt(node, 'systemContainers').find(container => isRawObject(container) && container.name === 'pods')
-  return objectAt(pods, 'memory')
-}
+const podsMemory = (node: RawObject | null) => objectAt(systemContainer(node, 'pods'), 'memory')
+
+/** Only kubelets on Windows that look at it tell it: kubelet/pkg/apis/stats/v1alpha1 SystemContainerWindowsGlobalCommitMemory. */
+const committed = (node: RawObject | null) => systemContainer(node, 'windows-global-commit-memory')
+
+const systemContainer = (node: RawObject | null, name: string): RawObject | null =>
+  listAt(node, 'systemContainers')
+    .filter(isRawObject)
+    .find(container => container.name === name) ?? null
 
 const bytes = (stats: RawObject | null) => pair(stats, 'availableBytes', 'capacityBytes')
 const inodes = (stats: RawObject | null) => pair(stats, 'inodesFree', 'inodes')

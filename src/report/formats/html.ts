@@ -1,3 +1,4 @@
+import type { AuditReport } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import type { Format } from '#report/format.ts'
 import { english, type Language } from '#report/languages/language.ts'
@@ -5,12 +6,27 @@ import { pageView } from '#report/view.ts'
 
 export const pageName = 'report.html'
 
+/** Beyond it a page is slow to open and to send: what of its rows of nodes does not fit is counted. */
+const heaviestBytes = 1_500_000
+/** Left free, so that a second look is enough: the bytes of a row are only about known. */
+const spareBytes = 5000
+const encoder = new TextEncoder()
+
 /** One self-contained page: no third party, readable from disk, on paper and without its script. */
 export const htmlIn = (language: Language): Format => ({
   id: 'html',
   name: pageName,
   contentType: 'text/html; charset=utf-8',
-  render: report => renderPage(pageView(report, language)),
+  render: report => pageOf(report, language),
 })
+
+/** Lists fewer nodes until it is light enough, or lists none. */
+function pageOf(report: AuditReport, language: Language, listedBytes?: number): string {
+  const view = pageView(report, language, listedBytes)
+  const page = renderPage(view)
+  const over = encoder.encode(page).length - heaviestBytes
+  const listed = view.fleet.listedBytes
+  return over <= 0 || listed === 0 ? page : pageOf(report, language, Math.max(listed - over - spareBytes, 0))
+}
 
 export const html = htmlIn(english)

@@ -39,7 +39,7 @@ export const prometheusRules: Format = {
 function rulesOf(cluster: string, levels: AlertLevels): object[] {
   const { group, imageGcUsedPercent, evictions, differing } = levels
   const name = group === null ? 'nodes without a group' : `${group.kind} ${nameText(group.name)}`
-  const labels = { cluster: template(cluster), group: template(name) }
+  const labels = { cluster: template(cluster), group: template(name), ...(levels.layout && { layout: levels.layout.id }) }
   const varied = differing > 0 ? ` Set otherwise than most: ${formatCount(differing)} of them; the latest moment of all is taken.` : ''
   const gc = imageGcUsedPercent && {
     alert: 'HighwaterImageGCNotEnough',
@@ -90,13 +90,16 @@ function filesystem(what: string, cluster: string, mountpoints: string[]): strin
 }
 
 /** The fullest of the mounts of a node, if it is one of the cohort's. */
-function onNodes(expression: string, comparison: string, cluster: string, { group, names }: AlertLevels): string {
+function onNodes(expression: string, comparison: string, cluster: string, { group, names, layout }: AlertLevels): string {
   const aggregate = comparison.startsWith('>') ? 'max' : 'min'
   const members =
     group === null
       ? `kube_node_info{${clusterMatcher(cluster)},node=~${quoted(names.map(name => quotedMeta(name.slice(0, nameMax))).join('|'))}}`
       : `kube_node_labels{${clusterMatcher(cluster)},${group.kind === 'NodePool' ? 'label_karpenter_sh_nodepool' : 'label_eks_amazonaws_com_nodegroup'}=${quoted(group.name.slice(0, nameMax))}}`
-  return `${aggregate} by (cluster, instance) (${expression}) ${comparison} and on (cluster, instance) label_replace(${members}, "instance", "$1", "node", "(.*)")`
+  // By what is mounted, not by name: nodes that come tomorrow are meant, too.
+  const alike =
+    layout && ` ${layout.id === 'shared' ? 'unless' : 'and'} on (cluster, instance) ${filesystem('size_bytes', cluster, layout.ownMounts)}`
+  return `${aggregate} by (cluster, instance) (${expression}) ${comparison} and on (cluster, instance) label_replace(${members}, "instance", "$1", "node", "(.*)")${alike ?? ''}`
 }
 
 /** A string literal of PromQL, whose lexer refuses the replacement character, in YAML, which takes no control characters. */

@@ -7,10 +7,10 @@ import type { Language } from '#report/languages/language.ts'
 import { compareText } from '#report/text.ts'
 import { type DistributionView, distributions } from './distribution.ts'
 import { subjectText } from './findings.ts'
-import type { Gauge } from './gauge.ts'
 import { type GaugedNode, gaugeNode, type NodeView, nameLimit, nodeView } from './node.ts'
+import { type NodeRow, nodeRow, rowBytes } from './node-rows.ts'
 
-/** Bounds that keep the page usable at 5,000 nodes. */
+/** Bounds that keep the page usable at 5,000 nodes, in few groups and in hundreds. */
 const fleetLimits = {
   smallGroup: 4,
   worstOfGroup: 3,
@@ -18,20 +18,9 @@ const fleetLimits = {
   drawnOfMany: 24,
   many: 1000,
   drawnGroups: 40,
+  drawnDistributions: 75,
+  drawnDistributionsOfManyGroups: 30,
   listedNodes: 5000,
-  listedGroups: 500,
-}
-
-interface NodeRow {
-  name: string
-  coverage: string
-  disk: string
-  nodefs: string
-  memory: string
-  headroom: string
-  state: string
-  /** Null where the node has bars. */
-  reason: string | null
 }
 
 interface GroupView {
@@ -46,53 +35,113 @@ interface GroupView {
   rowsTitle: string
 }
 
+/** The groups after those that are drawn, in one table: a frame for each of hundreds would weigh more than their nodes. */
+interface RestView {
+  title: string
+  about: string
+  caption: string
+  rowsTitle: string
+  groups: { anchor: string; title: string; about: string; rows: NodeRow[] }[]
+}
+
 export interface FleetView {
   groups: GroupView[]
+  /** Null: every group stands by itself. */
+  rest: RestView | null
   /** What is not drawn or listed, and why; empty when everything is. */
   notDrawn: string[]
+  /** What its rows come to on the page. */
+  listedBytes: number
 }
 
 export const groupAnchor = (index: number) => `group-${index + 1}`
 
-export function fleetView(groups: NodeGroup[], language: Language): FleetView {
+/** @param listedBytes how much its rows may come to on the page; what is beyond is counted */
+export function fleetView(groups: NodeGroup[], language: Language, listedBytes = Number.POSITIVE_INFINITY): FleetView {
   const { words: all } = language
   const words = all.fleet
   const nodeCount = groups.reduce((sum, { members }) => sum + members.length, 0)
-  let drawable = nodeCount > fleetLimits.many ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
-  let listable = fleetLimits.listedNodes
-  let notListed = groups.slice(fleetLimits.listedGroups).reduce((sum, { members }) => sum + members.length, 0)
-  let inTables = 0
+  const isMany = nodeCount > fleetLimits.many
+  let drawable = isMany ? fleetLimits.drawnOfMany : fleetLimits.drawnNodes
+  let figures = fleetLimits[groups.length > fleetLimits.drawnGroups ? 'drawnDistributionsOfManyGroups' : 'drawnDistributions']
+  const list = rowsWithin(listedBytes, isMany, language)
   const anchored = new Set<string>()
-  const views = groups.slice(0, fleetLimits.listedGroups).map(({ title, cluster, members }, groupIndex): GroupView => {
+  const drawnGroups = groups.slice(0, fleetLimits.drawnGroups).map((group, groupIndex): GroupView => {
+    const { title, members } = group
     const id = `g${groupIndex + 1}`
     const isSmall = members.length <= fleetLimits.smallGroup
     const drawnCount = Math.min(isSmall ? members.length : fleetLimits.worstOfGroup, drawable)
-    const drawn = members.slice(0, drawnCount)
-    const listed = members.slice(drawnCount, drawnCount + listable)
+    const rows = list.rowsOf(members.slice(drawnCount))
+    const shown = isSmall ? [] : distributions(members, id, language).slice(0, figures)
     drawable -= drawnCount
-    listable -= listed.length
-    inTables += listed.length
-    notListed += members.length - drawnCount - listed.length
-    const reads = (coverage: AuditedNode['coverage']) => members.filter(({ node }) => node.coverage === coverage).length
+    figures -= shown.length
     return {
       anchor: groupAnchor(groupIndex),
       title,
-      about: words.about(
-        cluster,
-        all.nodeCount(members.length),
-        all.list(coverageStates.flatMap(state => (reads(state) > 0 ? [words.coverage(reads(state), all.coverage[state])] : []))),
-      ),
+      about: aboutText(group, language),
       caption: words.caption(title),
-      distributions: isSmall || groupIndex >= fleetLimits.drawnGroups ? [] : distributions(members, id, language),
+      distributions: shown,
       drawnTitle: isSmall ? '' : words.nearest(drawnCount),
-      nodes: drawn.map(({ node, gauges }, index) =>
-        nodeView(node, gauges, `${id}n${index + 1}`, anchorOnce(node.identity.name, anchored), language),
-      ),
-      rows: listed.map(node => nodeRow(node, language)),
-      rowsTitle: words.asTable(listed.length, drawnCount > 0),
+      nodes: members
+        .slice(0, drawnCount)
+        .map(({ node, gauges }, index) => nodeView(node, gauges, `${id}n${index + 1}`, anchorOnce(node.identity.name, anchored), language)),
+      rows,
+      rowsTitle: words.asTable(rows.length, drawnCount > 0),
     }
   })
-  return { groups: views, notDrawn: notDrawnTexts(inTables, notListed, language) }
+  const rest = restView(groups.slice(fleetLimits.drawnGroups), list, language)
+  const { listed, left, bytes } = list.told()
+  return { groups: drawnGroups, rest, notDrawn: notDrawnTexts(listed, left, language), listedBytes: bytes }
+}
+
+function restView(groups: NodeGroup[], { rowsOf }: ListedRows, language: Language): RestView | null {
+  if (groups.length === 0) return null
+  const { words } = language
+  const title = words.overview.moreGroups(groups.length)
+  const views = groups.map((group, index) => ({
+    anchor: groupAnchor(fleetLimits.drawnGroups + index),
+    title: group.title,
+    about: aboutText(group, language),
+    rows: rowsOf(group.members),
+  }))
+  return {
+    title,
+    about: words.nodeCount(groups.reduce((sum, { members }) => sum + members.length, 0)),
+    caption: words.fleet.caption(title),
+    rowsTitle: words.fleet.restAsTable(views.reduce((sum, { rows }) => sum + rows.length, 0)),
+    groups: views.filter(({ rows }) => rows.length > 0),
+  }
+}
+
+interface ListedRows {
+  rowsOf(members: GaugedNode[]): NodeRow[]
+  /** How many nodes have a row, how many have none, and what the rows come to. */
+  told(): { listed: number; left: number; bytes: number }
+}
+
+/** Hands out rows until there are enough of them, or until they are as heavy as they may be. */
+function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language): ListedRows {
+  let listed = 0
+  let left = 0
+  let bytes = 0
+  const rowOf = (node: GaugedNode): NodeRow[] => {
+    const row = nodeRow(node, isMany, language)
+    const weight = rowBytes(row)
+    if (left > 0 || listed >= fleetLimits.listedNodes || bytes + weight > bytesAtMost) {
+      left += 1
+      return []
+    }
+    listed += 1
+    bytes += weight
+    return [row]
+  }
+  return { rowsOf: members => members.flatMap(rowOf), told: () => ({ listed, left, bytes }) }
+}
+
+function aboutText({ cluster, members }: NodeGroup, { words }: Language): string {
+  const reads = (coverage: AuditedNode['coverage']) => members.filter(({ node }) => node.coverage === coverage).length
+  const states = coverageStates.flatMap(state => (reads(state) > 0 ? [words.fleet.coverage(reads(state), words.coverage[state])] : []))
+  return words.fleet.about(cluster, words.nodeCount(members.length), words.list(states))
 }
 
 /** Null: another cluster's node has it, or it is no name of a node. */
@@ -103,10 +152,7 @@ function anchorOnce(name: string, anchored: Set<string>): string | null {
 }
 
 function notDrawnTexts(inTables: number, notListed: number, { words: { fleet: words } }: Language): string[] {
-  return [
-    ...(inTables > 0 ? [words.notDrawn(inTables)] : []),
-    ...(notListed > 0 ? [words.notListed(notListed, fleetLimits.listedNodes, fleetLimits.listedGroups)] : []),
-  ]
+  return [...(inTables > 0 ? [words.notDrawn(inTables)] : []), ...(notListed > 0 ? [words.notListed(notListed)] : [])]
 }
 
 export interface NodeGroup {
@@ -142,19 +188,3 @@ function byHeadroom(a: GaugedNode, b: GaugedNode): number {
 }
 
 const coverageStates = ['read', 'partlyRead', 'notRead'] as const
-
-function nodeRow({ node, gauges, headroomPercent }: GaugedNode, { words, line, percent }: Language): NodeRow {
-  const usedOf = (gauge: Gauge | undefined) => (gauge === undefined ? '' : percent(gauge.usedPercent))
-  const states = gauges.map(({ state }) => state)
-  return {
-    name: line(node.identity.name, nameLimit),
-    coverage: words.coverage[node.coverage],
-    disk: usedOf(gauges.find(({ holdsImages }) => holdsImages)),
-    nodefs: usedOf(gauges.find(({ kind, holdsImages }) => kind === 'disk' && !holdsImages)),
-    memory: usedOf(gauges.find(({ kind }) => kind === 'memory')),
-    headroom: headroomPercent === null ? words.unknown : headroomPercent < 0 ? words.none : percent(headroomPercent),
-    state: words.node.states[states.includes('pressure') ? 'pressure' : states.includes('image-gc') ? 'image-gc' : 'calm'],
-    reason:
-      gauges.length > 0 ? null : line(node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || words.noReason, 200),
-  }
-}

@@ -193,6 +193,12 @@ describe('eviction-due', () => {
     expect(state(evictionDue, { thresholds: [...thresholds] })).toBe(expected)
   })
 
+  it('is of Windows, too, whose kubelet evicts by the same signals', () => {
+    const identity = { operatingSystem: 'windows' } as const
+    expect(state(evictionDue, { identity, thresholds: [hard('imagefs.available', 10, 9)] })).toBe('fail')
+    expect(state(evictionDue, { identity, thresholds: [hard('imagefs.available', 10, 11)] })).toBe('pass')
+  })
+
   it('tells bytes, margin and what the node reports', () => {
     const { evidence, consequence } = failingOf(evictionDue, {
       configuration: { evictionHard: { 'nodefs.available': '10Gi' } },
@@ -230,7 +236,7 @@ describe('eviction-due', () => {
 })
 
 describe('Windows and Auto Mode', () => {
-  it.each([lostDefaultThreshold, unwatchedImagefs, evictionDue])('$id does not apply to Windows', rule => {
+  it.each([lostDefaultThreshold, unwatchedImagefs])('$id does not apply to Windows', rule => {
     expect(state(rule, { identity: { operatingSystem: 'windows' }, thresholds: [], filesystems: { layout: 'imagefs' } })).toBe(
       'notApplicable',
     )

@@ -83,6 +83,15 @@ describe('makeSignalObservations', () => {
     expect([observed['memory.available']?.capacity, observed['allocatableMemory.available']?.capacity]).toEqual([1000, 500])
   })
 
+  it('takes for memory on Windows what is committed, not what lies in RAM', () => {
+    const windows = (memory: object | null) => ({
+      node: { ...summary.node, systemContainers: [...summary.node.systemContainers, { name: 'windows-global-commit-memory', memory }] },
+    })
+    const observed = makeSignalObservations(windows({ time, availableBytes: 700, usageBytes: 900 }), newest)
+    expect(observed['memory.available']).toEqual({ available: 700, capacity: 1600, time })
+    expect(makeSignalObservations(windows(null), newest)).not.toHaveProperty(['memory.available'])
+  })
+
   it('trap 46: PSI and swap play no part', () => {
     const psi = { full: { avg10: 99 }, some: { avg10: 99 } }
     const pressed = { ...summary.node, memory: { ...summary.node.memory, psi }, swap: { time, swapUsageBytes: 10 } }

@@ -7,7 +7,7 @@ import { parse } from 'yaml'
 import { prometheusRules } from '#report/formats/prometheus-rules.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { hostileReport } from '#test/hostile-report.ts'
-import { auditedNode, dedicatedDisks, filesystem, GiB, morningReport, quietReport, sharedDisk } from '#test/report-builder.ts'
+import { auditedNode, dedicatedDisks, filesystem, GiB, morningReport, quietReport, sharedDisk, unreadNode } from '#test/report-builder.ts'
 
 interface Rule {
   alert: string
@@ -81,6 +81,36 @@ describe('alert rules', () => {
     )
     expect(rule?.expr).toContain('mountpoint=~"/var/lib/containerd|')
     expect(rule?.expr).toContain('kube_node_info{cluster=~"prod-eu|",node=~"node\\\\.a"}')
+  })
+
+  describe('of a group where some nodes have a disk for images and others do not', () => {
+    const mixed = quietReport([
+      auditedNode('one', sharedDisk(40, { highThresholdPercent: 70 })),
+      auditedNode('two', dedicatedDisks(filesystem(20 * GiB, 10 * GiB), filesystem(100 * GiB, 60 * GiB), { highThresholdPercent: 80 })),
+    ])
+    const ownMount = 'mountpoint=~"/var/lib/containerd|/mnt/k8s-disks/[0-9]+"'
+
+    it('look at each where its images lie, and tell the nodes apart by what is mounted', () => {
+      const rules = rulesOf(mixed)
+      for (const { expr } of rules) expect(mistakes(expr)).toEqual([])
+      const [shared, apart] = ['shared', 'imagefs'].map(layout => rules.filter(({ labels }) => labels.layout === layout))
+      expect(shared!.length + apart!.length).toBe(rules.length)
+      expect(level(gcRule(shared!))).toBe(72)
+      expect(gcRule(shared!)?.expr).toContain('mountpoint=~"/|/var|/var/lib/kubelet"')
+      for (const { expr } of shared!) expect(expr.split(' unless on (cluster, instance) ')[1]).toContain(ownMount)
+      expect(level(gcRule(apart!))).toBe(82)
+      expect(gcRule(apart!)?.expr).not.toContain('"/|/var')
+      for (const { expr } of apart!) expect(expr.split(' and on (cluster, instance) ')[2]).toContain(ownMount)
+      for (const { annotations } of rules) expect(annotations.description).not.toContain('Set otherwise than most')
+    })
+
+    it('are those of the known layout where that of some nodes is not known', () => {
+      const unknown = unreadNode('three', [{ what: 'summary', message: '503' }])
+      const rules = rulesOf(quietReport([mixed.nodes[1]!, unknown]))
+      expect(rules.length).toBeGreaterThan(0)
+      for (const { labels } of rules) expect(labels).not.toHaveProperty('layout')
+      expect(gcRule(rules)?.expr).toContain(ownMount)
+    })
   })
 
   it('make no template of a name', () => {

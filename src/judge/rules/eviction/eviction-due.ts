@@ -24,7 +24,6 @@ export const evictionDue = nodeRule({
     bad: { thresholds: [hard('nodefs.available', 10, 9)], conditions: { DiskPressure: 'True' } },
     good: { thresholds: [hard('nodefs.available', 10, 10)] },
   },
-  appliesTo: ({ identity }) => identity.operatingSystem === 'linux',
 
   *judge(subject) {
     const { eviction, conditions, configuration } = subject

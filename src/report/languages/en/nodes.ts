@@ -84,6 +84,7 @@ const fleet = {
   about: (cluster: string, count: string, coverage: string) => `${cluster}, ${count}: ${coverage}`,
   coverage: (count: number, state: string) => `${formatCount(count)} ${state}`,
   asTable: (count: number, isRest: boolean) => `${counted(count, isRest ? 'more node' : 'node')} of this group, as a table`,
+  restAsTable: (count: number) => `${nodes(count)} of these groups, as a table`,
   caption: (group: string) =>
     `${group}, used of each disk and what is left above the nearest eviction threshold, in percent of its capacity`,
   columns: {
@@ -97,8 +98,7 @@ const fleet = {
   },
   notDrawn: (count: number) =>
     `${nodes(count)} not drawn as a picture: of large groups the page draws those nearest to eviction and lists the others in tables, so that it stays light.`,
-  notListed: (count: number, rows: number, groups: number) =>
-    `${nodes(count)} neither drawn nor listed: the page stops at ${formatCount(rows)} rows and ${formatCount(groups)} groups. The snapshot holds every one.`,
+  notListed: (count: number) => `${nodes(count)} neither drawn nor listed, so that the page stays light. The snapshot holds every one.`,
 }
 
 export const ofNodes = { gauge, node, distribution, fleet }

@@ -81,6 +81,7 @@ const fleet: Catalogue['fleet'] = {
   about: (cluster, count, coverage) => `${cluster}、${count}: ${coverage}`,
   coverage: (count, state) => `${state} ${n(count)}`,
   asTable: (count, isRest) => `このグループの${isRest ? '残り ' : ' '}${n(count)} ノード (表)`,
+  restAsTable: count => `これらのグループの ${n(count)} ノード (表)`,
   caption: group => `${group}: 各ディスクの使用率と、最も近い退避しきい値までの余裕 (容量に対する %)`,
   columns: {
     node: 'ノード',
@@ -93,8 +94,7 @@ const fleet: Catalogue['fleet'] = {
   },
   notDrawn: count =>
     `${n(count)} ノードは図を省略しました。ページを軽く保つため、大きなグループでは退避に最も近いノードだけを図示し、残りは表に示します。`,
-  notListed: (count, rows, groups) =>
-    `${n(count)} ノードは図も表も省略しました。ページは ${n(rows)} 行、${n(groups)} グループまでです。スナップショットにはすべてのノードがあります。`,
+  notListed: count => `${n(count)} ノードは、ページを軽く保つために図も表も省略しました。スナップショットにはすべてのノードがあります。`,
 }
 
 export const ofNodes = { gauge, node, distribution, fleet }

@@ -81,6 +81,7 @@ const fleet: Catalogue['fleet'] = {
   about: (cluster, count, coverage) => `${cluster}, ${count}: ${coverage}`,
   coverage: (count, state) => `${n(count)}개 ${state}`,
   asTable: (count, isRest) => `이 그룹의 ${isRest ? '나머지 ' : ''}${n(count)}개 노드 (표)`,
+  restAsTable: count => `이 그룹들의 ${n(count)}개 노드 (표)`,
   caption: group => `${group}: 디스크별 사용률과 가장 가까운 축출 임계값까지의 여유(용량 대비 %)`,
   columns: {
     node: '노드',
@@ -93,8 +94,8 @@ const fleet: Catalogue['fleet'] = {
   },
   notDrawn: count =>
     `${n(count)}개 노드는 그림을 생략했습니다. 페이지를 가볍게 유지하기 위해 큰 그룹은 축출에 가장 가까운 노드만 그리고 나머지는 표로 나열합니다.`,
-  notListed: (count, rows, groups) =>
-    `${n(count)}개 노드는 그림과 표 모두에서 생략했습니다. 페이지는 최대 ${n(rows)}행, ${n(groups)}개 그룹까지 표시합니다. 스냅샷에는 모든 노드가 있습니다.`,
+  notListed: count =>
+    `${n(count)}개 노드는 페이지를 가볍게 유지하기 위해 그림과 표 모두에서 생략했습니다. 스냅샷에는 모든 노드가 있습니다.`,
 }
 
 export const ofNodes = { gauge, node, distribution, fleet }

@@ -80,6 +80,7 @@ const fleet: Catalogue['fleet'] = {
   about: (cluster, count, coverage) => `${cluster}，${count}：${coverage}`,
   coverage: (count, state) => `${state} ${n(count)} 个`,
   asTable: (count, isRest) => `该组${isRest ? '其余' : '的'} ${n(count)} 个节点（表格）`,
+  restAsTable: count => `这些组的 ${n(count)} 个节点（表格）`,
   caption: group => `${group}：各磁盘使用率及距最近驱逐阈值的余量（占容量的百分比）`,
   columns: {
     node: '节点',
@@ -91,7 +92,7 @@ const fleet: Catalogue['fleet'] = {
     now: '当前状态',
   },
   notDrawn: count => `${n(count)} 个节点未绘图：为保持页面轻量，大组只绘制最接近驱逐的节点，其余列于表格。`,
-  notListed: (count, rows, groups) => `${n(count)} 个节点既未绘图也未列出：页面最多 ${n(rows)} 行、${n(groups)} 个组。快照中包含全部节点。`,
+  notListed: count => `为使页面保持轻量，${n(count)} 个节点既未绘图也未列出。快照中包含全部节点。`,
 }
 
 export const ofNodes = { gauge, node, distribution, fleet }

@@ -1,0 +1,49 @@
+/** Nodes as rows of a table, and how heavy those are on the page. */
+import type { Language } from '#report/languages/language.ts'
+import type { Gauge } from './gauge.ts'
+import { type GaugedNode, nameLimit } from './node.ts'
+
+export interface NodeRow {
+  name: string
+  coverage: string
+  disk: string
+  nodefs: string
+  memory: string
+  headroom: string
+  state: string
+  /** Null where the node has bars. */
+  reason: string | null
+}
+
+const reasonLimit = 200
+/** Where thousands of nodes are listed, and hundreds of them could not be read. */
+const shortReasonLimit = 100
+
+export function nodeRow({ node, gauges, headroomPercent }: GaugedNode, isOneOfMany: boolean, { words, line, percent }: Language): NodeRow {
+  const usedOf = (gauge: Gauge | undefined) => (gauge === undefined ? '' : percent(gauge.usedPercent))
+  const states = gauges.map(({ state }) => state)
+  const reason = node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || words.noReason
+  return {
+    name: line(node.identity.name, nameLimit),
+    coverage: words.coverage[node.coverage],
+    disk: usedOf(gauges.find(({ holdsImages }) => holdsImages)),
+    nodefs: usedOf(gauges.find(({ kind, holdsImages }) => kind === 'disk' && !holdsImages)),
+    memory: usedOf(gauges.find(({ kind }) => kind === 'memory')),
+    headroom: headroomPercent === null ? words.unknown : headroomPercent < 0 ? words.none : percent(headroomPercent),
+    state: words.node.states[states.includes('pressure') ? 'pressure' : states.includes('image-gc') ? 'image-gc' : 'calm'],
+    reason: gauges.length > 0 ? null : line(reason, isOneOfMany ? shortReasonLimit : reasonLimit),
+  }
+}
+
+const encoder = new TextEncoder()
+/** What its tags come to. */
+const rowTags = '<tr><th><td><td><td><td><td><td>\n'.length
+/** What stands on the page instead of characters that mean something in HTML, by length. */
+const escapedLengths: Record<string, number> = { '&': 5, '<': 4, '>': 4, '"': 6, "'": 6, '`': 6, '=': 6 }
+
+/** About the bytes of its HTML. */
+export function rowBytes({ reason, ...cells }: NodeRow): number {
+  const text = reason === null ? Object.values(cells).join('') : `${cells.name}${cells.coverage}${reason}`
+  const escapes = text.match(/[&<>"'`=]/g) ?? []
+  return escapes.reduce((sum, character) => sum + escapedLengths[character]! - 1, rowTags + encoder.encode(text).length)
+}

@@ -3,7 +3,7 @@ import { compareRuns } from '#judge/delta.ts'
 import { type Change, type ComparedRun, changesById, type Delta, type MetNode } from '#model/delta.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
-import type { RunBefore } from '#model/report.ts'
+import type { HiddenFinding, RunBefore } from '#model/report.ts'
 
 export interface RunToCompare {
   document: FindingsDocument
@@ -31,7 +31,7 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   const before = new Map(previous ? [...previous.document.findings, ...previous.document.waived].map(finding => [finding.id, finding]) : [])
   const past = new Map(previous?.past.map(finding => [finding.id, finding]))
   const compared = previous && compareRuns(previous, now)
-  const changes = compared === null ? new Map<string, { change: Change }>() : changesById(compared)
+  const changes = compared === null ? new Map<string, { change: Change; why: string[] }>() : changesById(compared)
   const { findings, waived } = now.document
   const all = [...findings, ...waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))
@@ -45,15 +45,17 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   const unseen = [...before.values()].filter(({ id }) => !ids.has(id))
   // Nobody could look today: it stands as it was last seen, until somebody can.
   const carried = unseen.filter(({ id }) => changes.get(id)?.change === 'cannotTell' || !changes.has(id))
+  const met = new Set(previous?.nodes.map(keyOfNode))
+  const newcomers = now.nodes.filter(node => !met.has(keyOfNode(node)))
   const ended = unseen.flatMap((finding): PastFinding[] => {
     const change = changes.get(finding.id)?.change
     if (change === undefined || change === 'cannotTell') return []
     const { id, rule, cluster, subject, title, severity, lastSeen } = finding
     return [
-      { id, rule, cluster, subject, title, severity, since: finding.since, lastSeen, ended: endingOf(change, finding, now.nodes), on: day },
+      { id, rule, cluster, subject, title, severity, since: finding.since, lastSeen, ended: endingOf(change, finding, newcomers), on: day },
     ]
   })
-  const resolved = ended.filter(({ ended: how }) => how !== 'gone').map(({ id }) => id)
+  const resolved = ended.filter(({ ended: how }) => isRepair(how)).map(({ id }) => id)
   const remembered = (finding: FindingsDocument['findings'][number]): RememberedFinding => {
     const { id, rule, severity, confidence, cluster, subject, nodes, title, evidence, waived: waiver } = finding
     // Of the evidence, the comparison reads these two.
@@ -75,9 +77,10 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   }
   const returned = all.flatMap(({ id }) => {
     const finding = before.has(id) ? undefined : past.get(id)
-    return finding === undefined || finding.ended === 'gone' ? [] : [finding]
+    return finding === undefined || !isRepair(finding.ended) ? [] : [finding]
   })
   const isOpen = ({ waived: waiver }: RememberedFinding) => waiver === null
+  const stillOpen = carried.filter(isOpen)
   return {
     since,
     delta: {
@@ -92,6 +95,7 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
         delta: compared,
         ended,
         returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({ id, since: firstDay, ended: how, on })),
+        hidden: stillOpen.map(finding => hiddenFinding(finding, changes.get(finding.id)?.why ?? [])),
         unread: unreadSince(compared, previous),
       },
     run: {
@@ -101,8 +105,8 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
         clusters: now.document.clusters,
         unknowns: now.document.unknowns,
         notAudited: now.document.notAudited,
-        findings: [...findings.map(remembered), ...carried.filter(isOpen)],
-        waived: [...waived.map(remembered), ...carried.filter(finding => !isOpen(finding))],
+        findings: [...findings.map(remembered), ...stillOpen.map(asCarried)],
+        waived: [...waived.map(remembered), ...carried.filter(finding => !isOpen(finding)).map(asCarried)],
       },
       nodes: now.nodes,
       ruleErrors: now.ruleErrors,
@@ -111,16 +115,30 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   }
 }
 
-function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['unread'] {
-  const clusters = new Set(document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster))
-  return nodes.notReadNow
-    .filter(({ cluster, node, coverage, before }) => (node === null ? !clusters.has(cluster) : coverage !== before && before !== 'notRead'))
-    .map(({ cluster, node }) => ({ cluster, node }))
+const keyOfNode = ({ cluster, name }: Pick<MetNode, 'cluster' | 'name'>) => JSON.stringify([cluster, name])
+const asCarried = (finding: RememberedFinding): RememberedFinding => ({ ...finding, isCarried: true })
+
+function hiddenFinding(finding: RememberedFinding, why: string[]): HiddenFinding {
+  const { id, rule, cluster, subject, title, severity, nodes, since, lastSeen, isCarried } = finding
+  return { id, rule, cluster, subject, title, severity, nodes, since, lastSeen, isNew: isCarried !== true, why }
 }
 
-/** The way in which most nodes are mended: new ones come in their place. */
-function endingOf(change: Change, { cluster, subject }: RememberedFinding, nodes: MetNode[]): Ending {
-  if (change === 'fixed') return 'fixed'
-  const isReplaced = nodes.some(node => node.cluster === cluster && node.group.kind === subject.kind && node.group.name === subject.name)
+function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['unread'] {
+  const broken = new Set(document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster))
+  const known = new Set(document.clusters.map(({ name }) => name))
+  return nodes.notReadNow
+    .filter(({ cluster, node, coverage, before }) => (node === null ? !broken.has(cluster) : coverage !== before && before !== 'notRead'))
+    .map(({ cluster, node, before }) => ({ cluster, node, hasCome: node === null ? !known.has(cluster) : before === null }))
+}
+
+/** @param newcomers nodes that the run before has not met: new ones in the place of old are the way in which most nodes are mended */
+function endingOf(change: Change, { cluster, subject }: RememberedFinding, newcomers: MetNode[]): Ending {
+  if (change === 'fixed' || change === 'moved') return change
+  const isReplaced = newcomers.some(
+    node => node.cluster === cluster && node.group.kind === subject.kind && node.group.name === subject.name,
+  )
   return isReplaced ? 'replaced' : 'gone'
 }
+
+/** Whoever meets it again has it back. */
+const isRepair = (how: Ending) => how === 'fixed' || how === 'replaced'

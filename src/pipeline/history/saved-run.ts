@@ -23,6 +23,7 @@ const finding = z.object({
   waived: z.object({ until: z.string(), reason: z.string() }).nullable(),
   since: day,
   lastSeen: day,
+  isCarried: z.boolean().optional(),
 })
 
 const remembered: z.ZodType<RememberedRun> = z.object({
@@ -65,7 +66,7 @@ const remembered: z.ZodType<RememberedRun> = z.object({
   past: z.array(
     finding
       .pick({ id: true, rule: true, cluster: true, subject: true, title: true, severity: true, since: true, lastSeen: true })
-      .extend({ ended: z.enum(['fixed', 'replaced', 'gone']), on: day }),
+      .extend({ ended: z.enum(['fixed', 'replaced', 'gone', 'moved']), on: day }),
   ),
 })
 

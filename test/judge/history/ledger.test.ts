@@ -74,6 +74,7 @@ describe('from day to day', () => {
         findings: expect.objectContaining({ new: [expect.objectContaining({ id: 'f2', why: [] })] }),
       }),
       ended: [expect.objectContaining({ id: 'f1', title: first.document.findings[0]?.title, ended: 'fixed', on: '2026-11-11' })],
+      hidden: [],
       returned: [],
       unread: [],
     })
@@ -84,11 +85,33 @@ describe('from day to day', () => {
     )
     const unreadThen = nextLedger(previous, third, '2026-11-11', '2026-01-01')
     expect(unreadThen.before?.unread).toEqual([
-      { cluster: 'prod', node: null },
-      { cluster: 'prod', node: 'b' },
+      { cluster: 'prod', node: null, hasCome: false },
+      { cluster: 'prod', node: 'b', hasCome: false },
     ])
     const still = nextLedger({ runId: 'run-1', ...unreadThen.run }, third, '2026-11-12', '2026-01-01')
     expect(still.before?.unread).toEqual([])
+  })
+
+  it('names what nobody can tell any more, and on the first day only as news', () => {
+    const first = nextLedger(null, runOf([on(['a'], { severity: 'critical' })], [met('a')]), '2026-11-10', '2026-01-01')
+    const second = nextLedger({ runId: 'r', ...first.run }, runOf([], [unread('a')]), '2026-11-11', '2026-01-01')
+    const lost = { id: 'f1', severity: 'critical', since: '2026-11-10', lastSeen: '2026-11-10', why: [expect.stringContaining('a')] }
+    expect(second.before?.hidden).toEqual([expect.objectContaining({ ...lost, isNew: true })])
+    const third = nextLedger({ runId: 's', ...second.run }, runOf([], [unread('a')]), '2026-11-11', '2026-01-01')
+    expect(third.before?.hidden).toEqual([expect.objectContaining({ ...lost, isNew: false })])
+    const waived = runOf([], [met('a')], [on(['a'], { waived: { until: '2027-01-01', reason: 'known' } })])
+    const accepted = nextLedger(null, waived, '2026-11-10', '2026-01-01')
+    const unseen = nextLedger({ runId: 'r', ...accepted.run }, runOf([], [unread('a')]), '2026-11-11', '2026-01-01')
+    expect(unseen.before?.hidden).toEqual([])
+  })
+
+  it('does not call a node no longer read that came unread', () => {
+    const first = nextLedger(null, runOf([], [met('a')]), '2026-11-10', '2026-01-01')
+    const run = runOf([], [met('a'), unread('b')])
+    run.document.notAudited.push({ cluster: 'prod', node: 'b', reason: 'configz: HTTP 503' })
+    const second = nextLedger({ runId: 'r', ...first.run }, run, '2026-11-11', '2026-01-01')
+    expect(second.before?.unread).toEqual([{ cluster: 'prod', node: 'b', hasCome: true }])
+    expect(nextLedger({ runId: 's', ...second.run }, run, '2026-11-12', '2026-01-01').before?.unread).toEqual([])
   })
 
   it('calls a node that was not read neither fixed nor new, and resolves it on the day it was read', () => {
@@ -115,6 +138,8 @@ describe('from day to day', () => {
     const gone = days(runOf([on(['a'])], [met('a')]), runOf([], [met('c', { group: nodegroup('other') })]), runOf([on(['a'])], [met('a')]))
     expect(gone[1]).toMatchObject({ resolved: [], past: ['gone 2026-11-11'] })
     expect(gone[2]).toMatchObject({ new: ['f1'], regressed: [] })
+    const left = days(runOf([on(['a'])], [met('a'), met('b')]), runOf([], [met('b')]))
+    expect(left[1]).toMatchObject({ resolved: [], past: ['gone 2026-11-11'] })
   })
 
   it('dates waived findings too, and calls one worse whose waiver has expired', () => {

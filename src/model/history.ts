@@ -37,6 +37,18 @@ export interface RememberedRun {
   nodes: MetNode[]
   ruleErrors: NonNullable<ComparedRun['ruleErrors']>
   past: PastFinding[]
+  /** Of each cluster that is in it. Runs of older versions have none. */
+  readings: ClusterReading[]
+}
+
+export interface ClusterReading {
+  cluster: string
+  /** Which place was enumerated when it was read last; null: none was, somebody named it or saved it. */
+  scope: string | null
+  /** The day on which it was read last. */
+  on: string
+  /** It was not in that run: what is known of it stands as it was. */
+  isCarried: boolean
 }
 
 interface RememberedFilesystem {

@@ -1,6 +1,6 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { Delta } from './delta.ts'
-import type { FindingsDocument, OutcomeCounts } from './finding.ts'
+import type { FindingsDocument, OutcomeCounts, Severity } from './finding.ts'
 import type { GarbageOverview } from './garbage-overview.ts'
 import type { ClusterTrend, PastFinding, RememberedFinding, Spread, TrendPoint } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
@@ -158,6 +158,14 @@ export interface HiddenFinding
   why: string[]
 }
 
+export interface AbsentCluster {
+  cluster: string
+  /** Of each finding that was open there. */
+  severities: Severity[]
+  /** The run before met it, in the place that this run has enumerated, too. */
+  isNew: boolean
+}
+
 /** What a report knows of the run before. */
 export interface RunBefore {
   /** RFC 3339: when its nodes were read. */
@@ -168,6 +176,8 @@ export interface RunBefore {
   ended: PastFinding[]
   /** Open findings of earlier runs of which nobody can tell today. */
   hidden: HiddenFinding[]
+  /** Clusters of earlier runs that are not in this one, and that nobody knows to be gone. */
+  absent: AbsentCluster[]
   /** Findings of this run that had ended, and how and when they had. */
   returned: Pick<PastFinding, 'id' | 'since' | 'ended' | 'on'>[]
   /** Of which less was read today than then, or which came since and were not wholly read; `node` null: the whole cluster. */

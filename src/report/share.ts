@@ -68,6 +68,8 @@ export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 
       }),
       ended,
       hidden,
+      // Whose groups were there nobody has kept.
+      absent: before.absent.filter(({ cluster }) => owns.group(cluster, null)),
       returned: before.returned.filter(({ id }) => ids.has(id)),
       unread: before.unread.filter(mayBeTheirs),
     },

@@ -184,7 +184,16 @@ describe('the mail of a second morning', () => {
   const second = (before: Partial<RunBefore>, delta: Partial<FindingsDocument['delta']> = {}): AuditReport => ({
     ...morning,
     document: { ...morning.document, delta: { new: [], resolved: [], worse: [], regressed: [], ...delta } },
-    before: { takenAt: '2026-11-20T05:00:00Z', delta: deltaWith([]), ended: [], hidden: [], returned: [], unread: [], ...before },
+    before: {
+      takenAt: '2026-11-20T05:00:00Z',
+      delta: deltaWith([]),
+      ended: [],
+      hidden: [],
+      absent: [],
+      returned: [],
+      unread: [],
+      ...before,
+    },
   })
   const changed = second(
     {
@@ -258,6 +267,17 @@ describe('the mail of a second morning', () => {
     expect(flat(next.text)).toContain('Nothing has changed since')
     expect(flat(next.text)).toContain('Pods are evicted (0)')
     expect(flat(next.text)).toContain('and 4 more findings: 4 critical.')
+  })
+  it('says which clusters are not in it, and what stood there', () => {
+    const names = ['b', 'c', 'd'].map(cluster => ({ cluster, severities: [], isNew: true }))
+    const away = second({ absent: [{ cluster: 'prod-us', severities: ['high', 'critical'], isNew: false }, ...names] })
+    expect(flat(renderMail(away, [linked]).text)).toContain(
+      'UTC: 3 clusters no longer found. Not in this run: prod-us, b, c and 1 more. ' +
+        '2 findings there stand as they were last seen: 1 critical, 1 high.',
+    )
+    const chosen = second({ absent: [{ cluster: 'prod-us', severities: ['high'], isNew: false }] })
+    expect(hasNews(chosen, [stored])).toBe(false)
+    expect(flat(renderMail(chosen, [linked]).text)).toContain('UTC. Not in this run: prod-us. 1 finding there stands as it was')
   })
   it('tells what was waived since, what moved and what cannot be told', () => {
     const [waived] = morning.document.waived

@@ -111,6 +111,10 @@ const report: AuditReport = {
     ended: [ended('old-batch', nodegroup('batch')), ended('old-general', nodegroup('general'))],
     returned: ['batch', 'general'].map(id => ({ id, since: '2026-10-01', ended: 'fixed', on: '2026-11-03' })),
     hidden: ['batch', 'general'].map(name => hidden(`unseen-${name}`, nodegroup(name))),
+    absent: [
+      { cluster: 'prod', severities: ['high'], isNew: true },
+      { cluster: 'stage', severities: [], isNew: true },
+    ],
     unread: [{ cluster: 'prod', node: 'b2', hasCome: false }],
   },
   trends: [
@@ -184,6 +188,7 @@ describe("an owner's share of a report", () => {
     })
     expect(share?.before?.ended.map(({ id }) => id)).toEqual(['old-batch'])
     expect(share?.before?.unread).toEqual([{ cluster: 'prod', node: 'b2', hasCome: false }])
+    expect(share?.before?.absent).toEqual([])
     expect(share?.before?.hidden.map(({ id }) => id)).toEqual(['unseen-batch'])
     expect(share?.before?.returned.map(({ id }) => id)).toEqual(['batch'])
     expect(share?.document.waived.map(({ id }) => id)).toEqual(['waived'])

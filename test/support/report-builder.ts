@@ -653,6 +653,7 @@ export function lastRun(): RunBefore {
     takenAt: '2026-11-20T07:00:00Z',
     ended: [],
     hidden: [],
+    absent: [],
     returned: [],
     unread: [],
     delta: {

@@ -4,12 +4,15 @@ import { type Change, type ComparedRun, changesById, type Delta, type MetNode } 
 import type { FindingsDocument } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
 import type { HiddenFinding, RunBefore } from '#model/report.ts'
+import { absentClusters, firstMet, readingsOf, splitAbsent, withAbsent } from './absent.ts'
 
 export interface RunToCompare {
   document: FindingsDocument
   /** Every one. */
   nodes: MetNode[]
   ruleErrors: NonNullable<ComparedRun['ruleErrors']>
+  /** Which place was enumerated to find its clusters; null: none was. */
+  scope: string | null
 }
 
 export interface Ledger {
@@ -23,14 +26,16 @@ export interface Ledger {
 }
 
 /**
- * @param previous null: there is none, and so nothing is new
+ * @param last null: there is none, and so nothing is new
  * @param day of this run, YYYY-MM-DD in UTC
  * @param forgetBefore findings that ended before that day are no longer kept
  */
-export function nextLedger(previous: RememberedRun | null, now: RunToCompare, day: string, forgetBefore: string): Ledger {
+export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: string, forgetBefore: string): Ledger {
+  const split = last && splitAbsent(last, now, now.scope, forgetBefore)
+  const previous = split?.compared ?? null
   const before = new Map(previous ? [...previous.document.findings, ...previous.document.waived].map(finding => [finding.id, finding]) : [])
   const past = new Map(previous?.past.map(finding => [finding.id, finding]))
-  const compared = previous && compareRuns(previous, now)
+  const compared = previous && last && firstMet(compareRuns(previous, now), now, last, now.scope)
   const changes = compared === null ? new Map<string, { change: Change; why: string[] }>() : changesById(compared)
   const { findings, waived } = now.document
   const all = [...findings, ...waived]
@@ -89,29 +94,35 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
       worse: idsOf((_, change) => change === 'worse' || change === 'waiverExpired'),
       regressed: returned.map(({ id }) => id).toSorted(),
     },
-    before: previous &&
+    before: last &&
+      previous &&
       compared && {
         takenAt: previous.document.run.takenAt,
         delta: compared,
         ended,
         returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({ id, since: firstDay, ended: how, on })),
         hidden: stillOpen.map(finding => hiddenFinding(finding, changes.get(finding.id)?.why ?? [])),
+        absent: absentClusters(split?.absent ?? null, last, now.scope),
         unread: unreadSince(compared, previous),
       },
-    run: {
-      schema: 'highwater.history/1',
-      document: {
-        run: now.document.run,
-        clusters: now.document.clusters,
-        unknowns: now.document.unknowns,
-        notAudited: now.document.notAudited,
-        findings: [...findings.map(remembered), ...stillOpen.map(asCarried)],
-        waived: [...waived.map(remembered), ...carried.filter(finding => !isOpen(finding)).map(asCarried)],
+    run: withAbsent(
+      {
+        schema: 'highwater.history/1',
+        document: {
+          run: now.document.run,
+          clusters: now.document.clusters,
+          unknowns: now.document.unknowns,
+          notAudited: now.document.notAudited,
+          findings: [...findings.map(remembered), ...stillOpen.map(asCarried)],
+          waived: [...waived.map(remembered), ...carried.filter(finding => !isOpen(finding)).map(asCarried)],
+        },
+        nodes: now.nodes,
+        ruleErrors: now.ruleErrors,
+        past: [...[...past.values()].filter(({ id, on }) => !ids.has(id) && on >= forgetBefore), ...ended],
+        readings: readingsOf(now, now.scope, day),
       },
-      nodes: now.nodes,
-      ruleErrors: now.ruleErrors,
-      past: [...[...past.values()].filter(({ id, on }) => !ids.has(id) && on >= forgetBefore), ...ended],
-    },
+      split?.absent ?? null,
+    ),
   }
 }
 

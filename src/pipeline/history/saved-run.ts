@@ -68,6 +68,7 @@ const remembered: z.ZodType<RememberedRun> = z.object({
       .pick({ id: true, rule: true, cluster: true, subject: true, title: true, severity: true, since: true, lastSeen: true })
       .extend({ ended: z.enum(['fixed', 'replaced', 'gone', 'moved']), on: day }),
   ),
+  readings: z.array(z.object({ cluster: z.string(), scope: z.string().nullable(), on: day, isCarried: z.boolean() })).default([]),
 })
 
 export interface FoundRun {

@@ -24,6 +24,8 @@ export interface MailChanges {
   ended: PastFinding[]
   /** Nobody can tell today whether they still stand; those that could be told before first, each worst first. */
   hidden: HiddenFinding[]
+  /** Which clusters are not in this run, and what stood there; null: none is known. */
+  absent: string | null
   /** `1 new`, `2 resolved`; empty: nothing changed. */
   counts: string[]
   /** The time of the run before, RFC 3339; null: none is known. */
@@ -43,7 +45,15 @@ const place = (kind: Kind | null) => (kind === null ? 1 : last.includes(kind) ? 
 export function mailChanges({ document: { findings, waived, delta }, before }: AuditReport, language: Language): MailChanges {
   const sorted = findings.toSorted(worstFirst)
   if (!before)
-    return { told: sorted.map(finding => ({ finding, kind: null, why: [] })), standing: [], ended: [], hidden: [], counts: [], since: null }
+    return {
+      told: sorted.map(finding => ({ finding, kind: null, why: [] })),
+      standing: [],
+      ended: [],
+      hidden: [],
+      absent: null,
+      counts: [],
+      since: null,
+    }
   const regressed = new Set(delta.regressed)
   const changed = changesById(before.delta)
   const returned = new Map([...returnedTexts(before, language)].map(([id, text]) => [id, [text]]))
@@ -64,6 +74,7 @@ export function mailChanges({ document: { findings, waived, delta }, before }: A
     standing: sorted.filter(finding => !isTold(finding)),
     ended,
     hidden,
+    absent: absentText(before, language),
     counts: countsOf([...sorted, ...waivedSince].map(kindOf), ended, before, language),
     since: before.takenAt,
   }
@@ -94,7 +105,7 @@ function kindOfChange(change: Change | undefined): Kind | null {
   }
 }
 
-function countsOf(found: (Kind | null)[], ended: PastFinding[], { unread, hidden }: RunBefore, language: Language): string[] {
+function countsOf(found: (Kind | null)[], ended: PastFinding[], { unread, hidden, absent }: RunBefore, language: Language): string[] {
   const words = language.words.changes.counts
   const kindCount = (of: Kind) => found.filter(kind => kind === of).length
   const endedAs = (...ways: Ending[]) => ended.filter(({ ended: how }) => ways.includes(how)).length
@@ -104,6 +115,7 @@ function countsOf(found: (Kind | null)[], ended: PastFinding[], { unread, hidden
   const unclear = kindCount('unclear') + lost.length
   const moved = kindCount('moved') + endedAs('moved')
   const repaired = endedAs('fixed', 'replaced')
+  const away = absent.filter(({ isNew }) => isNew).length
   const come = unread.filter(({ hasCome }) => hasCome).length
   const unclearCount: [number, string] = [unclear, words.unclear(unclear, critical)]
   const counts: [number, string][] = [
@@ -119,10 +131,21 @@ function countsOf(found: (Kind | null)[], ended: PastFinding[], { unread, hidden
     [repaired, words.resolved(repaired)],
     [endedAs('gone'), words.gone(endedAs('gone'))],
     count('waived'),
+    [away, words.absent(away)],
     [unread.length - come, words.unread(unread.length - come)],
     [come, words.unreadNewcomers(come)],
   ]
   return counts.filter(([number]) => number > 0).map(([, text]) => text)
+}
+
+const shownAbsent = 3
+
+/** `Not in this run: prod, staging. Their 3 findings stand as they were last seen: 1 high, 2 low.` Null: every cluster is in it. */
+export function absentText({ absent }: Pick<RunBefore, 'absent'>, language: Language): string | null {
+  if (absent.length === 0) return null
+  const findings = absent.flatMap(({ severities: each }) => each.map(severity => ({ severity })))
+  const names = absent.slice(0, shownAbsent).map(({ cluster }) => language.line(cluster, 80))
+  return language.words.changes.absent(names, absent.length - names.length, findings.length, tallyTexts(findings, language))
 }
 
 /** How findings stand that a mail does not tell of one by one: `7 findings stand as they were: 4 high, 3 low`. Null: there is none. */

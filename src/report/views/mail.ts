@@ -138,9 +138,9 @@ export function mailView(
   }
 }
 
-function changeText({ since, counts }: MailChanges, { words: { changes: words }, utc }: Language): string | null {
+function changeText({ since, counts, absent }: MailChanges, { words: { changes: words }, utc }: Language): string | null {
   if (since === null) return null
-  return counts.length === 0 ? words.nothing(utc(since)) : words.some(utc(since), counts)
+  return [counts.length === 0 ? words.nothing(utc(since)) : words.some(utc(since), counts), absent].filter(Boolean).join(' ')
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

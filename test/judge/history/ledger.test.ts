@@ -22,7 +22,12 @@ function runOf(findings: Finding[], nodes: MetNode[], waived: Finding[] = []): R
   const run = { ...findingsDocument().run, rules: ['eviction-due', 'image-gc-due'], inputErrors: [] }
   const coverage = { nodes: nodes.length, read: nodes.length, partlyRead: 0, notRead: 0 }
   const clusters = [clusterResult('prod', { coverage, outcomes: { pass: 1, fail: 1, unknown: 0, notApplicable: 0, error: 0 } })]
-  return { document: findingsDocument({ run, clusters, findings, waived, unknowns: [], notAudited: [] }), nodes, ruleErrors: [] }
+  return {
+    document: findingsDocument({ run, clusters, findings, waived, unknowns: [], notAudited: [] }),
+    nodes,
+    ruleErrors: [],
+    scope: 'here',
+  }
 }
 
 /** Days one after the other; the answers of each. */
@@ -75,6 +80,7 @@ describe('from day to day', () => {
       }),
       ended: [expect.objectContaining({ id: 'f1', title: first.document.findings[0]?.title, ended: 'fixed', on: '2026-11-11' })],
       hidden: [],
+      absent: [],
       returned: [],
       unread: [],
     })
@@ -149,6 +155,61 @@ describe('from day to day', () => {
       { ...nothing, since: '2026-11-10', past: [] },
       { ...nothing, worse: ['f1'], since: '2026-11-10', past: [] },
     ])
+  })
+
+  describe('where clusters are not in every run', () => {
+    const here = (scope: string | null, ...clusters: string[]): RunToCompare => {
+      const run = runOf([], [])
+      const one = (cluster: string) => finding('high', { id: cluster, rule: 'eviction-due', cluster, nodes: { count: 1, sample: ['a'] } })
+      return {
+        ...run,
+        scope,
+        nodes: clusters.map(cluster => met('a', { cluster })),
+        document: {
+          ...run.document,
+          clusters: clusters.map(name => clusterResult(name, { coverage: { nodes: 1, read: 1, partlyRead: 0, notRead: 0 } })),
+          findings: clusters.map(one),
+        },
+      }
+    }
+    const runsAfter = (...runs: RunToCompare[]) => {
+      let last: RememberedRun | null = null
+      return runs.map((run, index) => {
+        const ledger = nextLedger(last, run, `2026-11-${10 + index}`, '2026-01-01')
+        last = { runId: `run-${index}`, ...ledger.run }
+        const { delta, before, since } = ledger
+        return { ...delta, absent: before?.absent, ended: before?.ended.map(({ id }) => id), since: Object.fromEntries(since), last }
+      })
+    }
+
+    it.each([
+      ['a run of none', here(null)],
+      ['another context', here(null, 'staging')],
+      ['another region', here('there', 'staging')],
+    ])('leaves what it knows as it is over %s', (_, between) => {
+      const [, other, again] = runsAfter(here('here', 'prod'), between, here('here', 'prod'))
+      expect(other).toMatchObject({ new: [], resolved: [], ended: [], absent: [{ cluster: 'prod', severities: ['high'], isNew: false }] })
+      expect(again).toMatchObject({ new: [], resolved: [], regressed: [], since: { prod: '2026-11-10' } })
+      expect(again?.absent?.map(({ cluster }) => cluster)).toEqual(between.document.clusters.map(({ name }) => name))
+    })
+
+    it('takes a cluster for gone only where the same place was looked through, to its end', () => {
+      const [, gone, back] = runsAfter(here('here', 'prod', 'staging'), here('here', 'staging'), here('here', 'prod', 'staging'))
+      expect(gone).toMatchObject({ absent: [], ended: ['prod'], resolved: [] })
+      expect(back).toMatchObject({ new: ['prod'], since: { prod: '2026-11-12', staging: '2026-11-10' } })
+      const broken = here('here', 'staging')
+      broken.document.notAudited.push({ cluster: 'this account/eu-west-1/*', node: null, reason: 'clusters: HTTP 503' })
+      const [, cut, still] = runsAfter(here('here', 'prod', 'staging'), broken, broken)
+      expect(cut).toMatchObject({ absent: [{ cluster: 'prod', isNew: true }], ended: [] })
+      expect(still).toMatchObject({ absent: [{ cluster: 'prod', isNew: false }], ended: [] })
+    })
+
+    it('forgets a cluster that nobody has read for as long as history is kept', () => {
+      const [first] = runsAfter(here('here', 'prod'))
+      const much = nextLedger(first!.last, here(null, 'staging'), '2027-06-01', '2027-05-01')
+      expect(much.before).toMatchObject({ absent: [], ended: [] })
+      expect(much.run.document.clusters.map(({ name }) => name)).toEqual(['staging'])
+    })
   })
 
   it('forgets what ended before the day it is told', () => {

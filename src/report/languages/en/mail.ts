@@ -46,12 +46,17 @@ const changes = {
       `${formatCount(count)} cannot be told${critical === 0 ? '' : ` (${formatCount(critical)} critical)`}`,
     moved: (count: number) => `${formatCount(count)} moved`,
     waived: (count: number) => `${formatCount(count)} waived`,
+    absent: (count: number) => `${clusters(count)} no longer found`,
     unreadNewcomers: (count: number) => `${counted(count, 'new node or cluster', 'new nodes or clusters')} not wholly read`,
   },
   standing: (count: number, tallied: string[]) =>
     `${findings(count)} ${count === 1 ? 'stands as it was' : 'stand as they were'}: ${tallied.join(', ')}. The report tells of them.`,
   nothing: (time: string) => `Nothing has changed since the run of ${time}.`,
   some: (time: string, counts: string[]) => `Since the run of ${time}: ${counts.join(', ')}.`,
+  absent: (names: string[], more: number, count: number, tallied: string[]) => {
+    const which = `${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`
+    return `Not in this run: ${which}.${count === 0 ? '' : ` ${findings(count)} there ${count === 1 ? 'stands as it was last seen' : 'stand as they were last seen'}: ${tallied.join(', ')}.`}`
+  },
   hidden: (count: number) =>
     count === 1
       ? 'A finding that stood, and nobody can tell today'

@@ -37,11 +37,16 @@ const changes: Catalogue['changes'] = {
     unclear: (count, critical) => `判断不能 ${n(count)} 件${critical === 0 ? '' : ` (致命的 ${n(critical)} 件)`}`,
     moved: count => `移動 ${n(count)} 件`,
     waived: count => `免除 ${n(count)} 件`,
+    absent: count => `見つからなくなったクラスター ${n(count)}`,
     unreadNewcomers: count => `完全には取得できなかった新しいノードまたはクラスター ${n(count)}`,
   },
   standing: (count, tallied) => `変化のない検出事項 ${n(count)} 件: ${tallied.join('、')}。詳細はレポートにあります。`,
   nothing: time => `${time} の実行から変化はありません。`,
   some: (time, counts) => `${time} の実行以降: ${counts.join('、')}。`,
+  absent: (names, more, count, tallied) => {
+    const which = `${names.join('、')}${more > 0 ? ` ほか ${n(more)}` : ''}`
+    return `この実行に含まれないクラスター: ${which}。${count === 0 ? '' : `そこでの検出事項 ${n(count)} 件は最終確認時のままです: ${tallied.join('、')}。`}`
+  },
   hidden: count => `以前に検出され、今回は判断できない検出事項 ${n(count)} 件`,
   lastSeen: day => `最終確認 ${day}`,
   moreHidden: (count, tallied) => `ほか ${n(count)} 件: ${tallied.join('、')}。`,

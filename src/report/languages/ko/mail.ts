@@ -37,11 +37,16 @@ const changes: Catalogue['changes'] = {
     unclear: (count, critical) => `판단 불가 ${n(count)}건${critical === 0 ? '' : `(심각 ${n(critical)}건)`}`,
     moved: count => `이동 ${n(count)}건`,
     waived: count => `면제 ${n(count)}건`,
+    absent: count => `더 이상 찾을 수 없는 클러스터 ${n(count)}개`,
     unreadNewcomers: count => `완전히 읽지 못한 새 노드 또는 클러스터 ${n(count)}개`,
   },
   standing: (count, tallied) => `변동 없는 발견 항목 ${n(count)}건: ${tallied.join(', ')}. 자세한 내용은 보고서에 있습니다.`,
   nothing: time => `${time} 실행 이후 변경된 것이 없습니다.`,
   some: (time, counts) => `${time} 실행 이후: ${counts.join(', ')}.`,
+  absent: (names, more, count, tallied) => {
+    const which = `${names.join(', ')}${more > 0 ? ` 외 ${n(more)}개` : ''}`
+    return `이번 실행에 없는 클러스터: ${which}.${count === 0 ? '' : ` 해당 발견 항목 ${n(count)}건은 마지막 확인 상태로 유지됩니다: ${tallied.join(', ')}.`}`
+  },
   hidden: count => `이전에 있었으나 이번에는 판단할 수 없는 발견 항목 ${n(count)}건`,
   lastSeen: day => `마지막 확인 ${day}`,
   moreHidden: (count, tallied) => `그 외 ${n(count)}건: ${tallied.join(', ')}.`,

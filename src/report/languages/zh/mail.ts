@@ -37,11 +37,16 @@ const changes: Catalogue['changes'] = {
     unclear: (count, critical) => `无法判断 ${n(count)} 项${critical === 0 ? '' : `（严重 ${n(critical)} 项）`}`,
     moved: count => `转移 ${n(count)} 项`,
     waived: count => `豁免 ${n(count)} 项`,
+    absent: count => `${n(count)} 个集群不再能找到`,
     unreadNewcomers: count => `${n(count)} 个新节点或集群未能完整读取`,
   },
   standing: (count, tallied) => `${n(count)} 项发现未变化：${tallied.join('，')}。详见报告。`,
   nothing: time => `自 ${time} 的运行以来没有变化。`,
   some: (time, counts) => `自 ${time} 的运行以来：${counts.join('，')}。`,
+  absent: (names, more, count, tallied) => {
+    const which = `${names.join('，')}${more > 0 ? ` 等另外 ${n(more)} 个` : ''}`
+    return `不在本次运行中的集群：${which}。${count === 0 ? '' : `其中 ${n(count)} 项发现保持最后确认时的状态：${tallied.join('，')}。`}`
+  },
   hidden: count => `${n(count)} 项之前存在、今天无法判断的发现`,
   lastSeen: day => `最后确认 ${day}`,
   moreHidden: (count, tallied) => `另外 ${n(count)} 项：${tallied.join('，')}。`,

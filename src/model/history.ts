@@ -12,8 +12,6 @@ export interface RememberedFinding extends ComparedFinding {
   since: string
   /** The last day on which it was seen: earlier than the run's where that day nobody could tell. */
   lastSeen: string
-  /** Nobody could look in that run: it stands as it was seen before. */
-  isCarried?: boolean
 }
 
 /** How a finding ended. `replaced`: its nodes are gone, and others of their group are without it; `gone`: with all of its nodes; `moved`: another finding tells of the same nodes. */

@@ -148,6 +148,19 @@ describe('from day to day', () => {
     expect(left[1]).toMatchObject({ resolved: [], past: ['gone 2026-11-11'] })
   })
 
+  it('resolves no drift of which another rule tells now', () => {
+    const drift = (id: string, rule: string) => on(['a'], { id, rule, evidence: [{ what: 'layer', value: 'peers' }] })
+    const told = days(
+      runOf([drift('f1', 'image-gc-due')], [met('a')]),
+      runOf([drift('f2', 'eviction-due')], [met('a')]),
+      runOf([drift('f1', 'image-gc-due')], [met('a')]),
+    )
+    expect(told.slice(1)).toEqual([
+      { ...nothing, since: undefined, past: ['moved 2026-11-11'] },
+      { ...nothing, since: '2026-11-12', past: ['moved 2026-11-12'] },
+    ])
+  })
+
   it('dates waived findings too, and calls one worse whose waiver has expired', () => {
     const waived = on(['a'], { waived: { until: '2026-11-10', reason: 'known' } })
     const told = days(runOf([], [met('a')], [waived]), runOf([on(['a'])], [met('a')]))

@@ -10,7 +10,7 @@ import { alwaysFormats, type FormatId, type MoreFormat, moreFormats } from '#mod
 import { isWhole } from '#model/selection.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import { type AuditResult, audit } from '#pipeline/audit.ts'
-import { type History, openHistory } from '#pipeline/history/history.ts'
+import { type History, openHistory, scopeOf } from '#pipeline/history/history.ts'
 import { planBeside } from '#pipeline/plan-beside.ts'
 import { audiencesOf } from '#pipeline/publication.ts'
 import { rejectUnknownNames } from '#pipeline/selection-check.ts'
@@ -157,9 +157,16 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
 }
 
 /** Runs are in the order in which their nodes were read, a saved one among the live ones. */
-async function historyOf(options: AuditOptions, { history }: Policy): Promise<History | null> {
+async function historyOf(options: AuditOptions, policy: Policy): Promise<History | null> {
   if (options.store === undefined) return null
-  return openHistory({ store: await storeAt(options.store), isWhole: isWhole(selectionOf(options)), ...history })
+  const { snapshot, kubeconfig, context, inCluster } = options
+  const isEnumerated = snapshot === undefined && kubeconfig === undefined && context.length === 0 && inCluster === undefined
+  return openHistory({
+    store: await storeAt(options.store),
+    isWhole: isWhole(selectionOf(options)),
+    scope: isEnumerated ? scopeOf(policy) : null,
+    ...policy.history,
+  })
 }
 
 /** Beside the report, unless the audit is of that very file. */

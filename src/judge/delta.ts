@@ -86,7 +86,7 @@ const findingsOf = ({ document: { findings, waived } }: ComparedRun) =>
 
 function verdictOn({ before, after }: Pair, then: Knowledge, today: Knowledge): Verdict {
   if (after === undefined) return before === undefined ? { change: 'unchanged', why: [] } : vanished(before, then, today)
-  if (before === undefined) return appeared(after, then)
+  if (before === undefined) return appeared(after, then, today)
   if (after.waived && before.waived) return { change: 'unchanged', why: [] }
   const { change, why, isInDoubt } = compared(before, after, then, today)
   if (after.waived) return { change: 'waivedSince', why: [waiverText(after.waived), ...why] }
@@ -127,10 +127,25 @@ function retoldDrift(finding: ComparedFinding, ended: Nodes['passing'], then: Kn
   return `no longer on ${listed(ended)}, where ${rules.toSorted(byText).join(', ')} ${rules.length === 1 ? 'tells' : 'tell'} of drift now`
 }
 
-function appeared(finding: ComparedFinding, then: Knowledge): Verdict {
+/** The same the other way round: null where on one of its nodes no other rule, which is silent today, told of drift. */
+function toldBefore(finding: ComparedFinding, { count, names }: Nodes['passing'], then: Knowledge, today: Knowledge): string | null {
+  if (!isDrift(finding) || names.length < count) return null
+  const rulesOn = (name: string) => {
+    const now = today.otherDrift(finding, [name])
+    return then.otherDrift(finding, [name]).filter(rule => !now.includes(rule))
+  }
+  const rules = names.map(rulesOn)
+  if (rules.some(told => told.length === 0)) return null
+  return `on ${listed({ count, names })}, where ${[...new Set(rules.flat())].toSorted(byText).join(', ')} told of drift before`
+}
+
+function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
   if (finding.waived) return { change: 'waivedSince', why: ['it was not there before', waiverText(finding.waived)] }
   const { passing, absent, notFailing, failing, undecided, open } = then.statesOf(finding)
   const unseen = undecided.count > 0 ? then.doubts(finding, { undecided, open: { count: 0, names: [] } }) : []
+  const isKnown = passing.count > 0 && absent.count + notFailing.count + open.count + undecided.count === 0
+  const told = isKnown ? toldBefore(finding, passing, then, today) : null
+  if (told !== null) return { change: 'moved', why: [told] }
   if (passing.count + absent.count + notFailing.count > 0) {
     const came = absent.count > 0 ? [`on nodes that came since: ${listed(absent)}`] : []
     return { change: 'new', why: [...came, ...unseen] }

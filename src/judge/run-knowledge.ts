@@ -132,7 +132,9 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
     isPartial,
     nodeCount,
     otherDrift({ rule, cluster }, names) {
-      const others = [...findings, ...waived].filter(other => other.cluster === cluster && other.rule !== rule && isDrift(other))
+      const others = [...findings, ...waived].filter(
+        other => other.cluster === cluster && other.rule !== rule && isDrift(other) && other.isCarried !== true,
+      )
       return [...new Set(others.filter(({ nodes: { sample } }) => sample.some(name => names.includes(name))).map(other => other.rule))]
     },
     undecidedCount: ({ rule, cluster, subject }) =>

@@ -2,10 +2,11 @@
 import type { Confidence, Coverage, Finding, FindingsDocument, Grade, NodeSample, Severity, Subject } from './finding.ts'
 import type { CoverageState } from './report.ts'
 
-export type ComparedFinding = Pick<
-  Finding,
-  'id' | 'rule' | 'severity' | 'confidence' | 'cluster' | 'subject' | 'nodes' | 'title' | 'evidence' | 'waived'
->
+export interface ComparedFinding
+  extends Pick<Finding, 'id' | 'rule' | 'severity' | 'confidence' | 'cluster' | 'subject' | 'nodes' | 'title' | 'evidence' | 'waived'> {
+  /** Nobody could look in that run: it stands as it was seen before. */
+  isCarried?: boolean
+}
 
 /** A node that an audit met, named as its findings name it. */
 export interface MetNode {

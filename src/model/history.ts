@@ -14,8 +14,8 @@ export interface RememberedFinding extends ComparedFinding {
   lastSeen: string
 }
 
-/** How a finding ended. `replaced`: its nodes are gone, and others of their group are without it; `gone`: with all of its nodes. */
-export type Ending = 'fixed' | 'replaced' | 'gone'
+/** How a finding ended. `replaced`: its nodes are gone, and others of their group are without it; `gone`: with all of its nodes; `moved`: another finding tells of the same nodes. */
+export type Ending = 'fixed' | 'replaced' | 'gone' | 'moved'
 
 export interface PastFinding
   extends Pick<RememberedFinding, 'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'since' | 'lastSeen'> {
@@ -35,6 +35,18 @@ export interface RememberedRun {
   nodes: MetNode[]
   ruleErrors: NonNullable<ComparedRun['ruleErrors']>
   past: PastFinding[]
+  /** Of each cluster that is in it. Runs of older versions have none. */
+  readings: ClusterReading[]
+}
+
+export interface ClusterReading {
+  cluster: string
+  /** Which place was enumerated when it was read last; null: none was, somebody named it or saved it. */
+  scope: string | null
+  /** The day on which it was read last. */
+  on: string
+  /** It was not in that run: what is known of it stands as it was. */
+  isCarried: boolean
 }
 
 interface RememberedFilesystem {

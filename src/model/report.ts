@@ -1,8 +1,8 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { Delta } from './delta.ts'
-import type { FindingsDocument, OutcomeCounts } from './finding.ts'
+import type { FindingsDocument, OutcomeCounts, Severity } from './finding.ts'
 import type { GarbageOverview } from './garbage-overview.ts'
-import type { ClusterTrend, PastFinding, Spread, TrendPoint } from './history.ts'
+import type { ClusterTrend, PastFinding, RememberedFinding, Spread, TrendPoint } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
 import type { ReportedPlan } from './plan.ts'
 import type { EvictionPrediction, Filesystems, ImageGcPrediction, PodName, Signal, ThresholdOrigin } from './prediction.ts'
@@ -150,6 +150,22 @@ export interface ReportedTrend extends Pick<ClusterTrend, 'cluster'> {
   points: (Pick<TrendPoint, 'day' | 'grade' | 'groups'> & { findings: TrendPoint['findings'] | null; groupsLeftOut: number | null })[]
 }
 
+export interface HiddenFinding
+  extends Pick<RememberedFinding, 'id' | 'rule' | 'cluster' | 'subject' | 'title' | 'severity' | 'nodes' | 'since' | 'lastSeen'> {
+  /** The run before could tell. */
+  isNew: boolean
+  /** For people: what was not read, and why. */
+  why: string[]
+}
+
+export interface AbsentCluster {
+  cluster: string
+  /** Of each finding that was open there. */
+  severities: Severity[]
+  /** The run before met it, in the place that this run has enumerated, too. */
+  isNew: boolean
+}
+
 /** What a report knows of the run before. */
 export interface RunBefore {
   /** RFC 3339: when its nodes were read. */
@@ -158,10 +174,14 @@ export interface RunBefore {
   delta: Delta
   /** Findings of that run that are no longer there. */
   ended: PastFinding[]
+  /** Open findings of earlier runs of which nobody can tell today. */
+  hidden: HiddenFinding[]
+  /** Clusters of earlier runs that are not in this one, and that nobody knows to be gone. */
+  absent: AbsentCluster[]
   /** Findings of this run that had ended, and how and when they had. */
   returned: Pick<PastFinding, 'id' | 'since' | 'ended' | 'on'>[]
-  /** Of which less was read today than then, or which came since and were not read; `node` null: the whole cluster. */
-  unread: { cluster: string; node: string | null }[]
+  /** Of which less was read today than then, or which came since and were not wholly read; `node` null: the whole cluster. */
+  unread: { cluster: string; node: string | null; hasCome: boolean }[]
 }
 
 /** The forms that an audit is always written in, and those that are asked for beside them. */

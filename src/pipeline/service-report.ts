@@ -9,7 +9,7 @@ import { s3 } from '#publish/channels/s3.ts'
 import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan-store.ts'
 import type { AuditResult, ConclusionContext } from './audit.ts'
-import { openHistory } from './history/history.ts'
+import { openHistory, scopeOf } from './history/history.ts'
 import { type PlanBesideOptions, planBeside } from './plan-beside.ts'
 import { audiencesOf } from './publication.ts'
 import type { RunLimits, ServiceRuntime } from './service-runtime.ts'
@@ -70,7 +70,10 @@ export function openServiceReport(run: ServiceRun, runtime: ReportRuntime, limit
       formats: formatsWith(policy.report.formats, languages[policy.report.language]),
       channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
       audiences,
-      history: store === null || isDryRun ? null : openHistory({ store, runId, isWhole: isWhole(selection), ...policy.history }),
+      history:
+        store === null || isDryRun
+          ? null
+          : openHistory({ store, runId, isWhole: isWhole(selection), scope: scopeOf(policy), ...policy.history }),
       onStage: runtime.watch.enters,
       plan:
         isDryRun || policy.remediation.mode === 'off'

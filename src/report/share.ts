@@ -25,7 +25,8 @@ export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 
   const [findings, waived] = [document.findings.filter(isTheirs), document.waived.filter(isTheirs)]
   const notAudited = document.notAudited.filter(mayBeTheirs)
   const ended = before?.ended.filter(isTheirs) ?? []
-  const involved = new Set([...nodes, ...findings, ...waived, ...notAudited, ...ended].map(({ cluster }) => cluster))
+  const hidden = before?.hidden.filter(isTheirs) ?? []
+  const involved = new Set([...nodes, ...findings, ...waived, ...notAudited, ...ended, ...hidden].map(({ cluster }) => cluster))
   const clusters = document.clusters.filter(({ name }) => involved.has(name) || owns.group(name, null))
   if (clusters.length === 0 && involved.size === 0) return null
   const ids = new Set([...findings, ...waived, ...ended].map(({ id }) => id))
@@ -66,6 +67,9 @@ export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 
         waived: waived.map(({ id }) => id),
       }),
       ended,
+      hidden,
+      // Whose groups were there nobody has kept.
+      absent: before.absent.filter(({ cluster }) => owns.group(cluster, null)),
       returned: before.returned.filter(({ id }) => ids.has(id)),
       unread: before.unread.filter(mayBeTheirs),
     },

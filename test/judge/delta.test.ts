@@ -135,6 +135,23 @@ describe('drift that another rule tells of now', () => {
     expect(verdict(old, withDrift({ nodes }, 'a b c'))).toEqual([['moved', moved]])
   })
 
+  it('is not new where another rule told of it, which now cannot or does not', () => {
+    const now = withDrift({ nodes, fails: 'a' }, '')
+    expect(verdict(withDrift({ nodes }, 'a'), now)).toEqual([['moved', 'on a, where s told of drift before']])
+    expect(verdict(withDrift({ nodes }, 'b'), now)).toEqual([['new']])
+    expect(verdict(withDrift({ nodes }, 'a'), withDrift({ nodes, fails: 'a' }, 'a'))).toEqual([['new']])
+    expect(verdict(withDrift({ nodes }, 'a'), withDrift({ nodes, fails: 'a b' }, ''))).toEqual([['new']])
+  })
+
+  it('is told of by nobody who could not look', () => {
+    const then = withDrift({ nodes, fails: 'a' }, 'a')
+    const carried = {
+      ...then,
+      document: { ...then.document, findings: then.document.findings.map(one => (one.rule === 's' ? { ...one, isCarried: true } : one)) },
+    }
+    expect(verdict(carried, withDrift({ nodes }, 'a'))).toEqual([['moved', 'no longer on a, where s tells of drift now']])
+  })
+
   it('has where the other rule told of it before, or tells of another node', () => {
     expect(verdict(withDrift({ nodes, fails: 'a' }, 'a'), withDrift({ nodes }, 'a'))).toEqual([['fixed']])
     expect(verdict(withDrift({ nodes, fails: 'a' }, ''), withDrift({ nodes }, 'b'))).toEqual([['fixed']])

@@ -4,7 +4,7 @@ import type { Change } from '#model/delta.ts'
 import type { FindingsDocument, Severity } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
 import { notReached } from '#model/not-reached.ts'
-import type { AuditReport, Delivery, RunBefore } from '#model/report.ts'
+import type { AuditReport, Delivery, HiddenFinding, RunBefore } from '#model/report.ts'
 import { renderMailHtml, renderMailText } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { hasNews, renderMail, reportLink } from '#report/mail.ts'
@@ -184,7 +184,16 @@ describe('the mail of a second morning', () => {
   const second = (before: Partial<RunBefore>, delta: Partial<FindingsDocument['delta']> = {}): AuditReport => ({
     ...morning,
     document: { ...morning.document, delta: { new: [], resolved: [], worse: [], regressed: [], ...delta } },
-    before: { takenAt: '2026-11-20T05:00:00Z', delta: deltaWith([]), ended: [], returned: [], unread: [], ...before },
+    before: {
+      takenAt: '2026-11-20T05:00:00Z',
+      delta: deltaWith([]),
+      ended: [],
+      hidden: [],
+      absent: [],
+      returned: [],
+      unread: [],
+      ...before,
+    },
   })
   const changed = second(
     {
@@ -194,7 +203,7 @@ describe('the mail of a second morning', () => {
         [unread!.id, change('worse', 'severity medium → high', 'started on 1 node: a')],
       ]),
       ended: [ended('b', 'replaced'), ended('a', 'fixed'), ended('c', 'gone', { severity: 'critical' })],
-      unread: [{ cluster: 'staging', node: 'x' }],
+      unread: [{ cluster: 'staging', node: 'x', hasCome: false }],
     },
     { new: [early!.id, unwatched!.id], regressed: [unwatched!.id] },
   )
@@ -225,6 +234,67 @@ describe('the mail of a second morning', () => {
     )
     const many = second({ ended: Array.from({ length: 40 }, (_, index) => ended(`e${index}`, 'fixed')) })
     expect(flat(renderMail(many, []).text)).toContain('and 35 more findings.')
+  })
+  const hidden = (id: string, more: Partial<HiddenFinding> = {}): HiddenFinding => ({
+    id,
+    rule: 'eviction-due',
+    cluster: 'staging',
+    subject: nodegroup('edge'),
+    title: `Pods are evicted (${id})`,
+    severity: 'critical',
+    nodes: { count: 1, sample: ['ip-10-0-9-9'] },
+    since: '2026-11-01',
+    lastSeen: '2026-11-20',
+    isNew: true,
+    why: ['not known now of ip-10-0-9-9 (configz: HTTP 503)'],
+    ...more,
+  })
+  it('names what stood and nobody can tell today, the urgent in its subject, and tells again of it without calling it a change', () => {
+    const lost = second({ hidden: [hidden('a', { severity: 'low' }), hidden('b'), hidden('c', { isNew: false, severity: 'high' })] })
+    const first = renderMail(lost, [linked])
+    expect(first.subject).toMatch(/^Critical: 2 cannot be told \(1 critical\); 8 findings in /)
+    for (const shown of [flat(first.text), seen(first.html)]) {
+      expect(shown).toContain('3 findings that stood, and nobody can tell today')
+      expect(shown).toMatch(
+        /Pods are evicted \(b\) staging, Nodegroup edge, 1 node, since 2026-11-01, last seen 2026-11-20 not known now of ip-10-0-9-9/,
+      )
+      expect(shown).toMatch(/\(b\).*\(a\).*\(c\)/)
+    }
+    expect(flat(first.brief)).toContain('nobody can tell today: Critical: Pods are evicted (b)')
+    const still = second({ hidden: Array.from({ length: 9 }, (_, index) => hidden(`${index}`, { isNew: false })) })
+    const next = renderMail(still, [linked])
+    expect(hasNews(still, [stored])).toBe(false)
+    expect(flat(next.text)).toContain('Nothing has changed since')
+    expect(flat(next.text)).toContain('Pods are evicted (0)')
+    expect(flat(next.text)).toContain('and 4 more findings: 4 critical.')
+  })
+  it('says which clusters are not in it, and what stood there', () => {
+    const names = ['b', 'c', 'd'].map(cluster => ({ cluster, severities: [], isNew: true }))
+    const away = second({ absent: [{ cluster: 'prod-us', severities: ['high', 'critical'], isNew: false }, ...names] })
+    expect(flat(renderMail(away, [linked]).text)).toContain(
+      'UTC: 3 clusters no longer found. Not in this run: prod-us, b, c and 1 more. ' +
+        '2 findings there stand as they were last seen: 1 critical, 1 high.',
+    )
+    const chosen = second({ absent: [{ cluster: 'prod-us', severities: ['high'], isNew: false }] })
+    expect(hasNews(chosen, [stored])).toBe(false)
+    expect(flat(renderMail(chosen, [linked]).text)).toContain('UTC. Not in this run: prod-us. 1 finding there stands as it was')
+  })
+  it('tells what was waived since, what moved and what cannot be told', () => {
+    const [waived] = morning.document.waived
+    const others = second({
+      delta: deltaWith([
+        [waived!.id, change('waivedSince', 'waived until 2026-12-31: known')],
+        [early!.id, change('moved', 'started on 1 node: a')],
+        [unwatched!.id, change('cannotTell', 'open before on 1 node')],
+      ]),
+      ended: [ended('m', 'moved')],
+    })
+    const said = flat(renderMail(others, [linked]).text)
+    expect(said).toContain('UTC: 1 cannot be told, 2 moved, 1 waived.')
+    expect(said).toMatch(/\] On other nodes: .*\] Cannot be told: .*\] Unchanged: .*\] Waived: .*waived until 2026-12-31: known/)
+    expect(said).toContain('(told by another finding)')
+    const alone = { ...others, document: { ...others.document, findings: [] } }
+    expect(flat(renderMail(alone, [linked]).text)).toContain(`Waived: ${waived!.title}`)
   })
   it('says so where nothing changed, and counts what stands beside the urgent', () => {
     const same = renderMail(second({}), [linked])
@@ -269,7 +339,11 @@ describe('the mail of a second morning', () => {
     ['there is no run before', morning, [stored], true],
     ['something is new', second({ delta: deltaWith([[early!.id, change('new')]]) }), [stored], true],
     ['something ended', second({ ended: [ended('a', 'gone')] }), [stored], true],
-    ['less was read', second({ unread: [{ cluster: 'staging', node: null }] }), [stored], true],
+    ['a node came that was not read', second({ unread: [{ cluster: 'staging', node: 'x', hasCome: true }] }), [stored], true],
+    ['a finding was waived', second({ delta: deltaWith([[morning.document.waived[0]!.id, change('waivedSince')]]) }), [stored], true],
+    ['a finding moved', second({ delta: deltaWith([[early!.id, change('moved')]]) }), [stored], true],
+    ['nobody can tell of a finding any more', second({ hidden: [hidden('a')] }), [stored], true],
+    ['less was read', second({ unread: [{ cluster: 'staging', node: null, hasCome: false }] }), [stored], true],
     ['a channel failed', second({}), [down], true],
     ['a plan could not be made', { ...second({}), plan: { state: 'failed', why: 'x' } }, [stored], true],
     [

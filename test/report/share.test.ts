@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OwnerMatch } from '#model/policy.ts'
-import type { AuditReport, ReportedTrend, ResourceTags } from '#model/report.ts'
+import type { AuditReport, HiddenFinding, ReportedTrend, ResourceTags } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
 import { english } from '#report/languages/language.ts'
 import { shareOf } from '#report/share.ts'
@@ -48,6 +48,10 @@ const ended = (id: string, subject: AuditReport['nodes'][number]['identity']['gr
   ended: 'fixed' as const,
   on: '2026-11-21',
 })
+const hidden = (id: string, subject: AuditReport['nodes'][number]['identity']['group']): HiddenFinding => {
+  const { ended: _how, on: _day, ...finding } = ended(id, subject)
+  return { ...finding, nodes: { count: 1, sample: ['b0'] }, isNew: true, why: [] }
+}
 const severitiesOf = (high: number) => ({ critical: 0, high, medium: 0, low: 0, info: 0 })
 const points = (...names: string[]): ReportedTrend['points'] => [
   {
@@ -106,7 +110,12 @@ const report: AuditReport = {
     },
     ended: [ended('old-batch', nodegroup('batch')), ended('old-general', nodegroup('general'))],
     returned: ['batch', 'general'].map(id => ({ id, since: '2026-10-01', ended: 'fixed', on: '2026-11-03' })),
-    unread: [{ cluster: 'prod', node: 'b2' }],
+    hidden: ['batch', 'general'].map(name => hidden(`unseen-${name}`, nodegroup(name))),
+    absent: [
+      { cluster: 'prod', severities: ['high'], isNew: true },
+      { cluster: 'stage', severities: [], isNew: true },
+    ],
+    unread: [{ cluster: 'prod', node: 'b2', hasCome: false }],
   },
   trends: [
     { cluster: 'prod', points: points('general', 'batch') },
@@ -178,7 +187,9 @@ describe("an owner's share of a report", () => {
       ...{ nodes: { gone: [], come: [{ node: 'b1' }], notReadNow: [{ node: 'b2' }] }, notes: ['of prod less is known'] },
     })
     expect(share?.before?.ended.map(({ id }) => id)).toEqual(['old-batch'])
-    expect(share?.before?.unread).toEqual([{ cluster: 'prod', node: 'b2' }])
+    expect(share?.before?.unread).toEqual([{ cluster: 'prod', node: 'b2', hasCome: false }])
+    expect(share?.before?.absent).toEqual([])
+    expect(share?.before?.hidden.map(({ id }) => id)).toEqual(['unseen-batch'])
     expect(share?.before?.returned.map(({ id }) => id)).toEqual(['batch'])
     expect(share?.document.waived.map(({ id }) => id)).toEqual(['waived'])
     expect(share?.document.unknowns).toEqual([])

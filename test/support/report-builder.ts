@@ -652,6 +652,8 @@ export function lastRun(): RunBefore {
   return {
     takenAt: '2026-11-20T07:00:00Z',
     ended: [],
+    hidden: [],
+    absent: [],
     returned: [],
     unread: [],
     delta: {

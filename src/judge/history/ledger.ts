@@ -3,13 +3,16 @@ import { compareRuns } from '#judge/delta.ts'
 import { type Change, type ComparedRun, changesById, type Delta, type MetNode } from '#model/delta.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
-import type { RunBefore } from '#model/report.ts'
+import type { HiddenFinding, RunBefore } from '#model/report.ts'
+import { absentClusters, firstMet, readingsOf, splitAbsent, withAbsent } from './absent.ts'
 
 export interface RunToCompare {
   document: FindingsDocument
   /** Every one. */
   nodes: MetNode[]
   ruleErrors: NonNullable<ComparedRun['ruleErrors']>
+  /** Which place was enumerated to find its clusters; null: none was. */
+  scope: string | null
 }
 
 export interface Ledger {
@@ -23,15 +26,17 @@ export interface Ledger {
 }
 
 /**
- * @param previous null: there is none, and so nothing is new
+ * @param last null: there is none, and so nothing is new
  * @param day of this run, YYYY-MM-DD in UTC
  * @param forgetBefore findings that ended before that day are no longer kept
  */
-export function nextLedger(previous: RememberedRun | null, now: RunToCompare, day: string, forgetBefore: string): Ledger {
+export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: string, forgetBefore: string): Ledger {
+  const split = last && splitAbsent(last, now, now.scope, forgetBefore)
+  const previous = split?.compared ?? null
   const before = new Map(previous ? [...previous.document.findings, ...previous.document.waived].map(finding => [finding.id, finding]) : [])
   const past = new Map(previous?.past.map(finding => [finding.id, finding]))
-  const compared = previous && compareRuns(previous, now)
-  const changes = compared === null ? new Map<string, { change: Change }>() : changesById(compared)
+  const compared = previous && last && firstMet(compareRuns(previous, now), now, last, now.scope)
+  const changes = compared === null ? new Map<string, { change: Change; why: string[] }>() : changesById(compared)
   const { findings, waived } = now.document
   const all = [...findings, ...waived]
   const since = new Map(all.map(({ id }) => [id, before.get(id)?.since ?? day]))
@@ -45,15 +50,17 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   const unseen = [...before.values()].filter(({ id }) => !ids.has(id))
   // Nobody could look today: it stands as it was last seen, until somebody can.
   const carried = unseen.filter(({ id }) => changes.get(id)?.change === 'cannotTell' || !changes.has(id))
+  const met = new Set(previous?.nodes.map(keyOfNode))
+  const newcomers = now.nodes.filter(node => !met.has(keyOfNode(node)))
   const ended = unseen.flatMap((finding): PastFinding[] => {
     const change = changes.get(finding.id)?.change
     if (change === undefined || change === 'cannotTell') return []
     const { id, rule, cluster, subject, title, severity, lastSeen } = finding
     return [
-      { id, rule, cluster, subject, title, severity, since: finding.since, lastSeen, ended: endingOf(change, finding, now.nodes), on: day },
+      { id, rule, cluster, subject, title, severity, since: finding.since, lastSeen, ended: endingOf(change, finding, newcomers), on: day },
     ]
   })
-  const resolved = ended.filter(({ ended: how }) => how !== 'gone').map(({ id }) => id)
+  const resolved = ended.filter(({ ended: how }) => isRepair(how)).map(({ id }) => id)
   const remembered = (finding: FindingsDocument['findings'][number]): RememberedFinding => {
     const { id, rule, severity, confidence, cluster, subject, nodes, title, evidence, waived: waiver } = finding
     // Of the evidence, the comparison reads these two.
@@ -75,9 +82,10 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
   }
   const returned = all.flatMap(({ id }) => {
     const finding = before.has(id) ? undefined : past.get(id)
-    return finding === undefined || finding.ended === 'gone' ? [] : [finding]
+    return finding === undefined || !isRepair(finding.ended) ? [] : [finding]
   })
   const isOpen = ({ waived: waiver }: RememberedFinding) => waiver === null
+  const stillOpen = carried.filter(isOpen)
   return {
     since,
     delta: {
@@ -86,41 +94,62 @@ export function nextLedger(previous: RememberedRun | null, now: RunToCompare, da
       worse: idsOf((_, change) => change === 'worse' || change === 'waiverExpired'),
       regressed: returned.map(({ id }) => id).toSorted(),
     },
-    before: previous &&
+    before: last &&
+      previous &&
       compared && {
         takenAt: previous.document.run.takenAt,
         delta: compared,
         ended,
         returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({ id, since: firstDay, ended: how, on })),
+        hidden: stillOpen.map(finding => hiddenFinding(finding, changes.get(finding.id)?.why ?? [])),
+        absent: absentClusters(split?.absent ?? null, last, now.scope),
         unread: unreadSince(compared, previous),
       },
-    run: {
-      schema: 'highwater.history/1',
-      document: {
-        run: now.document.run,
-        clusters: now.document.clusters,
-        unknowns: now.document.unknowns,
-        notAudited: now.document.notAudited,
-        findings: [...findings.map(remembered), ...carried.filter(isOpen)],
-        waived: [...waived.map(remembered), ...carried.filter(finding => !isOpen(finding))],
+    run: withAbsent(
+      {
+        schema: 'highwater.history/1',
+        document: {
+          run: now.document.run,
+          clusters: now.document.clusters,
+          unknowns: now.document.unknowns,
+          notAudited: now.document.notAudited,
+          findings: [...findings.map(remembered), ...stillOpen.map(asCarried)],
+          waived: [...waived.map(remembered), ...carried.filter(finding => !isOpen(finding)).map(asCarried)],
+        },
+        nodes: now.nodes,
+        ruleErrors: now.ruleErrors,
+        past: [...[...past.values()].filter(({ id, on }) => !ids.has(id) && on >= forgetBefore), ...ended],
+        readings: readingsOf(now, now.scope, day),
       },
-      nodes: now.nodes,
-      ruleErrors: now.ruleErrors,
-      past: [...[...past.values()].filter(({ id, on }) => !ids.has(id) && on >= forgetBefore), ...ended],
-    },
+      split?.absent ?? null,
+    ),
   }
 }
 
-function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['unread'] {
-  const clusters = new Set(document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster))
-  return nodes.notReadNow
-    .filter(({ cluster, node, coverage, before }) => (node === null ? !clusters.has(cluster) : coverage !== before && before !== 'notRead'))
-    .map(({ cluster, node }) => ({ cluster, node }))
+const keyOfNode = ({ cluster, name }: Pick<MetNode, 'cluster' | 'name'>) => JSON.stringify([cluster, name])
+const asCarried = (finding: RememberedFinding): RememberedFinding => ({ ...finding, isCarried: true })
+
+function hiddenFinding(finding: RememberedFinding, why: string[]): HiddenFinding {
+  const { id, rule, cluster, subject, title, severity, nodes, since, lastSeen, isCarried } = finding
+  return { id, rule, cluster, subject, title, severity, nodes, since, lastSeen, isNew: isCarried !== true, why }
 }
 
-/** The way in which most nodes are mended: new ones come in their place. */
-function endingOf(change: Change, { cluster, subject }: RememberedFinding, nodes: MetNode[]): Ending {
-  if (change === 'fixed') return 'fixed'
-  const isReplaced = nodes.some(node => node.cluster === cluster && node.group.kind === subject.kind && node.group.name === subject.name)
+function unreadSince({ nodes }: Delta, { document }: RememberedRun): RunBefore['unread'] {
+  const broken = new Set(document.notAudited.filter(({ node }) => node === null).map(({ cluster }) => cluster))
+  const known = new Set(document.clusters.map(({ name }) => name))
+  return nodes.notReadNow
+    .filter(({ cluster, node, coverage, before }) => (node === null ? !broken.has(cluster) : coverage !== before && before !== 'notRead'))
+    .map(({ cluster, node, before }) => ({ cluster, node, hasCome: node === null ? !known.has(cluster) : before === null }))
+}
+
+/** @param newcomers nodes that the run before has not met: new ones in the place of old are the way in which most nodes are mended */
+function endingOf(change: Change, { cluster, subject }: RememberedFinding, newcomers: MetNode[]): Ending {
+  if (change === 'fixed' || change === 'moved') return change
+  const isReplaced = newcomers.some(
+    node => node.cluster === cluster && node.group.kind === subject.kind && node.group.name === subject.name,
+  )
   return isReplaced ? 'replaced' : 'gone'
 }
+
+/** Whoever meets it again has it back. */
+const isRepair = (how: Ending) => how === 'fixed' || how === 'replaced'

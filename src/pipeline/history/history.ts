@@ -8,6 +8,7 @@ import { trendPoint, withPoint } from '#judge/history/trends.ts'
 import { utcDay } from '#judge/waivers.ts'
 import type { MetNode } from '#model/delta.ts'
 import type { ClusterTrend, FillSeries, NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
+import type { Policy } from '#model/policy.ts'
 import type { AuditedNode, Delivery, NodeGrowth } from '#model/report.ts'
 import { runIdOf } from '#model/run.ts'
 import { metNode } from '#pipeline/met-node.ts'
@@ -23,9 +24,11 @@ export interface HistoryOptions {
   retentionDays: number
   /** False: only a part of the fleet was chosen. Then nothing is compared or kept, and findings only get their first days. */
   isWhole: boolean
+  /** Which place the run enumerates to find its clusters (`scopeOf`); null: none, somebody named or saved them. */
+  scope: string | null
 }
 
-export interface AuditedRun extends Omit<RunToCompare, 'nodes'> {
+export interface AuditedRun extends Omit<RunToCompare, 'nodes' | 'scope'> {
   nodes: AuditedNode[]
 }
 
@@ -45,7 +48,7 @@ export interface History {
 
 const dayMs = 86_400_000
 
-export function openHistory({ store, retentionDays, isWhole, ...named }: HistoryOptions): History {
+export function openHistory({ store, retentionDays, isWhole, scope, ...named }: HistoryOptions): History {
   const errors: string[] = []
   let compared: ComparedRun | null = null
   const attempt = async <T>(step: () => Promise<T>): Promise<T | null> => {
@@ -84,7 +87,7 @@ export function openHistory({ store, retentionDays, isWhole, ...named }: History
       }
       const forgetBefore = dayBefore(day, retentionDays)
       const ruleErrors = run.ruleErrors.map(({ rule, cluster, node }) => ({ rule, cluster, node }))
-      const ledger = nextLedger(found.run, { document: run.document, nodes, ruleErrors }, day, forgetBefore)
+      const ledger = nextLedger(found.run, { document: run.document, nodes, ruleErrors, scope: scopeIn(run, scope) }, day, forgetBefore)
       const clusters = clustersOf(run, fills, day, runId)
       compared = { ledger, runId, day, forgetBefore, clusters }
       const trends = clusters.map(({ cluster, point }) => {
@@ -108,6 +111,14 @@ export function openHistory({ store, retentionDays, isWhole, ...named }: History
     },
   }
 }
+
+/** The same words are another place for somebody else's account; without the account nobody knows which. */
+const scopeIn = ({ document: { run } }: AuditedRun, scope: string | null) =>
+  scope === null || run.account === null ? null : JSON.stringify([run.account, run.region, scope])
+
+/** Which EKS clusters the policy asks for: runs that ask for the same can tell that one of them is gone. */
+export const scopeOf = ({ accounts, clusters }: Pick<Policy, 'accounts' | 'clusters'>): string =>
+  JSON.stringify([accounts.map(({ roleArn, regions }) => [roleArn, regions]), clusters.names, Object.entries(clusters.tags)])
 
 const keyOf = ({ cluster, name }: MetNode) => nodeKey(cluster, name)
 

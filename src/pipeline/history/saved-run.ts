@@ -23,6 +23,7 @@ const finding = z.object({
   waived: z.object({ until: z.string(), reason: z.string() }).nullable(),
   since: day,
   lastSeen: day,
+  isCarried: z.boolean().optional(),
 })
 
 const remembered: z.ZodType<RememberedRun> = z.object({
@@ -65,8 +66,9 @@ const remembered: z.ZodType<RememberedRun> = z.object({
   past: z.array(
     finding
       .pick({ id: true, rule: true, cluster: true, subject: true, title: true, severity: true, since: true, lastSeen: true })
-      .extend({ ended: z.enum(['fixed', 'replaced', 'gone']), on: day }),
+      .extend({ ended: z.enum(['fixed', 'replaced', 'gone', 'moved']), on: day }),
   ),
+  readings: z.array(z.object({ cluster: z.string(), scope: z.string().nullable(), on: day, isCarried: z.boolean() })).default([]),
 })
 
 export interface FoundRun {

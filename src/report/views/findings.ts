@@ -123,7 +123,10 @@ export function oneOfEachRule(findings: Finding[]): Finding[] {
 }
 
 /** How many of each severity, worst first, without those that do not occur. */
-export function tally(findings: Finding[], { words, count }: Language): { severity: Severity; word: string; count: string }[] {
+export function tally(
+  findings: Pick<Finding, 'severity'>[],
+  { words, count }: Language,
+): { severity: Severity; word: string; count: string }[] {
   return severities
     .map(severity => ({
       severity,
@@ -135,7 +138,7 @@ export function tally(findings: Finding[], { words, count }: Language): { severi
 }
 
 /** `4 high`, `3 low`. */
-export const tallyTexts = (findings: Finding[], language: Language): string[] =>
+export const tallyTexts = (findings: Pick<Finding, 'severity'>[], language: Language): string[] =>
   tally(findings, language).map(({ severity, count }) => language.words.findings.tallied(count, language.words.severityNames[severity]))
 
 export const waivedView = (finding: Finding, on: Shown): WaivedView => ({

@@ -5,7 +5,7 @@ const shownFindings = 5
 const limit = 3000
 
 /** At most 3,000 characters, lines parted by \n; nothing in it is markup. */
-export function mailBrief({ words: all, subject, audience, cutShort, verdict, findings, ended, report }: MailView): string {
+export function mailBrief({ words: all, subject, audience, cutShort, verdict, findings, hidden, ended, report }: MailView): string {
   const { brief: words } = all.mail
   const told = [...(findings?.list ?? []), ...(findings?.lines ?? [])]
   const more = told.length > shownFindings || (findings?.leftOut ?? null) !== null
@@ -21,6 +21,7 @@ export function mailBrief({ words: all, subject, audience, cutShort, verdict, fi
       ),
     more ? words.more : null,
     findings?.standing ?? null,
+    hidden && words.hidden(hidden.title, hidden.list),
     ended && words.ended(ended.title, ended.list),
     verdict.gaps && words.gaps(verdict.gaps),
     ...verdict.inputErrors,

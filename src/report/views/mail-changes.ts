@@ -1,8 +1,8 @@
 /** Which findings a mail tells of: what changed since the run before, and what is urgent though it did not. Where no run before is known, all of them. */
 import { type Change, changesById } from '#model/delta.ts'
 import { type Finding, severities } from '#model/finding.ts'
-import type { PastFinding } from '#model/history.ts'
-import type { AuditReport, Delivery, RunBefore } from '#model/report.ts'
+import type { Ending, PastFinding } from '#model/history.ts'
+import type { AuditReport, Delivery, HiddenFinding, RunBefore } from '#model/report.ts'
 import { english, type Language } from '#report/languages/language.ts'
 import { compareText } from '#report/text.ts'
 import { tallyTexts, worstFirst } from './findings.ts'
@@ -22,30 +22,48 @@ export interface MailChanges {
   /** As they were, and not urgent: only counted. */
   standing: Finding[]
   ended: PastFinding[]
+  /** Nobody can tell today whether they still stand; those that could be told before first, each worst first. */
+  hidden: HiddenFinding[]
+  /** Which clusters are not in this run, and what stood there; null: none is known. */
+  absent: string | null
   /** `1 new`, `2 resolved`; empty: nothing changed. */
   counts: string[]
   /** The time of the run before, RFC 3339; null: none is known. */
   since: string | null
 }
 
-/** `seen`: for the first time, as its nodes were not read before. */
-const kinds = ['new', 'back', 'worse', 'seen', 'better'] as const
+/**
+ * `seen`: for the first time, as its nodes were not read before; `unclear`: what was not read leaves open how it changed; `moved`: as bad, on other
+ * nodes; `waived`: since the run before.
+ */
+const kinds = ['new', 'back', 'worse', 'seen', 'unclear', 'moved', 'better', 'waived'] as const
 type Kind = (typeof kinds)[number]
 
-const place = (kind: Kind | null) => (kind === null ? 1 : kind === 'better' ? 2 : 0)
+const last: readonly Kind[] = ['better', 'waived']
+const place = (kind: Kind | null) => (kind === null ? 1 : last.includes(kind) ? 2 + last.indexOf(kind) : 0)
 
-export function mailChanges({ document: { findings, delta }, before }: AuditReport, language: Language): MailChanges {
+export function mailChanges({ document: { findings, waived, delta }, before }: AuditReport, language: Language): MailChanges {
   const sorted = findings.toSorted(worstFirst)
-  if (!before) return { told: sorted.map(finding => ({ finding, kind: null, why: [] })), standing: [], ended: [], counts: [], since: null }
+  if (!before)
+    return {
+      told: sorted.map(finding => ({ finding, kind: null, why: [] })),
+      standing: [],
+      ended: [],
+      hidden: [],
+      absent: null,
+      counts: [],
+      since: null,
+    }
   const regressed = new Set(delta.regressed)
   const changed = changesById(before.delta)
   const returned = new Map([...returnedTexts(before, language)].map(([id, text]) => [id, [text]]))
   const kindOf = ({ id }: Finding) => (regressed.has(id) ? 'back' : kindOfChange(changed.get(id)?.change))
   const isTold = (finding: Finding) => kindOf(finding) !== null || finding.severity === 'critical'
-  const ended = before.ended.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || compareText(a.id, b.id))
+  const ended = before.ended.toSorted(byPastSeverity)
+  const hidden = before.hidden.toSorted((a, b) => Number(b.isNew) - Number(a.isNew) || byPastSeverity(a, b))
+  const waivedSince = waived.filter(({ id }) => changed.get(id)?.change === 'waivedSince').toSorted(worstFirst)
   return {
-    told: sorted
-      .filter(isTold)
+    told: [...sorted.filter(isTold), ...waivedSince]
       .map(finding => ({ finding, kind: kindOf(finding) }))
       .toSorted((a, b) => place(a.kind) - place(b.kind))
       .map(({ finding, kind }) => ({
@@ -55,10 +73,15 @@ export function mailChanges({ document: { findings, delta }, before }: AuditRepo
       })),
     standing: sorted.filter(finding => !isTold(finding)),
     ended,
-    counts: countsOf(sorted.map(kindOf), ended, before, language),
+    hidden,
+    absent: absentText(before, language),
+    counts: countsOf([...sorted, ...waivedSince].map(kindOf), ended, before, language),
     since: before.takenAt,
   }
 }
+
+type Past = Pick<PastFinding, 'id' | 'severity'>
+const byPastSeverity = (a: Past, b: Past) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || compareText(a.id, b.id)
 
 function kindOfChange(change: Change | undefined): Kind | null {
   switch (change) {
@@ -69,23 +92,60 @@ function kindOfChange(change: Change | undefined): Kind | null {
       return 'worse'
     case 'newlySeen':
       return 'seen'
+    case 'cannotTell':
+      return 'unclear'
+    case 'moved':
+      return 'moved'
     case 'better':
       return 'better'
+    case 'waivedSince':
+      return 'waived'
     default:
       return null
   }
 }
 
-function countsOf(found: (Kind | null)[], ended: PastFinding[], { unread }: RunBefore, language: Language): string[] {
+function countsOf(found: (Kind | null)[], ended: PastFinding[], { unread, hidden, absent }: RunBefore, language: Language): string[] {
   const words = language.words.changes.counts
-  const gone = ended.filter(({ ended: how }) => how === 'gone').length
-  const counts: [number, (count: number) => string][] = [
-    ...kinds.map((kind): [number, (count: number) => string] => [found.filter(each => each === kind).length, words[kind]]),
-    [ended.length - gone, words.resolved],
-    [gone, words.gone],
-    [unread.length, words.unread],
+  const kindCount = (of: Kind) => found.filter(kind => kind === of).length
+  const endedAs = (...ways: Ending[]) => ended.filter(({ ended: how }) => ways.includes(how)).length
+  const lost = hidden.filter(({ isNew }) => isNew)
+  const critical = lost.filter(({ severity }) => severity === 'critical').length
+  const count = (of: Exclude<Kind, 'unclear' | 'moved'>): [number, string] => [kindCount(of), words[of](kindCount(of))]
+  const unclear = kindCount('unclear') + lost.length
+  const moved = kindCount('moved') + endedAs('moved')
+  const repaired = endedAs('fixed', 'replaced')
+  const away = absent.filter(({ isNew }) => isNew).length
+  const come = unread.filter(({ hasCome }) => hasCome).length
+  const unclearCount: [number, string] = [unclear, words.unclear(unclear, critical)]
+  const counts: [number, string][] = [
+    // A subject has the first few: what nobody could look at may be the worst of all.
+    ...(critical > 0 ? [unclearCount] : []),
+    count('new'),
+    count('back'),
+    count('worse'),
+    ...(critical > 0 ? [] : [unclearCount]),
+    count('seen'),
+    [moved, words.moved(moved)],
+    count('better'),
+    [repaired, words.resolved(repaired)],
+    [endedAs('gone'), words.gone(endedAs('gone'))],
+    count('waived'),
+    [away, words.absent(away)],
+    [unread.length - come, words.unread(unread.length - come)],
+    [come, words.unreadNewcomers(come)],
   ]
-  return counts.filter(([count]) => count > 0).map(([count, text]) => text(count))
+  return counts.filter(([number]) => number > 0).map(([, text]) => text)
+}
+
+const shownAbsent = 3
+
+/** `Not in this run: prod, staging. Their 3 findings stand as they were last seen: 1 high, 2 low.` Null: every cluster is in it. */
+export function absentText({ absent }: Pick<RunBefore, 'absent'>, language: Language): string | null {
+  if (absent.length === 0) return null
+  const findings = absent.flatMap(({ severities: each }) => each.map(severity => ({ severity })))
+  const names = absent.slice(0, shownAbsent).map(({ cluster }) => language.line(cluster, 80))
+  return language.words.changes.absent(names, absent.length - names.length, findings.length, tallyTexts(findings, language))
 }
 
 /** How findings stand that a mail does not tell of one by one: `7 findings stand as they were: 4 high, 3 low`. Null: there is none. */

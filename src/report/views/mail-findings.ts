@@ -9,7 +9,7 @@ import { nodeCountText, subjectText, tallyTexts } from './findings.ts'
 import { type MailChanges, standingText, type ToldFinding } from './mail-changes.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 
-const shown = { cards: 2, lines: 8, ended: 5, names: 2, configLines: 6, targets: 3, reasons: 2 }
+const shown = { cards: 2, lines: 8, ended: 5, hidden: 5, names: 2, configLines: 6, targets: 3, reasons: 2 }
 
 interface MailLine extends SeverityMark {
   severityWord: string
@@ -53,6 +53,22 @@ export interface MailFindingsView {
   standing: string | null
 }
 
+interface MailHidden extends SeverityMark {
+  severityWord: string
+  title: string
+  ownTitle: string | null
+  where: string
+  /** Null: nobody knows. */
+  why: string | null
+}
+
+/** Findings that stood, and of which nobody can tell today. */
+export interface MailHiddenView {
+  title: string
+  list: MailHidden[]
+  leftOut: string | null
+}
+
 export interface MailEndedView {
   title: string
   list: MailEnded[]
@@ -65,9 +81,10 @@ export function mailFindingsView(
   titleOf: TitleOf,
   language: Language,
 ): MailFindingsView {
-  const cards = told.slice(0, shown.cards)
-  const lines = told.slice(shown.cards, shown.cards + shown.lines)
-  const rest = told.slice(shown.cards + shown.lines).map(({ finding }) => finding)
+  // What is waived comes last, and nobody is asked to mend it.
+  const cards = told.slice(0, shown.cards).filter(({ kind }) => kind !== 'waived')
+  const lines = told.slice(cards.length, cards.length + shown.lines)
+  const rest = told.slice(cards.length + shown.lines).map(({ finding }) => finding)
   return {
     title: headingOf(told, cards.length + lines.length, since !== null, language),
     list: cards.map(each => mailFinding(each, fold, titleOf, language)),
@@ -138,6 +155,32 @@ export function mailEndedView({ ended }: MailChanges, fold: Fold, titleOf: Title
   }))
   const rest = ended.length - list.length
   return { title: words.ended, list, leftOut: rest > 0 ? words.moreEnded(rest) : null }
+}
+
+/** Null where everything that was known can be told. */
+export function mailHiddenView({ hidden }: MailChanges, fold: Fold, titleOf: TitleOf, language: Language): MailHiddenView | null {
+  const { changes: words, clauses, list: join, since } = language.words
+  if (hidden.length === 0) return null
+  const list = hidden.slice(0, shown.hidden).map(({ severity, why, nodes, ...finding }) => ({
+    ...markOf(severity, language),
+    ...foldedTitle(titleOf(finding), fold),
+    where: join(
+      [
+        fold(finding.cluster, 80),
+        subjectText(finding.subject, language),
+        nodeCountText(nodes, language),
+        since(fold(finding.since, 20)),
+        words.lastSeen(fold(finding.lastSeen, 20)),
+      ].filter(Boolean),
+    ),
+    why: why.length === 0 ? null : clauses(why.slice(0, shown.reasons).map(reason => fold(reason, 200))),
+  }))
+  const rest = hidden.slice(list.length)
+  return {
+    title: words.hidden(hidden.length),
+    list,
+    leftOut: rest.length > 0 ? words.moreHidden(rest.length, tallyTexts(rest, language)) : null,
+  }
 }
 
 function nodesView(nodes: NodeSample, fold: Fold, { words }: Language): Pick<MailFinding, 'nodeNames' | 'nodesLeftOut'> {

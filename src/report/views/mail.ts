@@ -6,7 +6,14 @@ import { titlesOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { tally } from './findings.ts'
 import { type MailChanges, mailChanges } from './mail-changes.ts'
-import { type MailEndedView, type MailFindingsView, mailEndedView, mailFindingsView } from './mail-findings.ts'
+import {
+  type MailEndedView,
+  type MailFindingsView,
+  type MailHiddenView,
+  mailEndedView,
+  mailFindingsView,
+  mailHiddenView,
+} from './mail-findings.ts'
 import { type MailGarbageView, mailGarbageView } from './mail-garbage.ts'
 import { type MailNextView, mailNextView } from './mail-next.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
@@ -53,6 +60,8 @@ export interface MailView {
   }
   /** Null without findings. */
   findings: MailFindingsView | null
+  /** Null where everything that was known can be told. */
+  hidden: MailHiddenView | null
   /** Null where nothing ended. */
   ended: MailEndedView | null
   /** Null where there is none to tell of. */
@@ -117,7 +126,8 @@ export function mailView(
       inputErrors: run.inputErrors.slice(0, shownInputErrors).map(error => fold(error, 420)),
       undelivered: mailed.failures.length > 0 ? words.report.undelivered(mailed.failures.map(({ channel }) => channel)) : null,
     },
-    findings: findings.length > 0 ? mailFindingsView(changes, fold, titleOf, language) : null,
+    findings: findings.length + changes.told.length > 0 ? mailFindingsView(changes, fold, titleOf, language) : null,
+    hidden: mailHiddenView(changes, fold, titleOf, language),
     ended: mailEndedView(changes, fold, titleOf, language),
     garbage: mailGarbageView(report, fold, language),
     plan: planView(report.plan ?? null, language, fold),
@@ -128,9 +138,9 @@ export function mailView(
   }
 }
 
-function changeText({ since, counts }: MailChanges, { words: { changes: words }, utc }: Language): string | null {
+function changeText({ since, counts, absent }: MailChanges, { words: { changes: words }, utc }: Language): string | null {
   if (since === null) return null
-  return counts.length === 0 ? words.nothing(utc(since)) : words.some(utc(since), counts)
+  return [counts.length === 0 ? words.nothing(utc(since)) : words.some(utc(since), counts), absent].filter(Boolean).join(' ')
 }
 
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`

@@ -5,6 +5,7 @@ import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import { type TitleOf, titlesOf } from '#report/rule-words.ts'
 import { shownTitle, subjectText } from './findings.ts'
+import { absentText } from './mail-changes.ts'
 import { type Moment, momentOf } from './moment.ts'
 import { nameLimit } from './node.ts'
 import { returnedTexts } from './returned.ts'
@@ -78,7 +79,9 @@ export function newsView(
   const told = parts.filter(([number]) => number > 0).map(([number, text]) => text(number))
   return {
     since: momentOf(takenAt, language),
-    summary: [words.summary(changed > 0, told), ...nodesText(delta.nodes, language)].join(' '),
+    summary: [words.summary(changed > 0, told), ...nodesText(delta.nodes, language), absentText(before, language)]
+      .filter(Boolean)
+      .join(' '),
     grades: gradeTexts(delta.clusters, language),
     groups: groups.flatMap(group => newsGroup(group, findings, shownAs, returned, language) ?? []),
     notes: bounded(

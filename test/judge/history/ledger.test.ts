@@ -22,7 +22,12 @@ function runOf(findings: Finding[], nodes: MetNode[], waived: Finding[] = []): R
   const run = { ...findingsDocument().run, rules: ['eviction-due', 'image-gc-due'], inputErrors: [] }
   const coverage = { nodes: nodes.length, read: nodes.length, partlyRead: 0, notRead: 0 }
   const clusters = [clusterResult('prod', { coverage, outcomes: { pass: 1, fail: 1, unknown: 0, notApplicable: 0, error: 0 } })]
-  return { document: findingsDocument({ run, clusters, findings, waived, unknowns: [], notAudited: [] }), nodes, ruleErrors: [] }
+  return {
+    document: findingsDocument({ run, clusters, findings, waived, unknowns: [], notAudited: [] }),
+    nodes,
+    ruleErrors: [],
+    scope: 'here',
+  }
 }
 
 /** Days one after the other; the answers of each. */
@@ -74,6 +79,8 @@ describe('from day to day', () => {
         findings: expect.objectContaining({ new: [expect.objectContaining({ id: 'f2', why: [] })] }),
       }),
       ended: [expect.objectContaining({ id: 'f1', title: first.document.findings[0]?.title, ended: 'fixed', on: '2026-11-11' })],
+      hidden: [],
+      absent: [],
       returned: [],
       unread: [],
     })
@@ -84,11 +91,33 @@ describe('from day to day', () => {
     )
     const unreadThen = nextLedger(previous, third, '2026-11-11', '2026-01-01')
     expect(unreadThen.before?.unread).toEqual([
-      { cluster: 'prod', node: null },
-      { cluster: 'prod', node: 'b' },
+      { cluster: 'prod', node: null, hasCome: false },
+      { cluster: 'prod', node: 'b', hasCome: false },
     ])
     const still = nextLedger({ runId: 'run-1', ...unreadThen.run }, third, '2026-11-12', '2026-01-01')
     expect(still.before?.unread).toEqual([])
+  })
+
+  it('names what nobody can tell any more, and on the first day only as news', () => {
+    const first = nextLedger(null, runOf([on(['a'], { severity: 'critical' })], [met('a')]), '2026-11-10', '2026-01-01')
+    const second = nextLedger({ runId: 'r', ...first.run }, runOf([], [unread('a')]), '2026-11-11', '2026-01-01')
+    const lost = { id: 'f1', severity: 'critical', since: '2026-11-10', lastSeen: '2026-11-10', why: [expect.stringContaining('a')] }
+    expect(second.before?.hidden).toEqual([expect.objectContaining({ ...lost, isNew: true })])
+    const third = nextLedger({ runId: 's', ...second.run }, runOf([], [unread('a')]), '2026-11-11', '2026-01-01')
+    expect(third.before?.hidden).toEqual([expect.objectContaining({ ...lost, isNew: false })])
+    const waived = runOf([], [met('a')], [on(['a'], { waived: { until: '2027-01-01', reason: 'known' } })])
+    const accepted = nextLedger(null, waived, '2026-11-10', '2026-01-01')
+    const unseen = nextLedger({ runId: 'r', ...accepted.run }, runOf([], [unread('a')]), '2026-11-11', '2026-01-01')
+    expect(unseen.before?.hidden).toEqual([])
+  })
+
+  it('does not call a node no longer read that came unread', () => {
+    const first = nextLedger(null, runOf([], [met('a')]), '2026-11-10', '2026-01-01')
+    const run = runOf([], [met('a'), unread('b')])
+    run.document.notAudited.push({ cluster: 'prod', node: 'b', reason: 'configz: HTTP 503' })
+    const second = nextLedger({ runId: 'r', ...first.run }, run, '2026-11-11', '2026-01-01')
+    expect(second.before?.unread).toEqual([{ cluster: 'prod', node: 'b', hasCome: true }])
+    expect(nextLedger({ runId: 's', ...second.run }, run, '2026-11-12', '2026-01-01').before?.unread).toEqual([])
   })
 
   it('calls a node that was not read neither fixed nor new, and resolves it on the day it was read', () => {
@@ -115,6 +144,21 @@ describe('from day to day', () => {
     const gone = days(runOf([on(['a'])], [met('a')]), runOf([], [met('c', { group: nodegroup('other') })]), runOf([on(['a'])], [met('a')]))
     expect(gone[1]).toMatchObject({ resolved: [], past: ['gone 2026-11-11'] })
     expect(gone[2]).toMatchObject({ new: ['f1'], regressed: [] })
+    const left = days(runOf([on(['a'])], [met('a'), met('b')]), runOf([], [met('b')]))
+    expect(left[1]).toMatchObject({ resolved: [], past: ['gone 2026-11-11'] })
+  })
+
+  it('resolves no drift of which another rule tells now', () => {
+    const drift = (id: string, rule: string) => on(['a'], { id, rule, evidence: [{ what: 'layer', value: 'peers' }] })
+    const told = days(
+      runOf([drift('f1', 'image-gc-due')], [met('a')]),
+      runOf([drift('f2', 'eviction-due')], [met('a')]),
+      runOf([drift('f1', 'image-gc-due')], [met('a')]),
+    )
+    expect(told.slice(1)).toEqual([
+      { ...nothing, since: undefined, past: ['moved 2026-11-11'] },
+      { ...nothing, since: '2026-11-12', past: ['moved 2026-11-12'] },
+    ])
   })
 
   it('dates waived findings too, and calls one worse whose waiver has expired', () => {
@@ -124,6 +168,61 @@ describe('from day to day', () => {
       { ...nothing, since: '2026-11-10', past: [] },
       { ...nothing, worse: ['f1'], since: '2026-11-10', past: [] },
     ])
+  })
+
+  describe('where clusters are not in every run', () => {
+    const here = (scope: string | null, ...clusters: string[]): RunToCompare => {
+      const run = runOf([], [])
+      const one = (cluster: string) => finding('high', { id: cluster, rule: 'eviction-due', cluster, nodes: { count: 1, sample: ['a'] } })
+      return {
+        ...run,
+        scope,
+        nodes: clusters.map(cluster => met('a', { cluster })),
+        document: {
+          ...run.document,
+          clusters: clusters.map(name => clusterResult(name, { coverage: { nodes: 1, read: 1, partlyRead: 0, notRead: 0 } })),
+          findings: clusters.map(one),
+        },
+      }
+    }
+    const runsAfter = (...runs: RunToCompare[]) => {
+      let last: RememberedRun | null = null
+      return runs.map((run, index) => {
+        const ledger = nextLedger(last, run, `2026-11-${10 + index}`, '2026-01-01')
+        last = { runId: `run-${index}`, ...ledger.run }
+        const { delta, before, since } = ledger
+        return { ...delta, absent: before?.absent, ended: before?.ended.map(({ id }) => id), since: Object.fromEntries(since), last }
+      })
+    }
+
+    it.each([
+      ['a run of none', here(null)],
+      ['another context', here(null, 'staging')],
+      ['another region', here('there', 'staging')],
+    ])('leaves what it knows as it is over %s', (_, between) => {
+      const [, other, again] = runsAfter(here('here', 'prod'), between, here('here', 'prod'))
+      expect(other).toMatchObject({ new: [], resolved: [], ended: [], absent: [{ cluster: 'prod', severities: ['high'], isNew: false }] })
+      expect(again).toMatchObject({ new: [], resolved: [], regressed: [], since: { prod: '2026-11-10' } })
+      expect(again?.absent?.map(({ cluster }) => cluster)).toEqual(between.document.clusters.map(({ name }) => name))
+    })
+
+    it('takes a cluster for gone only where the same place was looked through, to its end', () => {
+      const [, gone, back] = runsAfter(here('here', 'prod', 'staging'), here('here', 'staging'), here('here', 'prod', 'staging'))
+      expect(gone).toMatchObject({ absent: [], ended: ['prod'], resolved: [] })
+      expect(back).toMatchObject({ new: ['prod'], since: { prod: '2026-11-12', staging: '2026-11-10' } })
+      const broken = here('here', 'staging')
+      broken.document.notAudited.push({ cluster: 'this account/eu-west-1/*', node: null, reason: 'clusters: HTTP 503' })
+      const [, cut, still] = runsAfter(here('here', 'prod', 'staging'), broken, broken)
+      expect(cut).toMatchObject({ absent: [{ cluster: 'prod', isNew: true }], ended: [] })
+      expect(still).toMatchObject({ absent: [{ cluster: 'prod', isNew: false }], ended: [] })
+    })
+
+    it('forgets a cluster that nobody has read for as long as history is kept', () => {
+      const [first] = runsAfter(here('here', 'prod'))
+      const much = nextLedger(first!.last, here(null, 'staging'), '2027-06-01', '2027-05-01')
+      expect(much.before).toMatchObject({ absent: [], ended: [] })
+      expect(much.run.document.clusters.map(({ name }) => name)).toEqual(['staging'])
+    })
   })
 
   it('forgets what ended before the day it is told', () => {

@@ -47,7 +47,7 @@ it.each([
   const folder = folderStore(temporaryFolder())
   for (const runId of ['2026-11-21T05-00-00Z', '2026-11-22T05-00-00Z']) {
     const { calls, store } = counting(folder)
-    const history = openHistory({ store, runId, retentionDays: 400, isWhole: true })
+    const history = openHistory({ store, runId, retentionDays: 400, isWhole: true, scope: null })
     const { deliveries } = await auditRecords(recordsOf(clusters, nodes), { history })
     expect(deliveries).toEqual([])
     expect(calls.length).toBeLessThanOrEqual(most)

@@ -88,6 +88,22 @@ describe('two consecutive runs', () => {
   })
 })
 
+describe('a run of another part of the fleet', () => {
+  it('takes nothing from what is remembered, were it of nothing at all', async () => {
+    const store = temporaryFolder()
+    const first = await audit(store, at(20), [badNode('a')])
+    const out = temporaryFolder()
+    const empty = join(out, 'empty.ndjson')
+    writeFileSync(empty, `${JSON.stringify({ kind: 'Snapshot', schema: 'highwater.snapshot/1', takenAt: at(21) })}\n`)
+    await inProcess(['audit', '--snapshot', empty, '--out', out, '--store', store])
+    const page = readFileSync(join(out, 'report.html'), 'utf8')
+    expect(page).toContain('Not in this run: prod. 1 finding there stands as it was last seen: 1 medium.')
+    const third = await audit(store, at(22), [badNode('a')])
+    expect(changesOf(third)).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
+    expect(sinceOf(third)).toEqual(Object.fromEntries(first.document.findings.map(({ rule }) => [rule, '2026-11-20'])))
+  })
+})
+
 describe('the store', () => {
   it('has three files for a run of one cluster, and a second delivery of the run changes none', async () => {
     const store = temporaryFolder()

@@ -18,13 +18,16 @@ const subject = {
   andSo: (counts: string[]) => `${counts.join(', ')}, …`,
 }
 
-type Kind = 'new' | 'back' | 'worse' | 'seen' | 'better' | 'unchanged'
+type Kind = 'new' | 'back' | 'worse' | 'seen' | 'unclear' | 'moved' | 'better' | 'waived' | 'unchanged'
 const labels: Record<Kind, string> = {
   new: 'New',
   back: 'Back again',
   worse: 'Worse',
   seen: 'Seen for the first time',
   better: 'Better',
+  unclear: 'Cannot be told',
+  moved: 'On other nodes',
+  waived: 'Waived',
   unchanged: 'Unchanged',
 }
 
@@ -39,11 +42,27 @@ const changes = {
     resolved: (count: number) => `${formatCount(count)} resolved`,
     gone: (count: number) => `${formatCount(count)} gone with its nodes`,
     unread: (count: number) => `${counted(count, 'node or cluster', 'nodes or clusters')} no longer wholly read`,
+    unclear: (count: number, critical: number) =>
+      `${formatCount(count)} cannot be told${critical === 0 ? '' : ` (${formatCount(critical)} critical)`}`,
+    moved: (count: number) => `${formatCount(count)} moved`,
+    waived: (count: number) => `${formatCount(count)} waived`,
+    absent: (count: number) => `${clusters(count)} no longer found`,
+    unreadNewcomers: (count: number) => `${counted(count, 'new node or cluster', 'new nodes or clusters')} not wholly read`,
   },
   standing: (count: number, tallied: string[]) =>
     `${findings(count)} ${count === 1 ? 'stands as it was' : 'stand as they were'}: ${tallied.join(', ')}. The report tells of them.`,
   nothing: (time: string) => `Nothing has changed since the run of ${time}.`,
   some: (time: string, counts: string[]) => `Since the run of ${time}: ${counts.join(', ')}.`,
+  absent: (names: string[], more: number, count: number, tallied: string[]) => {
+    const which = `${names.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`
+    return `Not in this run: ${which}.${count === 0 ? '' : ` ${findings(count)} there ${count === 1 ? 'stands as it was last seen' : 'stand as they were last seen'}: ${tallied.join(', ')}.`}`
+  },
+  hidden: (count: number) =>
+    count === 1
+      ? 'A finding that stood, and nobody can tell today'
+      : `${formatCount(count)} findings that stood, and nobody can tell today`,
+  lastSeen: (day: string) => `last seen ${day}`,
+  moreHidden: (count: number, tallied: string[]) => `and ${counted(count, 'more finding')}: ${tallied.join(', ')}.`,
   ended: 'What ended',
   moreEnded: (count: number) => `and ${counted(count, 'more finding')}.`,
 }
@@ -111,6 +130,7 @@ const mail = {
     cutShort: 'THIS RUN WAS CUT SHORT',
     verdict: 'VERDICT',
     findings: 'FINDINGS',
+    hidden: 'CANNOT BE TOLD',
     ended: 'ENDED',
     garbage: 'CLUSTER GARBAGE',
     plan: 'A PLAN TO MEND IT',
@@ -123,6 +143,8 @@ const mail = {
     finding: (severity: string, label: string | null, title: string, where: string) =>
       `- ${severity}${label === null ? '' : ` (${label.toLowerCase()})`}: ${title}: ${where}`,
     more: '- more in the report',
+    hidden: (title: string, list: { severityWord: string; title: string; where: string }[]) =>
+      `${title}: ${list.map(one => `${one.severityWord}: ${one.title} (${one.where})`).join('; ')}`,
     ended: (title: string, list: { title: string; where: string; how: string }[]) =>
       `${title}: ${list.map(one => `${one.title} (${one.where}): ${one.how}`).join('; ')}`,
     gaps: (gaps: string) => `Not in this verdict: ${gaps}`,

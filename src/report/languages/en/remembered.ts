@@ -69,7 +69,12 @@ const week = {
   fromTo: (then: string, is: string) => `${then} → ${is}`,
 }
 
-const endings: Record<Ending, string> = { fixed: 'fixed', replaced: 'fixed by new nodes', gone: 'gone with its nodes' }
+const endings: Record<Ending, string> = {
+  fixed: 'fixed',
+  replaced: 'fixed by new nodes',
+  gone: 'gone with its nodes',
+  moved: 'told by another finding',
+}
 const returned = {
   endings,
   told: (ending: string, on: string, since: string) => `${ending} on ${on}, there before since ${since}`,

@@ -14,7 +14,17 @@ const subject: Catalogue['subject'] = {
 }
 
 const changes: Catalogue['changes'] = {
-  labels: { new: '新規', back: '再発', worse: '悪化', seen: '初めて確認', better: '改善', unchanged: '変化なし' },
+  labels: {
+    new: '新規',
+    back: '再発',
+    worse: '悪化',
+    seen: '初めて確認',
+    better: '改善',
+    unclear: '判断不能',
+    moved: '別のノード',
+    waived: '免除',
+    unchanged: '変化なし',
+  },
   counts: {
     new: count => `新規 ${n(count)} 件`,
     back: count => `再発 ${n(count)} 件`,
@@ -24,10 +34,22 @@ const changes: Catalogue['changes'] = {
     resolved: count => `解消 ${n(count)} 件`,
     gone: count => `ノードとともに消失 ${n(count)} 件`,
     unread: count => `完全には取得できなくなったノードまたはクラスター ${n(count)}`,
+    unclear: (count, critical) => `判断不能 ${n(count)} 件${critical === 0 ? '' : ` (致命的 ${n(critical)} 件)`}`,
+    moved: count => `移動 ${n(count)} 件`,
+    waived: count => `免除 ${n(count)} 件`,
+    absent: count => `見つからなくなったクラスター ${n(count)}`,
+    unreadNewcomers: count => `完全には取得できなかった新しいノードまたはクラスター ${n(count)}`,
   },
   standing: (count, tallied) => `変化のない検出事項 ${n(count)} 件: ${tallied.join('、')}。詳細はレポートにあります。`,
   nothing: time => `${time} の実行から変化はありません。`,
   some: (time, counts) => `${time} の実行以降: ${counts.join('、')}。`,
+  absent: (names, more, count, tallied) => {
+    const which = `${names.join('、')}${more > 0 ? ` ほか ${n(more)}` : ''}`
+    return `この実行に含まれないクラスター: ${which}。${count === 0 ? '' : `そこでの検出事項 ${n(count)} 件は最終確認時のままです: ${tallied.join('、')}。`}`
+  },
+  hidden: count => `以前に検出され、今回は判断できない検出事項 ${n(count)} 件`,
+  lastSeen: day => `最終確認 ${day}`,
+  moreHidden: (count, tallied) => `ほか ${n(count)} 件: ${tallied.join('、')}。`,
   ended: '終了した検出事項',
   moreEnded: count => `ほか ${n(count)} 件。`,
 }
@@ -93,6 +115,7 @@ const mail: Catalogue['mail'] = {
     cutShort: '途中で終了した実行',
     verdict: '判定',
     findings: '検出事項',
+    hidden: '判断できない検出事項',
     ended: '終了',
     garbage: 'クラスターの残骸',
     plan: '修復計画',
@@ -103,6 +126,7 @@ const mail: Catalogue['mail'] = {
     cutShort: (title, text) => `${title}: ${text}`,
     finding: (severity, label, title, where) => `- ${severity}${label === null ? '' : ` (${label})`}: ${title}: ${where}`,
     more: '- 残りはレポートにあります',
+    hidden: (title, list) => `${title}: ${list.map(one => `${one.severityWord}: ${one.title} (${one.where})`).join('; ')}`,
     ended: (title, list) => `${title}: ${list.map(one => `${one.title} (${one.where}): ${one.how}`).join('; ')}`,
     gaps: gaps => `この判定に含まれないもの: ${gaps}`,
     report: link => `レポート: ${link}`,

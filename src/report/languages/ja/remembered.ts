@@ -60,7 +60,7 @@ const week: Catalogue['week'] = {
 }
 
 const returned: Catalogue['returned'] = {
-  endings: { fixed: '解消', replaced: '新しいノードで解消', gone: 'ノードとともに消失' },
+  endings: { fixed: '解消', replaced: '新しいノードで解消', gone: 'ノードとともに消失', moved: '別の検出事項に移行' },
   told: (ending, on, since) => `${on} に${ending}、それ以前は ${since} から存在`,
 }
 

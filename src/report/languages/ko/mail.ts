@@ -14,7 +14,17 @@ const subject: Catalogue['subject'] = {
 }
 
 const changes: Catalogue['changes'] = {
-  labels: { new: '신규', back: '재발', worse: '악화', seen: '처음 확인됨', better: '개선', unchanged: '변동 없음' },
+  labels: {
+    new: '신규',
+    back: '재발',
+    worse: '악화',
+    seen: '처음 확인됨',
+    better: '개선',
+    unclear: '판단 불가',
+    moved: '다른 노드',
+    waived: '면제',
+    unchanged: '변동 없음',
+  },
   counts: {
     new: count => `신규 ${n(count)}건`,
     back: count => `재발 ${n(count)}건`,
@@ -24,10 +34,22 @@ const changes: Catalogue['changes'] = {
     resolved: count => `해결 ${n(count)}건`,
     gone: count => `노드와 함께 사라짐 ${n(count)}건`,
     unread: count => `더 이상 완전히 읽히지 않는 노드 또는 클러스터 ${n(count)}개`,
+    unclear: (count, critical) => `판단 불가 ${n(count)}건${critical === 0 ? '' : `(심각 ${n(critical)}건)`}`,
+    moved: count => `이동 ${n(count)}건`,
+    waived: count => `면제 ${n(count)}건`,
+    absent: count => `더 이상 찾을 수 없는 클러스터 ${n(count)}개`,
+    unreadNewcomers: count => `완전히 읽지 못한 새 노드 또는 클러스터 ${n(count)}개`,
   },
   standing: (count, tallied) => `변동 없는 발견 항목 ${n(count)}건: ${tallied.join(', ')}. 자세한 내용은 보고서에 있습니다.`,
   nothing: time => `${time} 실행 이후 변경된 것이 없습니다.`,
   some: (time, counts) => `${time} 실행 이후: ${counts.join(', ')}.`,
+  absent: (names, more, count, tallied) => {
+    const which = `${names.join(', ')}${more > 0 ? ` 외 ${n(more)}개` : ''}`
+    return `이번 실행에 없는 클러스터: ${which}.${count === 0 ? '' : ` 해당 발견 항목 ${n(count)}건은 마지막 확인 상태로 유지됩니다: ${tallied.join(', ')}.`}`
+  },
+  hidden: count => `이전에 있었으나 이번에는 판단할 수 없는 발견 항목 ${n(count)}건`,
+  lastSeen: day => `마지막 확인 ${day}`,
+  moreHidden: (count, tallied) => `그 외 ${n(count)}건: ${tallied.join(', ')}.`,
   ended: '종료된 항목',
   moreEnded: count => `그 외 ${n(count)}건.`,
 }
@@ -90,6 +112,7 @@ const mail: Catalogue['mail'] = {
     cutShort: '중간에 끝난 실행',
     verdict: '판정',
     findings: '발견 항목',
+    hidden: '판단할 수 없는 항목',
     ended: '종료',
     garbage: '클러스터 가비지',
     plan: '조치 계획',
@@ -100,6 +123,7 @@ const mail: Catalogue['mail'] = {
     cutShort: (title, text) => `${title}: ${text}`,
     finding: (severity, label, title, where) => `- ${severity}${label === null ? '' : ` (${label})`}: ${title}: ${where}`,
     more: '- 나머지는 보고서에 있습니다',
+    hidden: (title, list) => `${title}: ${list.map(one => `${one.severityWord}: ${one.title} (${one.where})`).join('; ')}`,
     ended: (title, list) => `${title}: ${list.map(one => `${one.title} (${one.where}): ${one.how}`).join('; ')}`,
     gaps: gaps => `이 판정에 포함되지 않은 것: ${gaps}`,
     report: link => `보고서: ${link}`,

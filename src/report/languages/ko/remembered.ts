@@ -60,7 +60,7 @@ const week: Catalogue['week'] = {
 }
 
 const returned: Catalogue['returned'] = {
-  endings: { fixed: '해결', replaced: '새 노드로 해결', gone: '노드와 함께 사라짐' },
+  endings: { fixed: '해결', replaced: '새 노드로 해결', gone: '노드와 함께 사라짐', moved: '다른 발견 항목으로 옮겨짐' },
   told: (ending, on, since) => `${on} ${ending}, 그 전에는 ${since}부터 존재`,
 }
 

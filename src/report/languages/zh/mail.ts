@@ -14,7 +14,17 @@ const subject: Catalogue['subject'] = {
 }
 
 const changes: Catalogue['changes'] = {
-  labels: { new: '新增', back: '再次出现', worse: '恶化', seen: '首次确认', better: '好转', unchanged: '未变化' },
+  labels: {
+    new: '新增',
+    back: '再次出现',
+    worse: '恶化',
+    seen: '首次确认',
+    better: '好转',
+    unclear: '无法判断',
+    moved: '在其他节点',
+    waived: '已豁免',
+    unchanged: '未变化',
+  },
   counts: {
     new: count => `新增 ${n(count)} 项`,
     back: count => `再次出现 ${n(count)} 项`,
@@ -24,10 +34,22 @@ const changes: Catalogue['changes'] = {
     resolved: count => `已解决 ${n(count)} 项`,
     gone: count => `随节点消失 ${n(count)} 项`,
     unread: count => `${n(count)} 个节点或集群不再能完整读取`,
+    unclear: (count, critical) => `无法判断 ${n(count)} 项${critical === 0 ? '' : `（严重 ${n(critical)} 项）`}`,
+    moved: count => `转移 ${n(count)} 项`,
+    waived: count => `豁免 ${n(count)} 项`,
+    absent: count => `${n(count)} 个集群不再能找到`,
+    unreadNewcomers: count => `${n(count)} 个新节点或集群未能完整读取`,
   },
   standing: (count, tallied) => `${n(count)} 项发现未变化：${tallied.join('，')}。详见报告。`,
   nothing: time => `自 ${time} 的运行以来没有变化。`,
   some: (time, counts) => `自 ${time} 的运行以来：${counts.join('，')}。`,
+  absent: (names, more, count, tallied) => {
+    const which = `${names.join('，')}${more > 0 ? ` 等另外 ${n(more)} 个` : ''}`
+    return `不在本次运行中的集群：${which}。${count === 0 ? '' : `其中 ${n(count)} 项发现保持最后确认时的状态：${tallied.join('，')}。`}`
+  },
+  hidden: count => `${n(count)} 项之前存在、今天无法判断的发现`,
+  lastSeen: day => `最后确认 ${day}`,
+  moreHidden: (count, tallied) => `另外 ${n(count)} 项：${tallied.join('，')}。`,
   ended: '已结束的发现项',
   moreEnded: count => `另外 ${n(count)} 项。`,
 }
@@ -90,6 +112,7 @@ const mail: Catalogue['mail'] = {
     cutShort: '本次运行提前结束',
     verdict: '结论',
     findings: '发现项',
+    hidden: '无法判断的发现项',
     ended: '已结束',
     garbage: '集群垃圾',
     plan: '修复计划',
@@ -100,6 +123,7 @@ const mail: Catalogue['mail'] = {
     cutShort: (title, text) => `${title}：${text}`,
     finding: (severity, label, title, where) => `- ${severity}${label === null ? '' : `（${label}）`}：${title}：${where}`,
     more: '- 其余见报告',
+    hidden: (title, list) => `${title}：${list.map(one => `${one.severityWord}：${one.title}（${one.where}）`).join('；')}`,
     ended: (title, list) => `${title}：${list.map(one => `${one.title}（${one.where}）：${one.how}`).join('；')}`,
     gaps: gaps => `本结论未涵盖：${gaps}`,
     report: link => `报告：${link}`,

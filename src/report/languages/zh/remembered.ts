@@ -60,7 +60,7 @@ const week: Catalogue['week'] = {
 }
 
 const returned: Catalogue['returned'] = {
-  endings: { fixed: '已修复', replaced: '由新节点修复', gone: '随节点消失' },
+  endings: { fixed: '已修复', replaced: '由新节点修复', gone: '随节点消失', moved: '转由另一项发现说明' },
   told: (ending, on, since) => `${on} ${ending}，此前自 ${since} 起存在`,
 }
 

@@ -1,0 +1,104 @@
+/**
+ * Clusters of earlier runs that are not in this one. Whether they are gone or nobody asked for them only a run knows that enumerated the same place as
+ * the run that read them last; else what was known of them stands, untouched by what this run compares.
+ */
+
+import { byText } from '#judge/text.ts'
+import type { ComparedRun, Delta } from '#model/delta.ts'
+import type { ClusterReading, RememberedRun } from '#model/history.ts'
+import type { AbsentCluster } from '#model/report.ts'
+
+interface Split {
+  /** What this run is compared with. */
+  compared: RememberedRun
+  /** What the next run is to know besides; null: there is none. */
+  absent: RememberedRun | null
+}
+
+/** @param forgetBefore clusters that were read before that day are no longer kept */
+export function splitAbsent(previous: RememberedRun, now: ComparedRun, scope: string | null, forgetBefore: string): Split {
+  const present = new Set(now.document.clusters.map(({ name }) => name))
+  const readings = new Map(previous.readings.map(reading => [reading.cluster, reading]))
+  const isWhole = !now.document.notAudited.some(({ node, reason }) => node === null && reason.startsWith('clusters:'))
+  const isGone = (cluster: string) => isWhole && scope !== null && readings.get(cluster)?.scope === scope
+  const isForgotten = (cluster: string) => (readings.get(cluster)?.on ?? forgetBefore) < forgetBefore
+  const known = knownClusters(previous).filter(cluster => !present.has(cluster) && !isGone(cluster))
+  const absent = new Set(known.filter(cluster => !isForgotten(cluster)))
+  const away = new Set(known)
+  return {
+    compared: partOf(previous, cluster => !away.has(cluster)),
+    absent: absent.size === 0 ? null : partOf(previous, cluster => absent.has(cluster)),
+  }
+}
+
+const knownClusters = ({ document: { clusters, findings, waived } }: RememberedRun) => [
+  ...new Set([...clusters.map(({ name }) => name), ...[...findings, ...waived].map(({ cluster }) => cluster)]),
+]
+
+function partOf(run: RememberedRun, isOf: (cluster: string) => boolean): RememberedRun {
+  const own = <T extends { cluster: string }>(list: readonly T[]) => list.filter(({ cluster }) => isOf(cluster))
+  const { document } = run
+  return {
+    ...run,
+    document: {
+      ...document,
+      clusters: document.clusters.filter(({ name }) => isOf(name)),
+      findings: own(document.findings),
+      waived: own(document.waived),
+      unknowns: own(document.unknowns),
+      notAudited: own(document.notAudited),
+    },
+    nodes: own(run.nodes),
+    ruleErrors: own(run.ruleErrors),
+    readings: own(run.readings),
+  }
+}
+
+/** This run's part of what the next one is to know, and after it what stands of clusters that were not in it. */
+export function withAbsent(run: Omit<RememberedRun, 'runId'>, absent: RememberedRun | null): Omit<RememberedRun, 'runId'> {
+  if (absent === null) return run
+  const { document } = absent
+  return {
+    ...run,
+    document: {
+      ...run.document,
+      clusters: [...run.document.clusters, ...document.clusters],
+      findings: [...run.document.findings, ...document.findings],
+      waived: [...run.document.waived, ...document.waived],
+      unknowns: [...run.document.unknowns, ...document.unknowns],
+      notAudited: [...run.document.notAudited, ...document.notAudited],
+    },
+    nodes: [...run.nodes, ...absent.nodes],
+    ruleErrors: [...run.ruleErrors, ...absent.ruleErrors],
+    readings: [...run.readings, ...absent.readings.map(reading => ({ ...reading, isCarried: true }))],
+  }
+}
+
+/** @param scope of this run: where the same place was enumerated, a cluster that is missing is news */
+export function absentClusters(absent: RememberedRun | null, previous: RememberedRun, scope: string | null): AbsentCluster[] {
+  const inLast = new Set(previous.readings.filter(reading => reading.scope === scope && !reading.isCarried).map(({ cluster }) => cluster))
+  return (absent?.document.clusters ?? []).map(({ name }) => ({
+    cluster: name,
+    severities: absent!.document.findings.filter(({ cluster }) => cluster === name).map(({ severity }) => severity),
+    isNew: scope !== null && inLast.has(name),
+  }))
+}
+
+/** Of a cluster that no run has met, nobody knows since when its findings stand, unless the run before enumerated the same place. */
+export function firstMet(delta: Delta, now: ComparedRun, previous: RememberedRun, scope: string | null): Delta {
+  const known = new Set(knownClusters(previous))
+  const hadSameScope = scope !== null && previous.readings.some(reading => reading.scope === scope)
+  const strange = new Set(hadSameScope ? [] : now.document.clusters.map(({ name }) => name).filter(name => !known.has(name)))
+  if (strange.size === 0) return delta
+  const { new: fresh, newlySeen } = delta.findings
+  const first = fresh
+    .filter(({ cluster }) => strange.has(cluster))
+    .map(finding => ({ ...finding, why: ['its cluster is met for the first time'] }))
+  return {
+    ...delta,
+    findings: { ...delta.findings, new: fresh.filter(({ cluster }) => !strange.has(cluster)), newlySeen: [...first, ...newlySeen] },
+  }
+}
+
+export const readingsOf = ({ document }: ComparedRun, scope: string | null, on: string): ClusterReading[] =>
+  document.clusters.map(({ name: cluster }) => ({ cluster, scope, on, isCarried: false })).toSorted((a, b) => byText(a.cluster, b.cluster))

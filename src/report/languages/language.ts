@@ -1,12 +1,12 @@
 /** A language as the views are handed it: its messages, and numbers and foreign texts as it shows them. */
+import type { RuleDocs } from '#model/finding.ts'
 import type { LanguageId } from '#model/language.ts'
 import { type Numbers, numbersIn } from '#report/numbers.ts'
 import { type Fold, foldedLine, shownBlock, shownLine } from '#report/text.ts'
 import { type Catalogue, en } from './en.ts'
 
-/** What a rule is called, as in its `docs`; why, and what to do, is said there, in English. */
-export interface RuleText {
-  title: string
+/** What a rule is called, why it matters, and what to do, as in its `docs`. */
+export interface RuleText extends Omit<RuleDocs, 'sources'> {
   /** Other titles that it may give a finding, as they are in the language, by what they are in English. */
   titles?: Record<string, string>
 }

@@ -1,8 +1,8 @@
 /** Findings as cards, worst first; what the page cannot hold becomes a row, what not even that is counted. */
 import { stringify } from 'yaml'
-import { type Finding, type NodeSample, type Severity, type Subject, severities } from '#model/finding.ts'
+import { type Finding, type NodeSample, type RuleDocs, type Severity, type Subject, severities } from '#model/finding.ts'
 import type { Language } from '#report/languages/language.ts'
-import type { TitleOf } from '#report/rule-words.ts'
+import { docsIn, type TitleOf } from '#report/rule-words.ts'
 import { compareText } from '#report/text.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
@@ -27,7 +27,9 @@ export interface RuleView {
   ruleAnchor: string
   rule: string
   family: string
-  docs: { title: string; why: string; fix: string; sources: string[] }
+  docs: RuleDocs
+  /** The language of the docs, as `docsIn` has it. */
+  docsTag: string | null
 }
 
 interface FindingView extends FindingRow {
@@ -37,6 +39,7 @@ interface FindingView extends FindingRow {
   nodesNumber: number
   /** What to do, as the rule says it. */
   advice: string
+  docsTag: string | null
   doubt: string | null
   /** The day. */
   since: string | null
@@ -191,18 +194,21 @@ function findingRow(
   }
 }
 
-export function ruleView({ rule, family, docs }: Finding, { page, language }: Shown): RuleView {
+export function ruleView(finding: Finding, { page, language }: Shown): RuleView {
+  const { rule, family } = finding
   const { line, block } = language
+  const { title, why, fix, sources, docsTag } = docsIn(language, finding)
   return {
     ruleAnchor: page.ofRule(rule),
     rule: line(rule, 80),
     family: line(family, 40),
     docs: {
-      title: line(language.rules[rule]?.title ?? docs.title, 240),
-      why: block(docs.why, 2000),
-      fix: block(docs.fix, 2000),
-      sources: docs.sources.slice(0, findingLimits.sources).map(source => line(source, 300)),
+      title: line(title, 240),
+      why: block(why, 2000),
+      fix: block(fix, 2000),
+      sources: sources.slice(0, findingLimits.sources).map(source => line(source, 300)),
     },
+    docsTag,
   }
 }
 
@@ -211,6 +217,7 @@ function findingView(finding: Finding, on: Shown): FindingView {
   const { words: all, line, block } = language
   const words = all.findings
   const { fix, evidence, nodes } = finding
+  const docs = docsIn(language, finding)
   const names = nodes.sample.slice(0, findingLimits.names).map(name => line(name, nameLimit))
   const config = Object.keys(fix.config).length === 0 ? null : block(stringify(fix.config).trimEnd(), 4000)
   const durable = fix.durable
@@ -224,7 +231,8 @@ function findingView(finding: Finding, on: Shown): FindingView {
     ruleAnchor: page.ofRule(finding.rule),
     ruleLink: words.rule(line(finding.rule, 80)),
     nodesNumber: nodes.count,
-    advice: block(finding.docs.fix, 2000),
+    advice: block(docs.fix, 2000),
+    docsTag: docs.docsTag,
     doubt: words.doubts[finding.confidence],
     since: finding.since === null ? null : line(finding.since, 40),
     sinceText: finding.since === null ? null : all.since(line(finding.since, 40)),

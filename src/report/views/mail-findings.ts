@@ -3,7 +3,7 @@ import { stringify } from 'yaml'
 import type { Fix, NodeSample, Severity } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { Language } from '#report/languages/language.ts'
-import type { TitleOf } from '#report/rule-words.ts'
+import { docsIn, type TitleOf } from '#report/rule-words.ts'
 import type { Fold } from '#report/text.ts'
 import { nodeCountText, subjectText, tallyTexts } from './findings.ts'
 import { type MailChanges, standingText, type ToldFinding } from './mail-changes.ts'
@@ -29,6 +29,8 @@ interface MailFinding extends MailLine {
   nodeNames: string[]
   nodesLeftOut: string | null
   fix: string
+  /** The language of the fix; null: that of the mail. */
+  docsTag: string | null
   /** KubeletConfiguration fields to set, as YAML; empty where there are none. */
   configLines: string[]
   configLeftOut: string | null
@@ -130,13 +132,15 @@ const foldedTitle = ({ title, ownTitle }: ReturnType<TitleOf>, fold: Fold) => ({
 const markOf = (severity: Severity, { words }: Language) => ({ ...severityMark(severity), severityWord: words.severities[severity] })
 
 function mailFinding(told: ToldFinding, fold: Fold, titleOf: TitleOf, language: Language): MailFinding {
-  const { consequence, nodes, fix, docs } = told.finding
+  const { consequence, nodes, fix } = told.finding
+  const docs = docsIn(language, told.finding)
   const { configLines, configLeftOut } = configView(fix.config, fold, language)
   return {
     ...mailLine(told, fold, titleOf, language),
     consequence: fold(consequence, 420),
     ...nodesView(nodes, fold, language),
     fix: fold(docs.fix, 420),
+    docsTag: docs.docsTag,
     configLines,
     configLeftOut,
     more: moreText(fix, fold, language),

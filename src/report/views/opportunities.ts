@@ -2,6 +2,7 @@
 import type { Finding } from '#model/finding.ts'
 import type { Assumptions, AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
+import { docsIn } from '#report/rule-words.ts'
 import { compareText } from '#report/text.ts'
 import { type DiskOutlook, diskOutlooks } from './disk-outlook.ts'
 import { subjectText, worstFirst } from './findings.ts'
@@ -133,13 +134,14 @@ function lessStranded(finding: Finding, nodes: AuditedNode[], assumptions: Assum
 }
 
 /** `imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60`. */
-function changeText({ fix, docs }: Finding, { words, line }: Language): string {
-  const parts = Object.entries(fix.config)
+function changeText(finding: Finding, language: Language): string {
+  const { words, line } = language
+  const parts = Object.entries(finding.fix.config)
     .toSorted(([a], [b]) => compareText(a, b))
     .flatMap(([field, value]): string[] =>
       typeof value === 'object' && value !== null
         ? Object.entries(value).map(([signal, threshold]) => `${field}.${signal} ${threshold}`)
         : [`${field} ${value}`],
     )
-  return line(parts.length === 0 ? docs.fix : words.opportunities.set(parts.join(', ')), 240)
+  return line(parts.length === 0 ? docsIn(language, finding).fix : words.opportunities.set(parts.join(', ')), 240)
 }

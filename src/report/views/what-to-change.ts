@@ -2,6 +2,7 @@
 import type { Finding } from '#model/finding.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
+import { firstAdvice } from '#report/rule-words.ts'
 import { worstFirst } from './findings.ts'
 
 const shownFields = 2
@@ -35,11 +36,12 @@ export function changesOf(
 const groupKey = ({ cluster, identity: { group } }: AuditedNode) => JSON.stringify([cluster, group.kind, group.name])
 
 /** `imageGCHighThresholdPercent 70, imageGCLowThresholdPercent 60`; without fields to set, the first sentence of the advice. */
-function changeText({ fix, docs }: Finding, { words, line }: Language): string {
-  const fields = Object.entries(fix.config).map(([field, value]) =>
+function changeText(finding: Finding, language: Language): string {
+  const { words, line } = language
+  const fields = Object.entries(finding.fix.config).map(([field, value]) =>
     typeof value === 'object' && value !== null ? `${field} (${Object.keys(value).join(', ')})` : `${field} ${value}`,
   )
-  if (fields.length === 0) return line(/^.{1,100}?[.:;](?=\s)/.exec(docs.fix)?.[0].slice(0, -1) ?? docs.fix, adviceLimit)
+  if (fields.length === 0) return line(firstAdvice(finding, language), adviceLimit)
   const more = fields.length - shownFields
   return line(words.outlook.change(fields.slice(0, shownFields), Math.max(more, 0)), adviceLimit)
 }

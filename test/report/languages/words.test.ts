@@ -1,8 +1,6 @@
 /** No sentence of page, mail or summary stands anywhere but in the catalogues; and those of all languages have the same keys. */
-import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { summaryText } from '#cli/summary.ts'
-import { rules } from '#judge/rules/index.ts'
 import { languageIds } from '#model/language.ts'
 import type { AuditReport, Delivery } from '#model/report.ts'
 import { renderPage } from '#report/compiled-templates.js'
@@ -125,10 +123,6 @@ describe('in a language of nobody', () => {
   })
 })
 
-const ruleSources = globSync('src/judge/rules/**/*.ts')
-  .map(file => readFileSync(file, 'utf8'))
-  .join('\n')
-
 /** `path: text` or `path: function`. */
 function keysOf(value: unknown, path = ''): string[] {
   if (typeof value !== 'object' || value === null) return [`${path}: ${typeof value}`]
@@ -150,12 +144,6 @@ describe.each(languageIds.filter(id => id !== 'en'))('the catalogue %s', id => {
         : [[path, value]]
     const english = new Map(entries(en))
     expect(entries(words).filter(([path, text]) => empty(text) && !empty(english.get(path)) && !/\.(between)$/.test(path))).toEqual([])
-  })
-
-  it('has a title for every rule there is, and none for others', () => {
-    expect(Object.keys(languages[id].rules).toSorted()).toEqual(rules.map(rule => rule.id).toSorted())
-    for (const { titles = {} } of Object.values(languages[id].rules).map(text => text ?? { title: '' }))
-      for (const english of Object.keys(titles)) expect(ruleSources).toContain(english)
   })
 
   it('keeps what the script puts numbers into', () => {

@@ -28,7 +28,7 @@ const announcing: ReadonlySet<string> = new Set([
   'karpenter.sh/disruption',
 ])
 
-/** Those that the control plane keeps as a condition of the node is. Source: pkg/controller/nodelifecycle nodeConditionToTaintKeyStatusMap. */
+/** Those that the control plane keeps as a condition of the node is. Source: pkg/controller/nodelifecycle nodeConditionToTaintKeyStatusMap, doNoScheduleTaintingPass. */
 const ofConditions: ReadonlyMap<string, string> = new Map([
   ['node.kubernetes.io/network-unavailable', 'NetworkUnavailable'],
   ['node.kubernetes.io/memory-pressure', 'MemoryPressure'],

@@ -178,13 +178,13 @@ describe('taints', () => {
   it.each([
     ['False', 1],
     ['True', 0],
-    ['Unknown', 0],
-    [null, 0],
+    ['Unknown', 1],
+    [null, 1],
   ])('of a condition that is %s', (status, count) => {
     expect(left({ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }, status)).toHaveLength(count)
     // It has been over since then, however long the node has been Ready.
     const [found] = left({ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }, status) ?? []
-    expect(found?.sinceMs).toBe(count === 0 ? undefined : Date.parse(at))
+    expect(found?.sinceMs).toBe(count === 0 ? undefined : Date.parse(status === null ? before : at))
   })
 
   it('of a node that is being deleted say what is true; others are somebody’s wish', () => {

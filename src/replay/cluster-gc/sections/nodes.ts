@@ -35,8 +35,8 @@ function leftTaints(node: RawObject): NodeGarbage['leftTaints'][number][] {
       const meaning = passingTaint(key)
       if (meaning === null || (meaning === 'announcing' && isGoing)) return []
       const condition = meaning === 'condition' ? conditionOf(node, conditionOfTaint(key)) : null
-      // Of a condition that nobody posts, nobody says that it is over.
-      if (meaning === 'condition' && condition?.status !== 'False') return []
+      // Upstream takes away all that no condition asks for: one that is Unknown, or not there, asks for none.
+      if (condition?.status === 'True') return []
       // Its reason is over since the node is Ready, or since the condition is, and it cannot be left for longer than it is there.
       const ends = [conditionOf(node, 'Ready'), condition].map(each => timeAt(each, 'lastTransitionTime'))
       const times = [...ends, timeAt(taint, 'timeAdded') ?? valueTime(taint)].filter(time => time !== null)

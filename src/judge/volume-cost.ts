@@ -12,18 +12,22 @@ export interface SizedVolume {
 /** Null where it is not known of any of them. `monthlyUsd`: of those of EBS, at list price of us-east-1. */
 export function sizeOf(volumes: readonly SizedVolume[]): { bytes: number | null; monthlyUsd: number | null } {
   const sizes = volumes.flatMap(({ capacityBytes }) => capacityBytes ?? [])
-  const costs = volumes.flatMap(({ capacityBytes, volumeType, isEbs }) =>
-    isEbs && capacityBytes !== null ? (monthlyUsd(capacityBytes, volumeType) ?? []) : [],
-  )
+  const costs = volumes.flatMap(volume => costOfOne(volume) ?? [])
   return { bytes: sum(sizes), monthlyUsd: sum(costs) }
 }
+
+/** Null: it is none of EBS, or its price is not known. */
+const costOfOne = ({ capacityBytes, volumeType, isEbs }: SizedVolume): number | null =>
+  isEbs && capacityBytes !== null ? monthlyUsd(capacityBytes, volumeType) : null
 
 /** Their capacity, and of those of EBS what they cost at list price. */
 export function costOf(volumes: readonly SizedVolume[]): Evidence[] {
   const { bytes: held, monthlyUsd: usd } = sizeOf(volumes)
+  const unpriced = volumes.filter(volume => volume.isEbs && costOfOne(volume) === null).length
   return [
     ...(held === null ? [] : [{ what: 'capacity', value: bytes(held) }]),
     ...(usd === null ? [] : [{ what: 'cost of EBS at list price of us-east-1', value: `${dollars(usd)} a month` }]),
+    ...(unpriced === 0 ? [] : [{ what: 'of EBS, and not in the cost', value: `${unpriced}: size or price is not known` }]),
   ]
 }
 

@@ -48,6 +48,14 @@ describe('released-volume', () => {
     expect(valueIn('released-volume', given, 'cost of EBS at list price of us-east-1')).toBe(cost)
   })
 
+  it.each([
+    ['type', { volumeType: 'gp9' }, '1: size or price is not known'],
+    ['size', { capacityBytes: null }, '1: size or price is not known'],
+    ['driver', { driver: 'efs.csi.aws.com' }, undefined],
+  ] as const)('says how many of EBS its cost leaves out: one of another %s', (_, more, value) => {
+    expect(valueIn('released-volume', volumes(volume({}), volume(more)), 'of EBS, and not in the cost')).toBe(value)
+  })
+
   it('is one for each namespace that had the claims, and the cluster’s where no claim is named', () => {
     const found = failings(
       'released-volume',

@@ -84,6 +84,9 @@ describe.skipIf(browserPath === null)(
         expect.stringContaining('ip-10-0-0-650.internal'),
       ])
       expect(await page.locator('#nodes .group:visible').count()).toBe(1)
+      await page.evaluate(axe.source)
+      const violations = await page.evaluate<{ id: string }[]>("axe.run('#nodes').then(({ violations }) => violations)")
+      expect(violations.map(({ id }) => id)).toEqual([])
       await search.fill('ip-10-0-0-50.')
       expect(await told.textContent()).toBe('1 of 700 nodes on this page shown')
       expect(complaints).toEqual([])

@@ -6,7 +6,7 @@
  * Read at       1.24 to 1.37; the pass itself differs in what its parts do (layout.ts, node-reclaim.ts, kill.ts, messages.ts)
  * Kept exactly  limits of local storage first, and if one is exceeded nothing else in that pass; memory before the rest; after node-level reclaim
  *               any threshold of any signal that is still met, its grace period or not, costs a pod; one pod in a pass
- * Left out      memory cgroup notifications; Windows
+ * Left out      notifications of little memory, from a cgroup or from Windows
  *
  * Where upstream goes by a map's order, a pass may act on one of several thresholds: `candidates` names them, `synchronize` takes the first,
  * `synchronizeAlternatives` each in turn. Among pods that rank alike, `victims`, the first in the order given goes. What is remembered afterwards

@@ -88,6 +88,23 @@ describe('two consecutive runs', () => {
   })
 })
 
+it('says in its summary what the mail says, and names what nobody can tell', async () => {
+  const store = temporaryFolder()
+  const said = async (day: number, nodes: SavedNode[]) => {
+    const snapshot = savedSnapshot(nodes, { takenAt: at(day) })
+    const { stdout } = await inProcess(['audit', '--snapshot', snapshot, '--out', temporaryFolder(), '--store', store])
+    return stdout.replace(/\s+/g, ' ')
+  }
+  expect(await said(20, [badNode('a')])).not.toContain('Since the run before')
+  const unread = await said(21, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }])
+  expect(unread).toContain('Since the run before: 1 new, 1 cannot be told, 1 node or cluster no longer wholly read')
+  expect(unread).toMatch(/cannot be told medium: .* \(prod, nodegroup workers\)/)
+  const [, resolved] = /(\d+) resolved/.exec(await said(22, [soundNode('a')])) ?? []
+  expect(resolved).toBe('2')
+  await said(23, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }, soundNode('c')])
+  expect(await said(24, [soundNode('c')])).toMatch(/Since the run before: .*1 gone with its nodes/)
+})
+
 describe('a run of another part of the fleet', () => {
   it('takes nothing from what is remembered, were it of nothing at all', async () => {
     const store = temporaryFolder()

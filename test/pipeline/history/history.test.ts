@@ -2,11 +2,14 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { FindingsDocument } from '#model/finding.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { type SavedNode, savedSnapshot } from '#test/saved-snapshot.ts'
+
+// Whole audits, several in a test.
+vi.setConfig({ testTimeout: 60_000 })
 
 const sound = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
 const soundNode = (name: string): SavedNode => ({ name, configuration: sound })

@@ -2,7 +2,7 @@
 import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
-import { type Language, type TitleOf, titlesOf } from '#pipeline/shelves.ts'
+import { type Language, mailChanges, type TitleOf, titlesOf } from '#pipeline/shelves.ts'
 import { clean, cut, type Paint, painter, severityStyles, wrap as wrapTo } from './terminal.ts'
 
 const shownFindings = 10
@@ -13,7 +13,7 @@ const wrap = (text: string, first: string, rest = first) => wrapTo(text, width, 
 
 /** Ends with a newline. @param hasColour whether to write terminal escapes */
 export function summaryText(
-  { document, ruleErrors }: Pick<AuditResult, 'document' | 'ruleErrors'>,
+  { document, ruleErrors, before }: Pick<AuditResult, 'document' | 'ruleErrors'> & Partial<Pick<AuditResult, 'before'>>,
   hasColour: boolean,
   language: Language,
 ): string {
@@ -21,7 +21,7 @@ export function summaryText(
   const titleOf = titlesOf({ document }, language)
   const paint = painter(hasColour)
   const lines = ['', ...clusterLines(document, language), '']
-  lines.push(...changeLines(document, language, titleOf))
+  lines.push(...(before ? sinceLines({ document, before }, language, titleOf) : changeLines(document, language, titleOf)))
   for (const finding of worst(document.findings)) lines.push(...findingLines(finding, paint, language, titleOf))
   const more = document.findings.length - shownFindings
   if (more > 0) lines.push(words.moreFindings(more), '')
@@ -55,32 +55,56 @@ function clusterLines({ clusters, findings }: FindingsDocument, { words: all }: 
   return [row([columns.cluster, padTo(columns.grade, gradeWide), padTo(`    ${columns.read}`, 20), columns.findings]), ...rows]
 }
 
-/** Nothing where nothing changed, or no run before is known. */
-function changeLines({ delta, findings, waived }: FindingsDocument, { words: all }: Language, titleOf: TitleOf): string[] {
-  const words = all.terminal
+/** What the mail tells of the run before, and of each finding that is worse or cannot be told a line. Nothing where nothing changed. */
+function sinceLines(run: Required<Pick<AuditResult, 'document' | 'before'>>, language: Language, titleOf: TitleOf): string[] {
+  const { terminal: words, changes } = language.words
+  const { told, hidden, counts, absent } = mailChanges(run, language)
+  const rows = [
+    ...told
+      .filter(({ kind }) => kind !== 'unchanged' && kind !== 'better')
+      .map(({ finding, kind }) => ({ finding, label: kind && changes.labels[kind] })),
+    ...hidden.map(finding => ({ finding, label: changes.labels.unclear })),
+  ]
+  const wide = columnsIn(rows.slice(0, shownFindings).map(({ label }) => label ?? ''))
+  const lines = rows.slice(0, shownFindings).flatMap(({ finding, label }) => changedLine(finding, label ?? '', wide, language, titleOf))
+  const more = rows.length - shownFindings
+  const said = [...(counts.length > 0 ? [words.since(counts)] : []), ...(absent === null ? [] : wrap(clean(absent, 1000), ''))]
+  return said.length + lines.length === 0 ? [] : [...said, ...lines, ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []), '']
+}
+
+/** @param wide how many columns the longest label of the block takes */
+function changedLine(finding: ChangedFinding, label: string, wide: number, { words: all }: Language, titleOf: TitleOf): string[] {
+  const { severity, cluster, subject } = finding
+  const where = all.list([clean(cluster), `${subject.kind.toLowerCase()} ${clean(subject.name)}`])
+  const told = all.terminal.changedFinding(all.severityNames[severity], clean(titleOf(finding).title), where)
+  return wrap(`${padTo(label.toLowerCase(), wide)}  ${told}`, '  ', ' '.repeat(wide + 4))
+}
+
+const columnsIn = (labels: string[]) => Math.max(0, ...labels.map(columnsOf))
+
+type ChangedFinding = Pick<Finding, 'rule' | 'title' | 'severity' | 'cluster' | 'subject'>
+
+/** As far as a findings document says it. Nothing where nothing changed, or no run before is known. */
+function changeLines({ delta, findings, waived }: FindingsDocument, language: Language, titleOf: TitleOf): string[] {
+  const { terminal: words, changes } = language.words
   const back = new Set(delta.regressed)
   const fresh = delta.new.filter(id => !back.has(id))
   const worse = delta.worse ?? []
   const counts = [
-    [fresh.length, words.counts.new],
-    [back.size, words.counts.back],
-    [worse.length, words.counts.worse],
-    [delta.resolved.length, words.counts.resolved],
+    [fresh.length, changes.counts.new],
+    [back.size, changes.counts.back],
+    [worse.length, changes.counts.worse],
+    [delta.resolved.length, changes.counts.resolved],
   ] as const
   const said = counts.filter(([count]) => count > 0).map(([count, text]) => text(count))
   if (said.length === 0) return []
   const how = new Map([
-    ...fresh.map(id => [id, words.changed.new] as const),
-    ...worse.map(id => [id, words.changed.worse] as const),
-    ...[...back].map(id => [id, words.changed.back] as const),
+    ...fresh.map(id => [id, changes.labels.new] as const),
+    ...worse.map(id => [id, changes.labels.worse] as const),
+    ...[...back].map(id => [id, changes.labels.back] as const),
   ])
   const changed = worst([...findings, ...waived].filter(({ id }) => how.has(id)))
-  const rows = changed.flatMap(finding => {
-    const { id, severity, cluster, subject } = finding
-    const where = all.list([clean(cluster), `${subject.kind.toLowerCase()} ${clean(subject.name)}`])
-    const told = words.changedFinding(all.severityNames[severity], clean(titleOf(finding).title), where)
-    return wrap(`${padTo(how.get(id) ?? '', 10)}  ${told}`, '  ', '              ')
-  })
+  const rows = changed.flatMap(finding => changedLine(finding, how.get(finding.id) ?? '', columnsIn([...how.values()]), language, titleOf))
   const more = how.size - changed.length
   return [words.since(said), ...rows, ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []), '']
 }

@@ -7,7 +7,7 @@ import { withShownNames } from '#judge/samples.ts'
 import type { Finding, FindingsDocument, RunInfo } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
-import type { Assumptions, AuditedNode, AuditReport, Delivery, RenderedFile } from '#model/report.ts'
+import type { Assumptions, AuditedNode, AuditReport, Delivery, RenderedFile, RunBefore } from '#model/report.ts'
 import type { Channel } from '#publish/channel.ts'
 import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
@@ -56,6 +56,8 @@ export interface AuditResult {
   deliveries: Delivery[]
   /** Rules that threw: our mistakes. */
   ruleErrors: RuleError[]
+  /** Null: no run before is known. */
+  before: RunBefore | null
 }
 
 /** @throws whatever the source throws when it has nothing at all to read, and what `verify` throws */
@@ -134,7 +136,14 @@ export async function conclude(
   }
   const deliveries = isPublished ? await publishReport(report, files, publication) : []
   const remembered = history === null ? [] : await history.record()
-  return { document, nodes: grown, files, deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered], ruleErrors }
+  return {
+    document,
+    nodes: grown,
+    files,
+    deliveries: [...deliveries, ...unfit, ...snapshot.failure(), ...remembered],
+    ruleErrors,
+    before: report.before ?? null,
+  }
 }
 
 function withHistory(document: FindingsDocument, { since, delta }: Pick<Ledger, 'since' | 'delta'>): FindingsDocument {

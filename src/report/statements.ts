@@ -2,6 +2,7 @@
 
 import type { Finding, NotAudited, Severity, Subject, UnknownOutcome } from '#model/finding.ts'
 import { severities } from '#model/finding.ts'
+import type { Ending, PastFinding } from '#model/history.ts'
 import type { AuditedNode, AuditReport } from '#model/report.ts'
 import { counted } from './numbers.ts'
 import { compareText, foldedLine, shownLine } from './text.ts'
@@ -72,3 +73,17 @@ export function utcTime(time: string): string {
   const at = Date.parse(time)
   return `${new Date(Number.isNaN(at) ? 0 : at).toISOString().slice(0, 19)}Z`
 }
+
+const endings: Record<Ending, string> = {
+  fixed: 'it was fixed',
+  replaced: 'its nodes were replaced by others without it',
+  gone: 'its nodes are gone',
+  moved: 'another finding tells of its nodes',
+}
+
+/** `Ended on 2026-11-21: it was fixed. It stood since 2026-11-01.` */
+export const endedText = ({ on, ended, since }: Pick<PastFinding, 'on' | 'ended' | 'since'>): string =>
+  `Ended on ${on}: ${endings[ended]}. It stood since ${since}.`
+
+/** Whether nodes that were there without it were seen. */
+export const isRepaired = ({ ended }: Pick<PastFinding, 'ended'>): boolean => ended === 'fixed' || ended === 'replaced'

@@ -1,12 +1,23 @@
 /**
  * Requests of BatchImportFindings for AWS Security Hub, in the AWS Security Finding Format: an array, each entry one request as the API takes it. A waived
- * finding is archived; what could not be decided or read is a compliance status NOT_AVAILABLE.
+ * finding is archived, and so is one that has ended since the run before, PASSED where it was seen to be mended; what could not be decided or read is a compliance status NOT_AVAILABLE.
  */
 import { createHash } from 'node:crypto'
 import type { Finding, NodeSample, Severity, Subject } from '#model/finding.ts'
+import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
-import { evidenceLines, fittedText, fixLines, nameText, subjectPath, unknownKey, utcTime } from '#report/statements.ts'
+import {
+  endedText,
+  evidenceLines,
+  fittedText,
+  fixLines,
+  isRepaired,
+  nameText,
+  subjectPath,
+  unknownKey,
+  utcTime,
+} from '#report/statements.ts'
 
 /** Source: Security Hub API reference, BatchImportFindings. */
 const findingsPerRequest = 100
@@ -41,15 +52,16 @@ interface Told {
   cluster: string
   subject: Subject
   nodes: NodeSample
-  status: 'FAILED' | 'NOT_AVAILABLE'
+  status: 'FAILED' | 'PASSED' | 'NOT_AVAILABLE'
 }
 
-function findingsOf({ document }: AuditReport): object[] {
+function findingsOf({ document, before }: AuditReport): object[] {
   const { run, findings, waived, unknowns, notAudited } = document
   const base = importedBy(run)
   const unavailable = { severity: 'info', status: 'NOT_AVAILABLE' } as const
   return [
     ...[...findings, ...waived].map(finding => importedFinding(finding, base)),
+    ...(before?.ended ?? []).map(past => endedFinding(past, base)),
     ...unknowns.map(unknown =>
       base({
         ...unknown,
@@ -90,6 +102,13 @@ function importedFinding(finding: Finding, base: ReturnType<typeof importedBy>):
       ...(waived && { 'highwater/waived': fittedText(`until ${waived.until}: ${waived.reason}`, limits.field) }),
     },
   }
+}
+
+function endedFinding(past: PastFinding, base: ReturnType<typeof importedBy>): object {
+  const status = isRepaired(past) ? 'PASSED' : 'NOT_AVAILABLE'
+  const told = base({ ...past, description: endedText(past), nodes: { count: 0, sample: [] }, status })
+  const since = `${past.since}T00:00:00Z`
+  return { ...told, CreatedAt: since, FirstObservedAt: since, LastObservedAt: `${past.lastSeen}T00:00:00Z`, RecordState: 'ARCHIVED' }
 }
 
 const importedBy = ({ account, region, takenAt, version }: AuditReport['document']['run']) => {

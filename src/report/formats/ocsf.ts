@@ -1,14 +1,18 @@
 /**
- * OCSF 1.2.0, class Compliance Finding (2003), an array of events. A finding fails its control, a waived one is suppressed, and what could not be decided
+ * OCSF 1.2.0, class Compliance Finding (2003), an array of events. A finding fails its control, a waived one is suppressed, one that has ended
+ * since the run before is closed as resolved, and what could not be decided
  * or read is a warning: "did not yield a result due to missing information".
  */
 import { createHash } from 'node:crypto'
 import type { Confidence, Finding, NodeSample, Severity, Subject } from '#model/finding.ts'
+import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
-import { evidenceLines, fixLines, lineText, nameText, subjectPath, unknownKey, utcTime } from '#report/statements.ts'
+import { endedText, evidenceLines, fixLines, isRepaired, lineText, nameText, subjectPath, unknownKey, utcTime } from '#report/statements.ts'
 
 const classUid = 2003
+/** Of a finding: created, updated, closed. */
+const closed = 3
 const severityIds: Record<Severity, { id: number; caption: string }> = {
   info: { id: 1, caption: 'Informational' },
   low: { id: 2, caption: 'Low' },
@@ -17,7 +21,12 @@ const severityIds: Record<Severity, { id: number; caption: string }> = {
   critical: { id: 5, caption: 'Critical' },
 }
 const confidenceIds: Record<Confidence, number> = { possible: 1, likely: 2, certain: 3 }
-const compliances = { fail: { id: 3, caption: 'Fail' }, warning: { id: 2, caption: 'Warning' } } as const
+const compliances = {
+  unknown: { id: 0, caption: 'Unknown' },
+  pass: { id: 1, caption: 'Pass' },
+  fail: { id: 3, caption: 'Fail' },
+  warning: { id: 2, caption: 'Warning' },
+} as const
 
 export const ocsf: Format = {
   id: 'ocsf',
@@ -42,11 +51,12 @@ interface Told {
   isSuppressed: boolean
 }
 
-function eventsOf({ document }: AuditReport): object[] {
+function eventsOf({ document, before }: AuditReport): object[] {
   const { run, findings, waived, unknowns, notAudited } = document
   const event = eventOn(run)
   return [
     ...[...findings, ...waived].map(finding => findingEvent(finding, run.takenAt, event)),
+    ...(before?.ended ?? []).map(past => endedEvent(past, event)),
     ...unknowns.map(unknown =>
       event({
         uid: hashed(unknownKey(unknown)),
@@ -92,6 +102,23 @@ function findingEvent(finding: Finding, takenAt: string, event: ReturnType<typeo
     remediation: { desc: fixLines(finding).join('\n') },
     ...(waived && { status_detail: `waived until ${lineText(waived.until)}: ${lineText(waived.reason)}` }),
     unmapped: { ...base.unmapped, evidence: evidenceLines(finding), since },
+  }
+}
+
+function endedEvent(past: PastFinding, event: ReturnType<typeof eventOn>): object {
+  const { id: uid, since, lastSeen } = past
+  const compliance = isRepaired(past) ? 'pass' : 'unknown'
+  const base = event({ ...past, uid, desc: endedText(past), nodes: { count: 0, sample: [] }, compliance, isSuppressed: false })
+  const times = { first_seen_time: Date.parse(`${since}T00:00:00Z`), last_seen_time: Date.parse(`${lastSeen}T00:00:00Z`) }
+  return {
+    ...base,
+    activity_id: closed,
+    type_uid: classUid * 100 + closed,
+    status_id: 4,
+    status: 'Resolved',
+    status_detail: endedText(past),
+    finding_info: { ...base.finding_info, ...times },
+    unmapped: { ...base.unmapped, since },
   }
 }
 

@@ -42,7 +42,10 @@ type Kind = (typeof kinds)[number]
 const last: readonly Kind[] = ['better', 'waived']
 const place = (kind: Kind | null) => (kind === null ? 1 : last.includes(kind) ? 2 + last.indexOf(kind) : 0)
 
-export function mailChanges({ document: { findings, waived, delta }, before }: AuditReport, language: Language): MailChanges {
+export function mailChanges(
+  { document: { findings, waived, delta }, before }: Pick<AuditReport, 'document' | 'before'>,
+  language: Language,
+): MailChanges {
   const sorted = findings.toSorted(worstFirst)
   if (!before)
     return {

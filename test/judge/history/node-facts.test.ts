@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { fillLimits, withReading } from '#judge/history/fill.ts'
 import { mergedDay, nodeFacts, nodeFactsMaxBytes } from '#judge/history/node-facts.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
@@ -17,6 +17,9 @@ const fullSeries = (node: AuditedNode) =>
     return withReading(series, { ...node, at })
   }, null)
 const lineOf = (node: AuditedNode, rules: string[] = []) => nodeFacts(node, metNode(node), rules, '2026-11-21T05-00-00Z', fullSeries(node))
+// A live audit of a fleet is among them.
+vi.setConfig({ testTimeout: 60_000 })
+
 const bytesOf = (node: AuditedNode, rules: string[] = []) => Buffer.byteLength(`${JSON.stringify(lineOf(node, rules))}\n`)
 
 describe('the facts of a node and day', () => {

@@ -2,11 +2,14 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { FindingsDocument } from '#model/finding.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { type SavedNode, savedSnapshot } from '#test/saved-snapshot.ts'
+
+// Whole audits, several in a test.
+vi.setConfig({ testTimeout: 60_000 })
 
 const sound = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
 const soundNode = (name: string): SavedNode => ({ name, configuration: sound })
@@ -86,6 +89,23 @@ describe('two consecutive runs', () => {
     expect(sinceOf(back)['alert-before-image-gc']).toBe('2026-11-20')
     expect(back.document.delta.new).toEqual([])
   })
+})
+
+it('says in its summary what the mail says, and names what nobody can tell', async () => {
+  const store = temporaryFolder()
+  const said = async (day: number, nodes: SavedNode[]) => {
+    const snapshot = savedSnapshot(nodes, { takenAt: at(day) })
+    const { stdout } = await inProcess(['audit', '--snapshot', snapshot, '--out', temporaryFolder(), '--store', store])
+    return stdout.replace(/\s+/g, ' ')
+  }
+  expect(await said(20, [badNode('a')])).not.toContain('Since the run before')
+  const unread = await said(21, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }])
+  expect(unread).toContain('Since the run before: 1 new, 1 cannot be told, 1 node or cluster no longer wholly read')
+  expect(unread).toMatch(/cannot be told medium: .* \(prod, nodegroup workers\)/)
+  const [, resolved] = /(\d+) resolved/.exec(await said(22, [soundNode('a')])) ?? []
+  expect(resolved).toBe('2')
+  await said(23, [{ name: 'a', unread: ['configz', 'summary', 'pods'] }, soundNode('c')])
+  expect(await said(24, [soundNode('c')])).toMatch(/Since the run before: .*1 gone with its nodes/)
 })
 
 describe('a run of another part of the fleet', () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { asff } from '#report/formats/asff.ts'
 import { hostileReport } from '#test/hostile-report.ts'
 import { schemaErrors, schemaFile } from '#test/json-schema.ts'
-import { finding, findingsDocument, morningReport } from '#test/report-builder.ts'
+import { finding, findingsDocument, lastRun, morningReport, nodegroup } from '#test/report-builder.ts'
 
 type Imported = Record<string, unknown> & {
   Id: string
@@ -50,6 +50,33 @@ describe('ASFF', () => {
       UpdatedAt: '2026-11-21T07:00:00Z',
       Severity: { Label: 'HIGH' },
     })
+  })
+
+  it('archives what has ended since the run before, as passed where it was seen to be mended', () => {
+    const endings = (['fixed', 'replaced', 'gone', 'moved'] as const).map(ended => ({
+      id: ended,
+      rule: 'eviction-due',
+      cluster: 'prod-eu',
+      subject: nodegroup('general'),
+      title: 'The kubelet is evicting pods now',
+      severity: 'high' as const,
+      since: '2026-11-18',
+      lastSeen: '2026-11-20',
+      ended,
+      on: '2026-11-21',
+    }))
+    const [request, ...others] = requestsOf({ ...placed(), before: { ...lastRun(), ended: endings } })
+    expect([errors(request), others]).toEqual([[], []])
+    const of = (id: string) => request!.Findings.find(({ Id }) => Id.endsWith(`/${id}`))
+    expect(of('fixed')).toMatchObject({
+      RecordState: 'ARCHIVED',
+      Compliance: { Status: 'PASSED' },
+      Description: 'Ended on 2026-11-21: it was fixed. It stood since 2026-11-18.',
+      CreatedAt: '2026-11-18T00:00:00Z',
+      LastObservedAt: '2026-11-20T00:00:00Z',
+    })
+    expect(of('replaced')).toMatchObject({ RecordState: 'ARCHIVED', Compliance: { Status: 'PASSED' } })
+    for (const id of ['gone', 'moved']) expect(of(id)).toMatchObject({ RecordState: 'ARCHIVED', Compliance: { Status: 'NOT_AVAILABLE' } })
   })
 
   it.each([

@@ -117,9 +117,13 @@ describe('in a language of nobody', () => {
     }
   })
 
-  it.each(Object.entries(reports))('the summary has none: %s', (_, { document }) => {
+  it.each(Object.entries(reports))('the summary has none: %s', (_, { document, before }) => {
     const ruleErrors = [{ rule: 'Zz', cluster: 'Zz', node: 'Zz', message: 'Zz' }]
-    expect(strangeWords(unmarked(summaryText({ document, ruleErrors }, false, marked)))).toEqual([])
+    for (const run of [
+      { document, ruleErrors },
+      { document, ruleErrors, before: before ?? null },
+    ])
+      expect(strangeWords(unmarked(summaryText(run, false, marked)))).toEqual([])
   })
 })
 

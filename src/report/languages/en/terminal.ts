@@ -3,13 +3,6 @@ const terminal = {
   columns: { cluster: 'cluster', grade: 'grade', read: 'nodes read', findings: 'findings' },
   partly: (read: string, count: number) => `${read}, ${count} partly`,
   since: (counts: string[]) => `Since the run before: ${counts.join(', ')}`,
-  counts: {
-    new: (count: number) => `${count} new`,
-    back: (count: number) => `${count} back again`,
-    worse: (count: number) => `${count} worse`,
-    resolved: (count: number) => `${count} resolved`,
-  },
-  changed: { new: 'new', worse: 'worse', back: 'back again' },
   changedFinding: (severity: string, title: string, where: string) => `${severity}: ${title} (${where})`,
   nothingFound: 'nothing found',
   tallied: (count: number, severity: string) => `${count} ${severity}`,

@@ -6,13 +6,6 @@ export const ofTerminal: Pick<Catalogue, 'terminal'> = {
     columns: { cluster: 'クラスター', grade: '評価', read: '取得ノード', findings: '検出事項' },
     partly: (read, count) => `${read}、一部 ${count}`,
     since: counts => `前回の実行以降: ${counts.join('、')}`,
-    counts: {
-      new: count => `新規 ${count}`,
-      back: count => `再発 ${count}`,
-      worse: count => `悪化 ${count}`,
-      resolved: count => `解消 ${count}`,
-    },
-    changed: { new: '新規', worse: '悪化', back: '再発' },
     changedFinding: (severity, title, where) => `${severity}: ${title} (${where})`,
     nothingFound: '検出なし',
     tallied: (count, severity) => `${severity} ${count}`,

@@ -6,13 +6,6 @@ export const ofTerminal: Pick<Catalogue, 'terminal'> = {
     columns: { cluster: '클러스터', grade: '등급', read: '읽은 노드', findings: '발견 항목' },
     partly: (read, count) => `${read}, 일부 ${count}`,
     since: counts => `지난 실행 이후: ${counts.join(', ')}`,
-    counts: {
-      new: count => `신규 ${count}`,
-      back: count => `재발 ${count}`,
-      worse: count => `악화 ${count}`,
-      resolved: count => `해결 ${count}`,
-    },
-    changed: { new: '신규', worse: '악화', back: '재발' },
     changedFinding: (severity, title, where) => `${severity}: ${title} (${where})`,
     nothingFound: '발견 없음',
     tallied: (count, severity) => `${severity} ${count}`,

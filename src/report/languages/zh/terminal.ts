@@ -6,13 +6,6 @@ export const ofTerminal: Pick<Catalogue, 'terminal'> = {
     columns: { cluster: '集群', grade: '评级', read: '已读节点', findings: '发现项' },
     partly: (read, count) => `${read}，部分 ${count}`,
     since: counts => `自上次运行以来：${counts.join('，')}`,
-    counts: {
-      new: count => `新增 ${count}`,
-      back: count => `再次出现 ${count}`,
-      worse: count => `恶化 ${count}`,
-      resolved: count => `已解决 ${count}`,
-    },
-    changed: { new: '新增', worse: '恶化', back: '再次出现' },
     changedFinding: (severity, title, where) => `${severity}：${title}（${where}）`,
     nothingFound: '无发现',
     tallied: (count, severity) => `${severity} ${count}`,

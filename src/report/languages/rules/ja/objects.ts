@@ -30,7 +30,7 @@ export const objects: RuleTexts = {
   'namespace-stuck-terminating': {
     title: 'Namespace の削除が止まっています',
     why: 'Namespace は、サーバーが把握するすべての API グループについて、中身がすべてなくなると消えます。誰も取り除かない finalizer を持つオブジェクトが 1 つあれば Namespace は保持され、サーバーが応答しない API グループが 1 つある場合も同様です: その場合、どの Namespace についても何が残っているか分かりません。',
-    fix: '何が保持しているかは Namespace 自身の condition が示します。discovery の失敗の場合: API service を復旧するか、誰も必要としなければ削除してください。コンテンツまたは finalizer が残っている場合: そのオブジェクトと、それを解放すべきコントローラーを調べてください。spec.finalizers は決して消去しないでください: 残っているものが見えないまま永久に残ります。',
+    fix: '何が保持しているかは Namespace 自身の condition が示します。discovery の失敗の場合: API service を復旧するか、誰も必要としなければ削除してください。コンテンツまたは finalizer が残っている場合: そのオブジェクトと、それを解放すべきコントローラーを調べてください。Namespace 自身の finalizer の場合: それを設定したコントローラーを調べてください。spec.finalizers は決して消去しないでください: 残っているものが見えないまま永久に残ります。',
   },
   'pending-certificate-request': {
     title: '証明書要求が応答のないまま待機しています',

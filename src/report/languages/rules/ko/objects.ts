@@ -30,7 +30,7 @@ export const objects: RuleTexts = {
   'namespace-stuck-terminating': {
     title: '네임스페이스 삭제가 멈춰 있습니다',
     why: '네임스페이스는 서버가 아는 모든 API 그룹에서 그 안의 것이 모두 사라져야 삭제됩니다. 아무도 제거하지 않는 finalizer가 있는 오브젝트 하나가 네임스페이스를 붙잡습니다. 서버가 응답하지 않는 API 그룹 하나도 마찬가지입니다. 그러면 어느 네임스페이스에서든 무엇이 남았는지 알 수 없습니다.',
-    fix: '무엇이 붙잡는지는 네임스페이스의 condition에 나옵니다. discovery 실패: API 서비스를 복구하거나 필요 없으면 삭제하십시오. 남은 콘텐츠나 finalizer: 그 오브젝트와 놓아주어야 할 컨트롤러를 찾으십시오. spec.finalizers는 절대로 비우지 마십시오. 남은 것이 보이지 않는 채로 영구히 남습니다.',
+    fix: '무엇이 붙잡는지는 네임스페이스의 condition에 나옵니다. discovery 실패: API 서비스를 복구하거나 필요 없으면 삭제하십시오. 남은 콘텐츠나 finalizer: 그 오브젝트와 놓아주어야 할 컨트롤러를 찾으십시오. 네임스페이스 자체의 finalizer: 그것을 설정한 컨트롤러를 찾으십시오. spec.finalizers는 절대로 비우지 마십시오. 남은 것이 보이지 않는 채로 영구히 남습니다.',
   },
   'pending-certificate-request': {
     title: '인증서 요청이 응답 없이 대기 중입니다',

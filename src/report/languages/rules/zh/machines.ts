@@ -9,12 +9,12 @@ export const machines: RuleTexts = {
   },
   'leftover-lease': {
     title: '已消失节点的 Lease 仍然存在',
-    why: 'kubelet 会将其节点设为 Lease 的所有者，只设一次，Lease 随节点一起消失。没有所有者的 Lease 在节点消失后仍会保留：没有组件回收它。',
-    fix: '删除节点已消失的 Lease；若不断出现新的，查明还有谁在写入 kube-node-lease。',
+    why: 'kubelet 会将其节点设为 Lease 的所有者，只设一次，Lease 随节点一起消失。没有所有者的 Lease 在节点消失后仍会保留：没有组件回收它。仍有所有者却长期保留的 Lease 则是被遗漏了：垃圾收集器没有处理到它，或无权删除它。',
+    fix: '删除节点已消失的 Lease；若不断出现新的，查明还有谁在写入 kube-node-lease。若 Lease 有所有者，查明垃圾收集器为何不工作（无响应的 API 组、拒绝请求的 webhook）。',
   },
   'leftover-taint': {
     title: 'Ready 节点仍带有已结束问题的 taint',
-    why: '针对非 Ready、已关机、out-of-service 或即将移除的节点的 taint，会在相应情况结束后消失：由控制器移除；out-of-service 则由设置它的人移除。残留的 taint 会使 Pod 避开正常的节点，或反复将 Pod 赶走。',
+    why: '针对非 Ready、新加入云端、已关机、有压力、out-of-service 或即将移除的节点的 taint，会在相应情况结束后消失：由控制器移除；out-of-service 则由设置它的人移除。已宣布要移除某节点的 autoscaler，会将其移除或撤回 taint。残留的 taint 会使 Pod 避开正常的节点，或反复将 Pod 赶走。',
     fix: '确认节点正常，然后移除该 taint。',
   },
   'node-not-ready-long': {

@@ -30,7 +30,7 @@ export const objects: RuleTexts = {
   'namespace-stuck-terminating': {
     title: '命名空间卡在删除中',
     why: '命名空间要等到其中属于服务器所知每个 API 组的全部内容都消失后才会消失。一个对象带有无人移除的 finalizer 就会阻止它；一个 API 组的服务器无响应也会阻止它：此时在任何命名空间中都无法得知还剩下什么。',
-    fix: '命名空间自身的 condition 会说明是什么在阻止它。若为 discovery 失败：恢复该 API service，或在无人需要时将其删除。若为残留的内容或 finalizer：找到这些对象以及本应放行的控制器。切勿清空 spec.finalizers：残留的内容会永久保留，且无法看到。',
+    fix: '命名空间自身的 condition 会说明是什么在阻止它。若为 discovery 失败：恢复该 API service，或在无人需要时将其删除。若为残留的内容或 finalizer：找到这些对象以及本应放行的控制器。若为命名空间自身的 finalizer：找到设置它的控制器。切勿清空 spec.finalizers：残留的内容会永久保留，且无法看到。',
   },
   'pending-certificate-request': {
     title: '证书请求在等待，无人答复',

@@ -18,34 +18,39 @@ const commandLength = 2000
 interface JudgedCluster {
   outcome: Outcome
   failings: ClusterFailing[]
+  /** Why there may be more than that; null: it is all. */
+  open: string | null
 }
 
-/** One outcome, however many subjects fail. Beside a failing, what stays open changes nothing. */
+/** One outcome, however many subjects fail. Beside a failing, what stays open is told: what is not found there may be there all the same. */
 export function judgeCluster(rule: ClusterRule, cluster: ClusterPrediction, policy: Policy): JudgedCluster {
   const { enabled, kinds } = policy.clusterGarbage
-  if (!enabled || rule.needs.some(need => !kinds.includes(need))) return { outcome: { state: 'notApplicable' }, failings: [] }
+  if (!enabled || rule.needs.some(need => !kinds.includes(need))) return settled({ state: 'notApplicable' })
   const reasons = rule.needs.flatMap(need => cluster.missing[need] ?? [])
   if (reasons.length > 0) return undecided(reasons)
-  if (rule.needs.some(need => cluster[need] === null)) return { outcome: { state: 'notApplicable' }, failings: [] }
+  if (rule.needs.some(need => cluster[need] === null)) return settled({ state: 'notApplicable' })
   try {
     const yields = [...rule.judge(cluster, policy)]
     const failings = yields.filter(yielded => 'consequence' in yielded)
     const [first] = failings
-    if (first) return { outcome: { state: 'fail', failing: first }, failings }
-    const open = [
+    const reasons = [
       ...yields.flatMap(yielded => ('unknown' in yielded ? [yielded.unknown] : [])),
       ...rule.needs.flatMap(need => cluster.doubts[need] ?? []),
     ]
-    return open.length > 0 ? undecided(open) : { outcome: { state: 'pass' }, failings: [] }
+    if (first) return { outcome: { state: 'fail', failing: first }, failings, open: reasons.length > 0 ? together(reasons) : null }
+    return reasons.length > 0 ? undecided(reasons) : settled({ state: 'pass' })
   } catch (error) {
-    return { outcome: ruleError(error), failings: [] }
+    return settled(ruleError(error))
   }
 }
 
-const undecided = (reasons: readonly string[]): JudgedCluster => ({
-  outcome: { state: 'unknown', reason: bounded([...new Set(reasons)].join('; ')) },
-  failings: [],
-})
+const settled = (outcome: Outcome): JudgedCluster => ({ outcome, failings: [], open: null })
+const together = (reasons: readonly string[]): string => bounded([...new Set(reasons)].join('; '))
+
+function undecided(reasons: readonly string[]): JudgedCluster {
+  const reason = together(reasons)
+  return { outcome: { state: 'unknown', reason }, failings: [], open: reason }
+}
 
 /** A finding that wants nothing of any kubelet. */
 export interface OwnFinding {
@@ -66,7 +71,7 @@ export function gatherSubjects(
 ): OwnFinding[] {
   const own = failings.filter(({ subject }) => isOwn(subject))
   const others = failings.filter(({ subject }) => !isOwn(subject)).toSorted(byWeight)
-  const told = others.length > mostSubjects ? [...own, together(rule, cluster, others)] : failings
+  const told = others.length > mostSubjects ? [...own, gathered(rule, cluster, others)] : failings
   return told.map(failing => ({
     ...{ rule, cluster, subject: failing.subject },
     finding: allNodes => findingOf(rule, cluster, failing, allNodes),
@@ -78,7 +83,7 @@ export function gatherSubjects(
 const byWeight = (a: ClusterFailing, b: ClusterFailing): number =>
   b.count - a.count || byText(a.subject.namespace ?? '', b.subject.namespace ?? '') || byText(a.subject.name, b.subject.name)
 
-function together(rule: ClusterRule, cluster: string, sorted: readonly ClusterFailing[]): ClusterFailing {
+function gathered(rule: ClusterRule, cluster: string, sorted: readonly ClusterFailing[]): ClusterFailing {
   const [first] = sorted as [ClusterFailing]
   const count = sorted.reduce((sum, failing) => sum + failing.count, 0)
   const shown = sorted.slice(0, subjectsShown)

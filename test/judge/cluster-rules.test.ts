@@ -24,6 +24,15 @@ describe('a rule on cluster garbage', () => {
     expect(state(cluster)).toMatchObject(outcome)
   })
 
+  it('of a list that broke off is told twice: what was found, and that there may be more', () => {
+    const { findings, unknowns, clusters } = openJudgement([jobWithoutTtl], defaultPolicy).close(bad.at, [
+      { ...bad, doubts: { jobs: 'cut' } },
+    ])
+    expect(findings).toMatchObject([{ rule: 'job-without-ttl', confidence: 'certain' }])
+    expect(unknowns).toMatchObject([{ rule: 'job-without-ttl', subject: { kind: 'Cluster', name: 'prod' }, reason: 'cut' }])
+    expect(clusters[0]?.outcomes).toMatchObject({ fail: 1, unknown: 0 })
+  })
+
   it('that throws is an error, and the other rules go on', () => {
     const broken = clusterRule({
       ...jobWithoutTtl,

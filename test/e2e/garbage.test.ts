@@ -145,6 +145,25 @@ describe('cluster garbage', () => {
     },
   )
 
+  it(
+    'of which the nodes may not be listed: what does not stand on them is found all the same, and the rest is named',
+    generous,
+    async () => {
+      await labOf([changed({ access: { [labPrincipal]: auditorRights.filter(right => right !== 'list nodes') } })])
+      const { document } = await auditLive()
+      const told = found(document)
+      expect(expected).toEqual(expect.arrayContaining(told))
+      expect(told.map(({ rule }) => rule)).toEqual(
+        expect.arrayContaining(['job-without-ttl', 'dangling-owner', 'released-volume', 'failed-pods', 'stuck-finalizer']),
+      )
+      expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 17, read: 17 })
+      const ofNodes = everyRule.filter(rule => rule.kind === 'cluster' && rule.needs.some(need => sections[need].needsNodes))
+      for (const { id } of ofNodes)
+        expect(document.unknowns.filter(({ rule }) => rule === id)).toMatchObject([{ reason: expect.stringMatching(/^nodes: .*403/) }])
+      expect(document.unknowns).toContainEqual(expect.objectContaining({ rule: 'failed-pods', reason: expect.stringMatching(/^nodes: /) }))
+    },
+  )
+
   it('is looked for as the policy says', generous, async () => {
     const lab = await labOf([garbage])
     const only = await auditLive(looking({ kinds: ['leases'] }))

@@ -131,7 +131,7 @@ describe('instances', () => {
   it('say nothing where not all nodes are known', () => {
     const brokenOff: ClusterRecord = { kind: 'Cluster', cluster: 'c', errors: [{ what: 'nodes', message: 'broke off' }] }
     const found = told(brokenOff, node('a', 'Unknown', ''), objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa4')))
-    expect([found.instances, found.missing.instances]).toEqual([null, 'nodes: not all of them are known'])
+    expect([found.instances, found.missing.instances]).toEqual([null, 'nodes: broke off'])
   })
 })
 

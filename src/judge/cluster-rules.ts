@@ -5,7 +5,7 @@ import type { Policy } from '#model/policy.ts'
 import { type Outcome, ruleError, worst } from './outcome.ts'
 import type { ClusterFailing, ClusterRule } from './rule.ts'
 import { boundedFailing, boundedSubject, findingId } from './tally.ts'
-import { bounded, byText, counted } from './text.ts'
+import { bounded, byText, counted, isPrintable } from './text.ts'
 import { sample } from './variants.ts'
 
 /** More subjects than these, with one rule's failing in one cluster, become one finding on the cluster. */
@@ -115,8 +115,8 @@ function findingOf(rule: ClusterRule, cluster: string, failing: ClusterFailing, 
     title: title ?? rule.docs.title,
     consequence,
     evidence,
-    // A command that is cut off is another command.
-    fix: { config: {}, durable: [], commands: commands.filter(({ length }) => length <= commandLength) },
+    // A command that is cut off is another command, and one with characters that nobody sees is not what it looks like.
+    fix: { config: {}, durable: [], commands: commands.filter(command => command.length <= commandLength && isPrintable(command)) },
     since: null,
     waived: null,
     docs: rule.docs,

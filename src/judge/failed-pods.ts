@@ -2,7 +2,7 @@
 import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { Policy } from '#model/policy.ts'
 import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest } from './garbage.ts'
-import { kubectl } from './kubectl.ts'
+import { kubectl, said } from './kubectl.ts'
 import type { ClusterFailing } from './rule.ts'
 import { byText, counted } from './text.ts'
 
@@ -45,7 +45,7 @@ export function* stayingPods(
       ],
       commands: [
         kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
-        kubectl('delete', 'pods', '-n', subject.name, ...names),
+        kubectl('delete', 'pods', '-n', subject.name, ...names.map(said)),
       ],
     }
   }

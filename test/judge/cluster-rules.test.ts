@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { gatherSubjects, judgeCluster, mostSubjects } from '#judge/cluster-rules.ts'
 import { exampleCluster } from '#judge/example-cluster.ts'
 import { openJudgement } from '#judge/judge.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { aws, kubectl, said } from '#judge/kubectl.ts'
 import { type ClusterFailing, clusterRule } from '#judge/rule.ts'
 import { failedPods } from '#judge/rules/cluster-gc/failed-pods.ts'
 import { jobWithoutTtl } from '#judge/rules/cluster-gc/job-without-ttl.ts'
@@ -103,5 +103,21 @@ describe('kubectl', () => {
     [['delete', 'pod', ''], "kubectl delete pod ''"],
   ])('%j is one line that a shell reads so', (words, line) => {
     expect(kubectl(...words)).toBe(line)
+  })
+
+  it.each([
+    [kubectl('get', 'jobs', '-n', '-A', said('j'), '-o', 'yaml'), 'kubectl get jobs -n -A j -o yaml'],
+    [kubectl('get', said('Job'), said('--all'), '-n', 'shop', '-o', 'yaml'), 'kubectl get -n shop -o yaml -- Job --all'],
+    [kubectl('delete', 'leases', said('a'), said('-A')), 'kubectl delete leases -- a -A'],
+    [aws('ec2', 'describe-volumes', '--volume-ids', said('vol-1')), 'aws ec2 describe-volumes --volume-ids vol-1'],
+    [aws('ec2', 'describe-volumes', '--volume-ids', said('--profile')), 'aws ec2 describe-volumes --volume-ids=--profile'],
+  ])('takes no name for an option: %s', (line, expected) => {
+    expect(line).toBe(expected)
+  })
+
+  it.each(['cart\n0', 'cart\u202e0', 'cart\u001b[31m'])('is left out where %j is not what it looks like', name => {
+    const failing = { ...failingIn(1, 1), commands: [kubectl('get', 'pod', said(name)), kubectl('get', 'pods')] }
+    const [found] = gatherSubjects(failedPods, 'prod', [failing], () => false)
+    expect(found?.finding(true).fix.commands).toEqual(['kubectl get pods'])
   })
 })

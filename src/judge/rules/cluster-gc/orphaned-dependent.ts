@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
@@ -49,7 +49,7 @@ export const orphanedDependent = clusterRule({
             'oldest was made',
           ),
         ],
-        commands: first ? [kubectl('get', first.kind, first.name, ...inNamespace(first.namespace), '--show-labels')] : [],
+        commands: first ? [kubectl('get', said(first.kind), said(first.name), ...inNamespace(first.namespace), '--show-labels')] : [],
       }
     }
   },

@@ -1,7 +1,7 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byNamespace, isOld, named, oldest } from '#judge/garbage.ts'
 import { whyPodStays } from '#judge/holders.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { TerminatingPod } from '#model/cluster-garbage.ts'
@@ -49,7 +49,7 @@ export const podStuckTerminating = clusterRule({
             'grace period was over',
           ),
         ],
-        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pod', name, '-n', subject.name, '-o', 'yaml')),
+        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pod', said(name), '-n', subject.name, '-o', 'yaml')),
       }
     }
   },

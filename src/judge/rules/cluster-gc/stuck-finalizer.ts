@@ -2,7 +2,7 @@ import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
 import { heldObjects } from '#judge/held-objects.ts'
 import { whyFinalizerStays } from '#judge/holders.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { HeldObject } from '#model/cluster-garbage.ts'
@@ -50,7 +50,7 @@ export const stuckFinalizer = clusterRule({
             'first was deleted',
           ),
         ],
-        commands: first ? [kubectl('get', first.resource, first.name, ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+        commands: first ? [kubectl('get', said(first.resource), said(first.name), ...inNamespace(first.namespace), '-o', 'yaml')] : [],
       }
     }
   },

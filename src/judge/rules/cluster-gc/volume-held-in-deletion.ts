@@ -1,7 +1,7 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
 import { whyVolumeStays } from '#judge/holders.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { HeldVolumeObject } from '#model/cluster-garbage.ts'
@@ -50,7 +50,7 @@ export const volumeHeldInDeletion = clusterRule({
             'first was deleted',
           ),
         ],
-        commands: first ? [kubectl('describe', noun === 'volume' ? 'pv' : 'pvc', first.name, ...inNamespace(first.namespace))] : [],
+        commands: first ? [kubectl('describe', noun === 'volume' ? 'pv' : 'pvc', said(first.name), ...inNamespace(first.namespace))] : [],
       }
     }
   },

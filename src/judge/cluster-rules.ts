@@ -1,18 +1,16 @@
 /** Runs the rules that read a cluster's own objects, and makes findings of what they yield: never one for each object. */
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
-import type { Evidence, Finding, Subject } from '#model/finding.ts'
+import type { Finding, Subject } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
-import { type Outcome, ruleError, worst } from './outcome.ts'
+import { gathered } from './gathered.ts'
+import { type Outcome, ruleError } from './outcome.ts'
 import type { ClusterFailing, ClusterRule } from './rule.ts'
 import { boundedFailing, boundedSubject, findingId } from './tally.ts'
-import { bounded, byText, counted, isPrintable } from './text.ts'
+import { bounded, byText, isPrintable } from './text.ts'
 import { sample } from './variants.ts'
 
 /** More subjects than these, with one rule's failing in one cluster, become one finding on the cluster. */
 export const mostSubjects = 25
-/** Of these the finding on the cluster tells how many, and how to end it for the first. */
-const subjectsShown = 20
-const commandsShown = 3
 const commandLength = 2000
 
 interface JudgedCluster {
@@ -82,24 +80,6 @@ export function gatherSubjects(
 
 const byWeight = (a: ClusterFailing, b: ClusterFailing): number =>
   b.count - a.count || byText(a.subject.namespace ?? '', b.subject.namespace ?? '') || byText(a.subject.name, b.subject.name)
-
-function gathered(rule: ClusterRule, cluster: string, sorted: readonly ClusterFailing[]): ClusterFailing {
-  const [first] = sorted as [ClusterFailing]
-  const count = sorted.reduce((sum, failing) => sum + failing.count, 0)
-  const shown = sorted.slice(0, subjectsShown)
-  return {
-    subject: { kind: 'Cluster', namespace: null, name: cluster },
-    count,
-    noun: first.noun,
-    severity: worst(sorted.map(({ severity }) => severity ?? rule.severity)),
-    consequence: `${first.consequence} So it is in ${sorted.length} places, ${counted(count, first.noun)} in all; this is said of the first.`,
-    evidence: [
-      ...shown.map(({ subject, count: here, noun }): Evidence => ({ what: `${subject.kind} ${subject.name}`, value: counted(here, noun) })),
-      ...(sorted.length > shown.length ? [{ what: 'not shown', value: `${sorted.length - shown.length} more` }] : []),
-    ],
-    commands: shown.slice(0, commandsShown).flatMap(({ commands }) => commands.slice(0, 1)),
-  }
-}
 
 function findingOf(rule: ClusterRule, cluster: string, failing: ClusterFailing, allNodes: boolean): Finding {
   const { consequence, evidence, title, severity, confidence, commands, subject, nodes = [] } = boundedFailing(failing)

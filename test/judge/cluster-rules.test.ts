@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { gatherSubjects, judgeCluster, mostSubjects } from '#judge/cluster-rules.ts'
-import { exampleCluster } from '#judge/example-cluster.ts'
+import { exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
+import { failedPod } from '#judge/failed-pods.ts'
 import { openJudgement } from '#judge/judge.ts'
 import { aws, kubectl, said } from '#judge/kubectl.ts'
 import { type ClusterFailing, clusterRule } from '#judge/rule.ts'
+import { evictedPods } from '#judge/rules/cluster-gc/evicted-pods.ts'
 import { failedPods } from '#judge/rules/cluster-gc/failed-pods.ts'
 import { jobWithoutTtl } from '#judge/rules/cluster-gc/job-without-ttl.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
@@ -72,9 +74,30 @@ describe('findings', () => {
     const finding = whole?.finding(false)
     expect(finding).toMatchObject({ subject: { kind: 'Cluster', name: 'prod' }, nodes: { count: 0, sample: [] } })
     expect(finding?.consequence).toContain('in 30 places, 465 failed pods in all')
-    expect(finding?.evidence[0]).toEqual({ what: 'Namespace team-29', value: '30 failed pods' })
-    expect(finding?.evidence.at(-1)).toEqual({ what: 'not shown', value: '10 more' })
+    expect(finding?.evidence.slice(0, 2)).toEqual([
+      { what: 'places', value: '30' },
+      { what: 'Namespace team-29', value: '30 failed pods' },
+    ])
+    expect(finding?.evidence.at(-1)).toEqual({ what: 'not shown', value: '16 more' })
     expect(finding?.fix.commands).toHaveLength(3)
+  })
+
+  it('on many places say of all of them why, whose they are and since when', () => {
+    const pod = failedPod(hoursBefore(30), 'Evicted')
+    const terminated = Array.from({ length: 40 }, (_, index) => [
+      { ...pod, namespace: `team-${index}`, name: 'a', finishedMs: hoursBefore(30 + index) },
+      { ...pod, namespace: `team-${index}`, name: 'b', reason: 'NodeShutdown', controller: index < 30 ? pod.controller : null },
+    ]).flat()
+    const { pods } = exampleCluster(evictedPods.examples.bad)
+    const crowded = exampleCluster({ pods: { ...pods!, terminated } })
+    const [finding] = openJudgement([evictedPods], defaultPolicy).close(bad.at, [crowded]).findings
+    expect(finding?.evidence.slice(0, 4)).toEqual([
+      { what: 'places', value: '40' },
+      { what: 'reasons', value: 'Evicted: 40, NodeShutdown: 40' },
+      { what: 'controlled by', value: 'ReplicaSet cart-7d9c6bf5c8: 70, nobody: 10' },
+      { what: 'first', value: expect.stringMatching(/^2 days ago /) },
+    ])
+    expect(finding?.evidence.length).toBeLessThanOrEqual(24)
   })
 
   it('stay their own where a waiver names them', () => {

@@ -54,7 +54,7 @@ export const namespaceStuckTerminating = clusterRule({
         noun: 'namespace in deletion',
         consequence: `${namespace} has been going for ${span(nowMs - sinceMs)}: ${whyNamespaceStays(found)}.`,
         evidence: [
-          ...holds.map(({ condition, message }) => ({ what: condition, value: message })),
+          ...holds.map(({ condition, message }) => ({ what: condition, value: message, reasonCount: 1 })),
           ...told('API groups that do not answer', unanswered),
           ...told(
             'what remains',

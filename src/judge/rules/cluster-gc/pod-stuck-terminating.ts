@@ -1,5 +1,5 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { byNamespace, isOld, oldest, reasonOf } from '#judge/garbage.ts'
 import { whyPodStays } from '#judge/holders.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -42,7 +42,7 @@ export const podStuckTerminating = clusterRule({
         noun: 'pod in deletion',
         consequence: `${counted(found.length, 'pod')} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${reasons[0]?.[0]}.`,
         evidence: [
-          ...reasons.slice(0, 5).map(([reason, pods]) => ({ what: reason, value: named(pods) })),
+          ...reasons.slice(0, 5).map(([reason, pods]) => reasonOf(reason, pods)),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,

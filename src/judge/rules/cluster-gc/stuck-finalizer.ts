@@ -1,5 +1,5 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage.ts'
 import { heldObjects } from '#judge/held-objects.ts'
 import { whyFinalizerStays } from '#judge/holders.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
@@ -41,9 +41,12 @@ export const stuckFinalizer = clusterRule({
         noun: 'object in deletion',
         consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${holders[0]?.[0]}.`,
         evidence: [
-          ...holders
-            .slice(0, 5)
-            .map(([what, objects]) => ({ what, value: named(objects.map(({ kind, name }) => ({ name: `${kind} ${name}` }))) })),
+          ...holders.slice(0, 5).map(([what, objects]) =>
+            reasonOf(
+              what,
+              objects.map(({ kind, name }) => ({ name: `${kind} ${name}` })),
+            ),
+          ),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,

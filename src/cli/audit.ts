@@ -139,6 +139,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
       options: { allNodes: options.allNodes },
+      isPart: !isWhole(selectionOf(options)),
       plan: options.plan
         ? snapshot => planBeside(snapshot ?? options.snapshot ?? null, { policy, selection: selectionOf(options), version, signal })
         : undefined,

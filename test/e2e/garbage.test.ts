@@ -10,7 +10,7 @@ import { leftoverDeployments } from '#lab/scenarios/leftover-objects.ts'
 import { type ClusterScenario, fixedObjects, type ObjectSource, type Scenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { FindingsDocument } from '#model/finding.ts'
-import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
 import { rules as everyRule } from '#pipeline/shelves.ts'
@@ -163,6 +163,16 @@ describe('cluster garbage', () => {
       expect(document.unknowns).toContainEqual(expect.objectContaining({ rule: 'failed-pods', reason: expect.stringMatching(/^nodes: /) }))
     },
   )
+
+  it('is waived by namespace, and a waiver that covers nothing is named on the page', generous, async () => {
+    await labOf([garbage])
+    const of = (namespace: string): Waiver => ({ rule: 'job-without-ttl', match: { namespace }, until: '2099-01-01', reason: 'known' })
+    const { document, files } = await auditLive({ policy: { waivers: [of('batch'), of('nowhere')] } })
+    expect(document.waived).toMatchObject([{ rule: 'job-without-ttl', subject: { kind: 'Namespace', name: 'batch' } }])
+    expect(document.idleWaivers).toEqual([{ rule: 'job-without-ttl', match: { namespace: 'nowhere' }, until: '2099-01-01' }])
+    const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
+    expect(page).toContain('The waiver of job-without-ttl, namespace nowhere, until 2099-01-01, covers nothing that was found')
+  })
 
   it('is looked for as the policy says', generous, async () => {
     const lab = await labOf([garbage])

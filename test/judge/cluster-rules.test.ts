@@ -8,6 +8,7 @@ import { type ClusterFailing, clusterRule } from '#judge/rule.ts'
 import { evictedPods } from '#judge/rules/cluster-gc/evicted-pods.ts'
 import { failedPods } from '#judge/rules/cluster-gc/failed-pods.ts'
 import { jobWithoutTtl } from '#judge/rules/cluster-gc/job-without-ttl.ts'
+import { idleWaivers } from '#judge/waivers.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import { defaultPolicy, type Waiver } from '#model/policy.ts'
 
@@ -104,11 +105,25 @@ describe('findings', () => {
     expect(gather(mostSubjects + 5, true).map(({ subject }) => subject.name)).toEqual(['team-3', 'prod'])
   })
 
-  it('are waived by namespace, and cost no grade then', () => {
-    const waiver: Waiver = { rule: 'job-without-ttl', match: { kind: 'Namespace', name: 'batch' }, until: '2026-12-31', reason: 'known' }
-    const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(bad.at, [bad])
-    expect(judged.findings).toEqual([])
-    expect(judged.waived).toMatchObject([{ rule: 'job-without-ttl', waived: { reason: 'known' } }])
+  it.each<Waiver['match']>([{ kind: 'Namespace', name: 'batch' }, { namespace: 'batch' }, { cluster: 'pr*', namespace: 'ba*' }])(
+    'are waived by namespace, as %j, and cost no grade then',
+    match => {
+      const waiver: Waiver = { rule: 'job-without-ttl', match, until: '2026-12-31', reason: 'known' }
+      const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(bad.at, [bad])
+      expect(judged.findings).toEqual([])
+      expect(judged.waived).toMatchObject([{ rule: 'job-without-ttl', waived: { reason: 'known' } }])
+    },
+  )
+
+  it.each<[string, Waiver['match'], Partial<ClusterPrediction>, boolean]>([
+    ['that matches', { namespace: 'batch' }, {}, false],
+    ['of another namespace', { namespace: 'shop' }, {}, true],
+    ['of another namespace, where not all was read', { namespace: 'shop' }, { doubts: { jobs: 'cut' } }, false],
+    ['of a cluster that was not read', { cluster: 'test' }, {}, false],
+  ])('leave a waiver idle %s: %j', (_, match, more, isIdle) => {
+    const waiver: Waiver = { rule: 'job-without-ttl', match, until: '2026-12-31', reason: 'known' }
+    const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(bad.at, [{ ...bad, ...more }])
+    expect(idleWaivers([waiver], judged)).toEqual(isIdle ? [waiver] : [])
   })
 
   it('drop a command that is too long rather than cut it', () => {

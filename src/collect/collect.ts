@@ -69,7 +69,10 @@ export async function* collect(
       yield node
     }
     if (asksForObjects(options.selection, isSaid, errors)) {
-      if (!isSaid) yield record
+      if (!isSaid) {
+        yield record
+        yield* noNodes(record.cluster, errors)
+      }
       isSaid = true
       yield* readAllObjects(record.cluster, kubernetes, nodesWithPods, options, errors)
     }
@@ -150,6 +153,10 @@ export const asksForObjects = (selection: Selection, hasNodes: boolean, errors: 
   hasNodes || (asksForWhole(selection) && errors.every(({ status }) => status === forbidden))
 
 const forbidden = 403
+
+/** Of a list of nodes that was read and is empty: without it nobody could tell it from one that was not read. @param errors of that list */
+export const noNodes = (cluster: string, errors: readonly ReadError[]): ObjectsRecord[] =>
+  errors.length > 0 ? [] : [{ kind: 'Objects', cluster, resource: 'nodes', items: [] }]
 
 const asksForWhole = ({ nodes, nodegroups }: Selection) => nodes.length === 0 && nodegroups.length === 0
 

@@ -3,11 +3,12 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { auditExitCode, exitCode } from '#cli/exit-code.ts'
 import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { bareDeployment } from '#lab/nodes/leftover-objects.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { leftoverDeployments } from '#lab/scenarios/leftover-objects.ts'
-import { type ClusterScenario, fixedObjects, type ObjectSource, type Scenario } from '#lab/scenarios/scenario.ts'
+import { type ClusterScenario, fixedNodes, fixedObjects, type ObjectSource, type Scenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
@@ -163,6 +164,19 @@ describe('cluster garbage', () => {
       expect(document.unknowns).toContainEqual(expect.objectContaining({ rule: 'failed-pods', reason: expect.stringMatching(/^nodes: /) }))
     },
   )
+
+  it('is found in a cluster without nodes, live and saved alike', generous, async () => {
+    await labOf([changed({ nodes: fixedNodes({}) })])
+    const path = join(mkdtempSync(join(tmpdir(), 'highwater-scaled-')), 'snapshot.ndjson')
+    const live = await auditLive({ snapshotPath: path })
+    expect(found(live.document).map(({ rule }) => rule)).toEqual(
+      expect.arrayContaining(['leftover-lease', 'instance-without-node', 'job-without-ttl']),
+    )
+    expect(live.document.unknowns.filter(({ reason }) => reason.startsWith('nodes:'))).toEqual([])
+    const saved = await auditRecords(savedFleet(path, everything))
+    expect(found(saved.document)).toEqual(found(live.document))
+    expect(auditExitCode(saved, 'none')).toBe(exitCode.ok)
+  })
 
   it('is waived by namespace, and a waiver that covers nothing is named on the page', generous, async () => {
     await labOf([garbage])

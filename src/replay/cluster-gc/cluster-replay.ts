@@ -57,6 +57,8 @@ class Cluster {
   /** APIResourceLists. */
   readonly #lists: RawObject[] = []
   #nodesWithoutPods = 0
+  /** Their list was read, and is empty. */
+  #hasNoNodes = false
   #newestKubelet: string | null = null
 
   constructor(name: string) {
@@ -71,6 +73,7 @@ class Cluster {
 
   takeObjects({ resource, items }: ObjectsRecord): void {
     this.#read.add(resource)
+    if (resource === 'nodes' && items.length === 0) this.#hasNoNodes = true
     if (resource === discoveryResource) this.#lists.push(...items)
     for (const item of items) this.#take(resource, item)
   }
@@ -139,7 +142,7 @@ class Cluster {
   }
 
   #context(takenAt: string, resources: ClusterPrediction['resources'], apis: ApiResources): SectionContext {
-    const isListed = this.#nodes.length > 0 && !this.#errors.some(({ what }) => what === 'nodes')
+    const isListed = (this.#nodes.length > 0 || this.#hasNoNodes) && !this.#errors.some(({ what }) => what === 'nodes')
     const version = textAt(this.#eks, 'version')
     return {
       nowMs: Date.parse(takenAt),

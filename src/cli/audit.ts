@@ -17,7 +17,7 @@ import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { folder, formats, formatsWith, type Language, languages, rules } from '#pipeline/shelves.ts'
 import { unmailed } from '#pipeline/ways.ts'
 import { openSnapshot } from '#snapshot/write.ts'
-import { auditExitCode } from './exit-code.ts'
+import { auditExitCode, isSnapshotOfNothing } from './exit-code.ts'
 import { addFleetOptions, type FleetOptions, failOnOption, parseText, policyOf, runSignal, selectionOf } from './options.ts'
 import { openProgress } from './progress.ts'
 import { liveRecords, savedRecords } from './source.ts'
@@ -139,13 +139,14 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       snapshot: snapshotWriter(options),
       history: await historyOf(options, policy),
       options: { allNodes: options.allNodes },
+      isPart: !isWhole(selectionOf(options)),
       plan: options.plan
         ? snapshot => planBeside(snapshot ?? options.snapshot ?? null, { policy, selection: selectionOf(options), version, signal })
         : undefined,
       verify: nodes => rejectUnknownNames(selectionOf(options), nodes),
       onNode: isSaved ? undefined : () => progress.nodeRead(),
     })
-    if (isSaved && result.nodes.length === 0)
+    if (isSnapshotOfNothing(result))
       process.stderr.write(
         `${options.snapshot} has no node that could be audited${options.cluster.length > 0 ? ' in the chosen clusters' : ''}\n`,
       )

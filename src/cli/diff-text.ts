@@ -89,7 +89,7 @@ function clusterLines(clusters: ClusterChange[]): string[] {
 function verdict({ findings, unchanged }: DiffDocument): string {
   const said = changes.filter(change => findings[change].length > 0).map(change => `${findings[change].length} ${counted[change]}`)
   const waived = unchanged.waived > 0 ? [`${unchanged.waived} still waived`] : []
-  const doubt = unchanged.inDoubt > 0 ? ` (${unchanged.inDoubt} of them on nodes that were not all read)` : ''
+  const doubt = unchanged.inDoubt > 0 ? ` (${unchanged.inDoubt} of them where not all was read)` : ''
   if (said.length === 0) return [`Nothing changed: ${unchanged.open} as before${doubt}`, ...waived].join(', ')
   return [...said, ...waived, `${unchanged.open} unchanged${doubt}`].join(', ')
 }

@@ -9,7 +9,7 @@ export const exitCode = { ok: 0, findings: 1, badInput: 2, unread: 3, failed: 4 
 /** @param failOn the least severity that makes the run fail; `none`: no finding does */
 export function auditExitCode({ document, nodes, deliveries, ruleErrors }: AuditResult, failOn: Severity | 'none'): number {
   if (deliveries.length > 0 && deliveries.every(({ error }) => error !== null)) return exitCode.failed
-  if (document.run.source === 'snapshot' && nodes.length === 0) return exitCode.badInput
+  if (isSnapshotOfNothing({ document, nodes })) return exitCode.badInput
   if (isAnyAtLeast(failOn, document.findings)) return exitCode.findings
   // A Fargate node cannot be read by anyone: it is listed, but it is no trouble of this run.
   const isUnread = nodes.some(({ coverage, identity }) => coverage !== 'read' && identity.owner !== 'fargate')
@@ -17,6 +17,10 @@ export function auditExitCode({ document, nodes, deliveries, ruleErrors }: Audit
   const hasFailures = ruleErrors.length > 0 || deliveries.some(({ error }) => error !== null)
   return isUnread || isCut || hasFailures ? exitCode.unread : exitCode.ok
 }
+
+/** No node, and no cluster that was looked through for garbage. */
+export const isSnapshotOfNothing = ({ document: { run, clusters }, nodes }: Pick<AuditResult, 'document' | 'nodes'>): boolean =>
+  run.source === 'snapshot' && nodes.length === 0 && clusters.every(({ coverage }) => coverage.clusterGc === undefined)
 
 /** What is waived, fixed or unchanged fails no run. */
 export function diffExitCode({ document, isUnread }: DiffResult, failOn: Severity | 'none'): number {

@@ -2,7 +2,7 @@
 import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
-import { type Language, mailChanges, type TitleOf, titlesOf } from '#pipeline/shelves.ts'
+import { idleWaiverText, type Language, mailChanges, type TitleOf, titlesOf } from '#pipeline/shelves.ts'
 import { clean, cut, type Paint, painter, severityStyles, wrap as wrapTo } from './terminal.ts'
 
 const shownFindings = 10
@@ -27,6 +27,8 @@ export function summaryText(
   if (more > 0) lines.push(words.moreFindings(more), '')
   if (document.findings.length === 0) lines.push(words.noFindings, '')
   lines.push(...notAuditedLines(document, words))
+  for (const waiver of (document.idleWaivers ?? []).slice(0, shownNotAudited))
+    lines.push(...wrap(idleWaiverText(waiver, language), '! ', '  '))
   for (const message of document.run.inputErrors.slice(0, shownNotAudited)) lines.push(...wrap(words.input(clean(message)), '! '))
   for (const { rule, node, message } of ruleErrors.slice(0, shownNotAudited))
     lines.push(...wrap(words.ruleFailed(rule, clean(node), clean(message)), '! '))

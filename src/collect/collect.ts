@@ -69,7 +69,10 @@ export async function* collect(
       yield node
     }
     if (asksForObjects(options.selection, isSaid, errors)) {
-      if (!isSaid) yield record
+      if (!isSaid) {
+        yield record
+        yield* noNodes(record.cluster, errors)
+      }
       isSaid = true
       yield* readAllObjects(record.cluster, kubernetes, nodesWithPods, options, errors)
     }
@@ -142,9 +145,18 @@ export async function* collectObjects(
   }
 }
 
-/** Where no node was found that anybody asked for, nobody asks what the cluster said of its nodes. @param errors of the list of nodes */
+/**
+ * Where no node was found that anybody asked for, nobody asks what the cluster said of its nodes. An API server that refuses only their list is asked
+ * for the others: each right that is missing costs what it would have brought. @param errors of the list of nodes
+ */
 export const asksForObjects = (selection: Selection, hasNodes: boolean, errors: readonly ReadError[]): boolean =>
-  hasNodes || (asksForWhole(selection) && errors.length === 0)
+  hasNodes || (asksForWhole(selection) && errors.every(({ status }) => status === forbidden))
+
+const forbidden = 403
+
+/** Of a list of nodes that was read and is empty: without it nobody could tell it from one that was not read. @param errors of that list */
+export const noNodes = (cluster: string, errors: readonly ReadError[]): ObjectsRecord[] =>
+  errors.length > 0 ? [] : [{ kind: 'Objects', cluster, resource: 'nodes', items: [] }]
 
 const asksForWhole = ({ nodes, nodegroups }: Selection) => nodes.length === 0 && nodegroups.length === 0
 
@@ -204,6 +216,7 @@ async function* selectedNodes(
     const access = isUnreached(error) ? endpointAccess(eks) : ''
     errors.push({
       what: 'nodes',
+      ...(error instanceof RequestFailure && error.status !== null && { status: error.status }),
       message: `the list of nodes could not be read${nodes > 0 ? ' to its end' : ''}: ${messageOf(error)}${access}`,
     })
   }

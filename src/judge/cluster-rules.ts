@@ -1,51 +1,54 @@
 /** Runs the rules that read a cluster's own objects, and makes findings of what they yield: never one for each object. */
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
-import type { Evidence, Finding, Subject } from '#model/finding.ts'
+import type { Finding, Subject } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
-import { type Outcome, ruleError, worst } from './outcome.ts'
+import { gathered } from './gathered.ts'
+import { type Outcome, ruleError } from './outcome.ts'
 import type { ClusterFailing, ClusterRule } from './rule.ts'
 import { boundedFailing, boundedSubject, findingId } from './tally.ts'
-import { bounded, byText, counted } from './text.ts'
+import { bounded, byText, isPrintable } from './text.ts'
 import { sample } from './variants.ts'
 
 /** More subjects than these, with one rule's failing in one cluster, become one finding on the cluster. */
 export const mostSubjects = 25
-/** Of these the finding on the cluster tells how many, and how to end it for the first. */
-const subjectsShown = 20
-const commandsShown = 3
 const commandLength = 2000
 
 interface JudgedCluster {
   outcome: Outcome
   failings: ClusterFailing[]
+  /** Why there may be more than that; null: it is all. */
+  open: string | null
 }
 
-/** One outcome, however many subjects fail. Beside a failing, what stays open changes nothing. */
+/** One outcome, however many subjects fail. Beside a failing, what stays open is told: what is not found there may be there all the same. */
 export function judgeCluster(rule: ClusterRule, cluster: ClusterPrediction, policy: Policy): JudgedCluster {
   const { enabled, kinds } = policy.clusterGarbage
-  if (!enabled || rule.needs.some(need => !kinds.includes(need))) return { outcome: { state: 'notApplicable' }, failings: [] }
+  if (!enabled || rule.needs.some(need => !kinds.includes(need))) return settled({ state: 'notApplicable' })
   const reasons = rule.needs.flatMap(need => cluster.missing[need] ?? [])
   if (reasons.length > 0) return undecided(reasons)
-  if (rule.needs.some(need => cluster[need] === null)) return { outcome: { state: 'notApplicable' }, failings: [] }
+  if (rule.needs.some(need => cluster[need] === null)) return settled({ state: 'notApplicable' })
   try {
     const yields = [...rule.judge(cluster, policy)]
     const failings = yields.filter(yielded => 'consequence' in yielded)
     const [first] = failings
-    if (first) return { outcome: { state: 'fail', failing: first }, failings }
-    const open = [
+    const reasons = [
       ...yields.flatMap(yielded => ('unknown' in yielded ? [yielded.unknown] : [])),
       ...rule.needs.flatMap(need => cluster.doubts[need] ?? []),
     ]
-    return open.length > 0 ? undecided(open) : { outcome: { state: 'pass' }, failings: [] }
+    if (first) return { outcome: { state: 'fail', failing: first }, failings, open: reasons.length > 0 ? together(reasons) : null }
+    return reasons.length > 0 ? undecided(reasons) : settled({ state: 'pass' })
   } catch (error) {
-    return { outcome: ruleError(error), failings: [] }
+    return settled(ruleError(error))
   }
 }
 
-const undecided = (reasons: readonly string[]): JudgedCluster => ({
-  outcome: { state: 'unknown', reason: bounded([...new Set(reasons)].join('; ')) },
-  failings: [],
-})
+const settled = (outcome: Outcome): JudgedCluster => ({ outcome, failings: [], open: null })
+const together = (reasons: readonly string[]): string => bounded([...new Set(reasons)].join('; '))
+
+function undecided(reasons: readonly string[]): JudgedCluster {
+  const reason = together(reasons)
+  return { outcome: { state: 'unknown', reason }, failings: [], open: reason }
+}
 
 /** A finding that wants nothing of any kubelet. */
 export interface OwnFinding {
@@ -66,7 +69,7 @@ export function gatherSubjects(
 ): OwnFinding[] {
   const own = failings.filter(({ subject }) => isOwn(subject))
   const others = failings.filter(({ subject }) => !isOwn(subject)).toSorted(byWeight)
-  const told = others.length > mostSubjects ? [...own, together(rule, cluster, others)] : failings
+  const told = others.length > mostSubjects ? [...own, gathered(rule, cluster, others)] : failings
   return told.map(failing => ({
     ...{ rule, cluster, subject: failing.subject },
     finding: allNodes => findingOf(rule, cluster, failing, allNodes),
@@ -77,24 +80,6 @@ export function gatherSubjects(
 
 const byWeight = (a: ClusterFailing, b: ClusterFailing): number =>
   b.count - a.count || byText(a.subject.namespace ?? '', b.subject.namespace ?? '') || byText(a.subject.name, b.subject.name)
-
-function together(rule: ClusterRule, cluster: string, sorted: readonly ClusterFailing[]): ClusterFailing {
-  const [first] = sorted as [ClusterFailing]
-  const count = sorted.reduce((sum, failing) => sum + failing.count, 0)
-  const shown = sorted.slice(0, subjectsShown)
-  return {
-    subject: { kind: 'Cluster', namespace: null, name: cluster },
-    count,
-    noun: first.noun,
-    severity: worst(sorted.map(({ severity }) => severity ?? rule.severity)),
-    consequence: `${first.consequence} So it is in ${sorted.length} places, ${counted(count, first.noun)} in all; this is said of the first.`,
-    evidence: [
-      ...shown.map(({ subject, count: here, noun }): Evidence => ({ what: `${subject.kind} ${subject.name}`, value: counted(here, noun) })),
-      ...(sorted.length > shown.length ? [{ what: 'not shown', value: `${sorted.length - shown.length} more` }] : []),
-    ],
-    commands: shown.slice(0, commandsShown).flatMap(({ commands }) => commands.slice(0, 1)),
-  }
-}
 
 function findingOf(rule: ClusterRule, cluster: string, failing: ClusterFailing, allNodes: boolean): Finding {
   const { consequence, evidence, title, severity, confidence, commands, subject, nodes = [] } = boundedFailing(failing)
@@ -110,8 +95,8 @@ function findingOf(rule: ClusterRule, cluster: string, failing: ClusterFailing, 
     title: title ?? rule.docs.title,
     consequence,
     evidence,
-    // A command that is cut off is another command.
-    fix: { config: {}, durable: [], commands: commands.filter(({ length }) => length <= commandLength) },
+    // A command that is cut off is another command, and one with characters that nobody sees is not what it looks like.
+    fix: { config: {}, durable: [], commands: commands.filter(command => command.length <= commandLength && isPrintable(command)) },
     since: null,
     waived: null,
     docs: rule.docs,

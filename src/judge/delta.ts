@@ -16,6 +16,7 @@ import {
 } from '#model/delta.ts'
 import type { Confidence, NodeSample } from '#model/finding.ts'
 import { severityRank } from './outcome.ts'
+import { placesOf } from './places.ts'
 import { isDrift, type Knowledge, keyOf, knowledgeOf, listed, type Nodes } from './run-knowledge.ts'
 import { fargateReason } from './subject.ts'
 import { byText, counted } from './text.ts'
@@ -113,6 +114,7 @@ function vanished(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   const retold = retoldDrift(finding, passing, then, today)
   if (retold !== null) return { change: 'moved', why: [...waived, retold, ...left] }
   if (passing.count > 0) return { change: 'fixed', why: [...waived, ...left] }
+  if (failing.count > 0 && finding.nodes.count === 0) return { change: 'moved', why: [placesRetold(finding, then, today)] }
   if (failing.count > 0) return { change: 'moved', why: [`${listed(failing)} now fail as part of another subject`] }
   if (notFailing.count > 0) return { change: 'fixedOrGone', why: waived }
   return { change: 'gone', why: [...waived, ...today.successors(finding)] }
@@ -152,8 +154,16 @@ function appeared(finding: ComparedFinding, then: Knowledge, today: Knowledge): 
   }
   if (open.count > 0) return { change: 'cannotTell', why: then.doubts(finding, { undecided, open }) }
   if (undecided.count > 0) return { change: 'newlySeen', why: unseen }
-  return { change: 'moved', why: [`${listed(failing)} failed before, as part of another subject`] }
+  if (finding.nodes.count > 0) return { change: 'moved', why: [`${listed(failing)} failed before, as part of another subject`] }
+  const why = [placesRetold(finding, then, today)]
+  return { change: placesOf(finding) !== null && today.places(finding) > then.places(finding) ? 'new' : 'moved', why }
 }
+
+/** Where a rule's places become many or few, they are told otherwise. */
+function placesRetold(finding: ComparedFinding, then: Knowledge, today: Knowledge): string {
+  return `in ${placesText(today.places(finding))}, before in ${then.places(finding)}: told together above a certain number, else each by itself`
+}
+const placesText = (count: number): string => counted(count, 'place')
 
 /** The same finding in both. */
 function compared(before: ComparedFinding, after: ComparedFinding, then: Knowledge, today: Knowledge): Verdict {
@@ -165,6 +175,8 @@ function compared(before: ComparedFinding, after: ComparedFinding, then: Knowled
   const confidence = `confidence ${before.confidence} → ${after.confidence}`
   const surer = certainty.indexOf(after.confidence) - certainty.indexOf(before.confidence)
   if (surer !== 0) (surer > 0 ? worse : better).push(confidence)
+  const more = (placesOf(after) ?? 0) - (placesOf(before) ?? 0)
+  if (more !== 0) (more > 0 ? worse : better).push(`in ${placesText(placesOf(after) ?? 0)}, before in ${placesOf(before) ?? 0}`)
   const spread = spreadOf(before, after, then, today)
   const isBetterWhole = better.length > 0 && !spread.isHidden
   const why = [...worse, ...better, ...spread.why]

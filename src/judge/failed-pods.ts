@@ -1,10 +1,10 @@
 /** Pods that failed and stay, in the words that the rules about them share. */
 import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { Policy } from '#model/policy.ts'
-import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest } from './garbage.ts'
-import { kubectl } from './kubectl.ts'
+import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest, sharesOf } from './garbage.ts'
+import { kubectl, said } from './kubectl.ts'
 import type { ClusterFailing } from './rule.ts'
-import { byText, counted } from './text.ts'
+import { counted } from './text.ts'
 
 type WithPods = Pick<ClusterPrediction, 'at'> & { pods: NonNullable<ClusterPrediction['pods']> }
 
@@ -37,7 +37,10 @@ export function* stayingPods(
       consequence: `${counted(count, noun)} of ${subject.name} ${isOne ? 'stays' : 'stay'} as long as what owns ${isOne ? 'it' : 'them'}: ${whenDeleted(threshold, excess)}.`,
       evidence: [
         { what: `${noun}s`, value: String(count) },
-        { what: 'reasons', value: reasonsOf(found) },
+        sharesOf(
+          'reasons',
+          found.map(({ reason }) => reason ?? 'its containers failed'),
+        ),
         controllersOf(found),
         ...oldest(found.map(endOf), nowMs, 'first'),
         { what: 'pods', value: named(found) },
@@ -45,7 +48,7 @@ export function* stayingPods(
       ],
       commands: [
         kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
-        kubectl('delete', 'pods', '-n', subject.name, ...names),
+        kubectl('delete', 'pods', '-n', subject.name, ...names.map(said)),
       ],
     }
   }
@@ -64,15 +67,6 @@ function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: numbe
 
 /** A pod that the kubelet refused or evicted may have no container that ended. */
 export const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null => finishedMs ?? createdMs
-
-function reasonsOf(pods: readonly TerminatedPod[]): string {
-  const groups = [...Map.groupBy(pods, ({ reason }) => reason ?? 'its containers failed')]
-  return groups
-    .toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
-    .slice(0, 5)
-    .map(([reason, { length }]) => `${reason}: ${length}`)
-    .join(', ')
-}
 
 /** For examples: a pod that ended so many hours ago. */
 export const failedPod = (endedMs: number, reason: string | null): TerminatedPod => ({

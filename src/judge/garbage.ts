@@ -1,6 +1,7 @@
 /** Many objects in few words: by namespace, by whom they belong to, how old. */
 import type { Controller } from '#model/cluster-garbage.ts'
-import type { Evidence, Subject } from '#model/finding.ts'
+import type { Subject } from '#model/finding.ts'
+import type { ClusterEvidence } from './rule.ts'
 import { byText, counted, nameLength, span } from './text.ts'
 
 interface Named {
@@ -11,7 +12,7 @@ interface Named {
 /** Names in an evidence line, and in a command that names what it deletes. */
 const namesShown = 5
 export const namesInCommand = 20
-const controllersShown = 5
+const sharesShown = 5
 
 /** By namespace, in the order of names; each in the order of its objects' names, so that equal input gives equal bytes. */
 export function byNamespace<Item extends Named>(items: readonly Item[]): [subject: Subject, items: Item[]][] {
@@ -35,21 +36,43 @@ export function named(items: readonly { name: string }[], shown = namesShown): s
 }
 
 /** How many belong to whom, the largest share first. */
-export function controllersOf(items: readonly { controller: Controller | null }[]): Evidence {
-  const groups = Map.groupBy(items, ({ controller }) => (controller ? `${controller.kind} ${controller.name}` : 'nobody'))
-  const sorted = [...groups].toSorted(([a, one], [b, other]) => other.length - one.length || byText(a, b))
-  const shown = sorted.slice(0, controllersShown).map(([who, { length }]) => `${who}: ${length}`)
-  const rest = sorted.length > shown.length ? [`${sorted.length - shown.length} more`] : []
-  return { what: 'controlled by', value: [...shown, ...rest].join(', ') }
+export const controllersOf = (items: readonly { controller: Controller | null }[]): ClusterEvidence =>
+  sharesOf(
+    'controlled by',
+    items.map(({ controller }) => (controller ? `${controller.kind} ${controller.name}` : 'nobody')),
+  )
+
+/** How many times each is said, the largest share first. */
+export function sharesOf(what: string, words: readonly string[]): ClusterEvidence {
+  const shares = new Map<string, number>()
+  for (const word of words) shares.set(word, (shares.get(word) ?? 0) + 1)
+  return { what, value: sharesText(shares), shares }
 }
 
+export function sharesText(shares: ReadonlyMap<string, number>): string {
+  const sorted = [...shares].toSorted(([a, one], [b, other]) => other - one || byText(a, b))
+  const shown = sorted.slice(0, sharesShown).map(([who, count]) => `${who}: ${count}`)
+  const rest = sorted.length > shown.length ? [`${sorted.length - shown.length} more`] : []
+  return [...shown, ...rest].join(', ')
+}
+
+/** A reason, and which objects have it. */
+export const reasonOf = (what: string, items: readonly { name: string }[]): ClusterEvidence => ({
+  what,
+  value: named(items),
+  reasonCount: items.length,
+})
+
 /** Evidence of the earliest of these times; none where no time is known. */
-export function oldest(times: readonly (number | null)[], nowMs: number, what = 'oldest'): Evidence[] {
+export function oldest(times: readonly (number | null)[], nowMs: number, what = 'oldest'): ClusterEvidence[] {
   const known = times.filter(time => time !== null)
   if (known.length === 0) return []
   const firstMs = known.reduce((least, time) => Math.min(least, time))
-  return [{ what, value: `${age(nowMs - firstMs)} ago (${new Date(firstMs).toISOString().replace('.000Z', 'Z')})` }]
+  return [{ what, value: ago(firstMs, nowMs), since: { firstMs, nowMs } }]
 }
+
+export const ago = (timeMs: number, nowMs: number): string =>
+  `${age(nowMs - timeMs)} ago (${new Date(timeMs).toISOString().replace('.000Z', 'Z')})`
 
 const dayMs = 86_400_000
 

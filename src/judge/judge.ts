@@ -198,13 +198,13 @@ export function openJudgement(rules: readonly Rule[], policy: Policy, { allNodes
     const unknowns: UnknownOutcome[] = []
     for (const rule of rules) {
       if (rule.kind !== 'cluster') continue
-      const { outcome, failings } = judgeCluster(rule, prediction, policy)
+      const { outcome, failings, open } = judgeCluster(rule, prediction, policy)
       state.outcomes[outcome.state]++
       const isWaived = (subject: Subject) => waiverOf({ rule: rule.id, cluster, subject }, policy.waivers, day) !== null
       own.push(...gatherSubjects(rule, cluster, failings, isWaived))
-      if (outcome.state === 'unknown') {
+      if (open !== null) {
         const subject: Subject = { kind: 'Cluster', namespace: null, name: bounded(cluster) }
-        unknowns.push({ rule: rule.id, cluster: bounded(cluster), subject, nodes: { count: 0, sample: [] }, reason: outcome.reason })
+        unknowns.push({ rule: rule.id, cluster: bounded(cluster), subject, nodes: { count: 0, sample: [] }, reason: open })
       }
       if (outcome.state === 'error') ruleErrors.push({ rule: rule.id, cluster: bounded(cluster), node: '', message: outcome.message })
     }

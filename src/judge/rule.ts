@@ -163,8 +163,19 @@ export interface ContextRule extends RuleHead {
   judge(fact: unknown, context: NodeContext, policy: Policy, group: readonly FactOfGroup<unknown>[]): Iterable<Failing | Undecided>
 }
 
+/** What of it can be summed up over many places, beside its words. */
+export interface ClusterEvidence extends Evidence {
+  /** `what` is a reason, and so many objects have it. */
+  reasonCount?: number
+  /** Of how many objects each is said. */
+  shares?: ReadonlyMap<string, number>
+  /** Of the first of them. */
+  since?: { firstMs: number; nowMs: number }
+}
+
 /** Garbage of one subject: a namespace, or the cluster. Never one for each object. */
-export interface ClusterFailing extends Omit<Failing, 'fix'> {
+export interface ClusterFailing extends Omit<Failing, 'fix' | 'evidence'> {
+  evidence: ClusterEvidence[]
   subject: Subject
   /** How many objects, and what one of them is called: `pod`. */
   count: number

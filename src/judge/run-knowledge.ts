@@ -1,6 +1,7 @@
 /** What one audit knows of a finding's nodes: where its rule fails, passes or could not be decided, which nodes are not there, and what is open. */
 import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
 import type { Subject } from '#model/finding.ts'
+import { placesOf } from './places.ts'
 import { counted } from './text.ts'
 
 /** `undecided`: not read, or its outcome is unknown; `notFailing`: passing or absent; `open`: failing or not, the document does not say. */
@@ -16,6 +17,8 @@ export interface Knowledge {
   successors(finding: ComparedFinding): string[]
   /** Which other rules tell of drift on some of these nodes. */
   otherDrift(finding: ComparedFinding, names: readonly string[]): string[]
+  /** In how many places of its cluster its rule fails, told together or each by itself. */
+  places(finding: ComparedFinding): number
   undecidedCount(finding: ComparedFinding): number
   nodeCount(cluster: string): number
   isPresent(cluster: string, node: string): boolean
@@ -53,6 +56,7 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
   for (const { cluster, group } of nodes ?? []) groups.set(groupKey(cluster, group), (groups.get(groupKey(cluster, group)) ?? 0) + 1)
   const reasons = new Map(unknowns.map(unknown => [subjectKey(unknown), unknown.reason]))
   const touched = new Set([...findings, ...waived, ...unknowns].map(subjectKey))
+  const gathered = new Set([...findings, ...waived].filter(finding => placesOf(finding) !== null).map(subjectKey))
   const failingRules = new Set([...findings, ...waived].map(({ rule, cluster }) => keyOf(rule, cluster)))
   const unnamed = new Set(
     [...findings, ...waived, ...unknowns].filter(({ nodes: { count, sample } }) => count > sample.length).map(subjectKey),
@@ -94,12 +98,12 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
   }
 
   /** Of what is no node's: the cluster itself, or objects in it, of which a rule says on the cluster what it could not decide, or that they are too many. */
-  function stateOfCluster(finding: OnSubject): State {
-    const { rule, cluster, subject } = finding
+  function stateOfCluster(finding: ComparedFinding): State {
+    const { rule, cluster } = finding
     const whole = subjectKey(wholeCluster(finding))
     if (!rules.has(rule) || reasons.has(subjectKey(finding)) || reasons.has(whole)) return 'undecided'
-    if (touched.has(subjectKey(finding)) || touched.has(whole)) return 'failing'
-    if (subject.kind === 'Cluster' && failingRules.has(keyOf(rule, cluster))) return 'failing'
+    if (touched.has(subjectKey(finding)) || gathered.has(whole)) return 'failing'
+    if (placesOf(finding) !== null && failingRules.has(keyOf(rule, cluster))) return 'failing'
     if (isBroken(cluster)) return 'open'
     // Nobody looked.
     if (clusterNamed.has(cluster) && clusterNamed.get(cluster)?.coverage.clusterGc === undefined) return 'undecided'
@@ -137,6 +141,10 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
       )
       return [...new Set(others.filter(({ nodes: { sample } }) => sample.some(name => names.includes(name))).map(other => other.rule))]
     },
+    places: ({ rule, cluster }) =>
+      [...findings, ...waived]
+        .filter(other => other.rule === rule && other.cluster === cluster)
+        .reduce((sum, other) => sum + (placesOf(other) ?? 1), 0),
     undecidedCount: ({ rule, cluster, subject }) =>
       unknowns
         .filter(unknown => subjectKey(unknown) === subjectKey({ rule, cluster, subject }))

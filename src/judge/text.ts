@@ -14,6 +14,9 @@ export function bounded(text: string, maxLength = valueLength): string {
   return cut.toWellFormed().replace(unprintable, ' ')
 }
 
+/** Whether everybody sees all of it, in the order in which it stands. */
+export const isPrintable = (text: string): boolean => text.search(unprintable) < 0
+
 const units = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
 
 /** For sentences: `16.0 GiB`, `512 bytes`. */

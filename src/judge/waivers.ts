@@ -1,5 +1,5 @@
 /** Waivers: what the team has accepted, until a day. They hide nothing, and an expired one is shown on its finding. */
-import type { Subject } from '#model/finding.ts'
+import type { FindingsDocument, Subject } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { Waiver } from '#model/policy.ts'
 
@@ -20,8 +20,41 @@ export function waiverOf({ rule, cluster, subject }: Waived, waivers: Waiver[], 
 }
 
 function covers(match: Waiver['match'], cluster: string, subject: Subject): boolean {
-  const actual = { cluster, kind: subject.kind, namespace: subject.namespace ?? '', name: subject.name }
+  // A namespace is in itself: whoever waives by namespace means what is told of it, too.
+  const namespace = subject.kind === 'Namespace' ? subject.name : (subject.namespace ?? '')
+  const actual = { cluster, kind: subject.kind, namespace, name: subject.name }
   return (Object.keys(actual) as (keyof typeof actual)[]).every(key => match[key] === undefined || matchesGlob(match[key], actual[key]))
+}
+
+/**
+ * Those that cover nothing that was found. Where it is not known whether there is anything, as of nodes or clusters that were not read, none is called idle.
+ * @param document of a whole fleet
+ */
+export function idleWaivers(
+  waivers: readonly Waiver[],
+  {
+    clusters,
+    findings,
+    waived,
+    unknowns,
+    notAudited,
+  }: Pick<FindingsDocument, 'clusters' | 'findings' | 'waived' | 'unknowns' | 'notAudited'>,
+): Waiver[] {
+  const found = [...findings, ...waived]
+  // A node that was not read leaves an unknown of each rule; of nodes that nobody listed there is none.
+  const isOpen = ({ rule, match }: Waiver) => {
+    const isMeant = ({ cluster }: { cluster: string }) => match.cluster === undefined || matchesGlob(match.cluster, cluster)
+    const isBroken = clusters.some(({ name, outcomes }) => outcomes.error > 0 && isMeant({ cluster: name }))
+    return (
+      isBroken ||
+      !clusters.some(({ name }) => isMeant({ cluster: name })) ||
+      unknowns.some(unknown => unknown.rule === rule && isMeant(unknown)) ||
+      notAudited.some(one => one.node === null && isMeant(one))
+    )
+  }
+  return waivers.filter(
+    waiver => !found.some(one => one.rule === waiver.rule && covers(waiver.match, one.cluster, one.subject)) && !isOpen(waiver),
+  )
 }
 
 /** The UTC day of an RFC 3339 time. @throws RangeError when it is no time. */

@@ -142,6 +142,13 @@ export interface NotAudited {
   reason: string
 }
 
+export interface IdleWaiver {
+  rule: string
+  match: { cluster?: string; kind?: string; namespace?: string; name?: string }
+  /** Its last day, YYYY-MM-DD. */
+  until: string
+}
+
 export interface RunInfo {
   /** Version of highwater. */
   version: string
@@ -163,6 +170,8 @@ export interface FindingsDocument {
   waived: Finding[]
   unknowns: UnknownOutcome[]
   notAudited: NotAudited[]
+  /** Waivers of the policy that cover nothing that was found; absent: of none is that known, or only a part of the fleet was chosen. */
+  idleWaivers?: IdleWaiver[]
   /** Ids of findings against the run before; empty without history. */
   delta: {
     new: string[]

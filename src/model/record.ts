@@ -14,6 +14,8 @@ export type RawObject = Record<string, unknown>
 export interface ReadError {
   what: string
   message: string
+  /** The API server's HTTP status, where it answered and somebody goes by it. */
+  status?: number
 }
 
 export interface SnapshotHeader {

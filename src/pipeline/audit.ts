@@ -4,6 +4,7 @@ import type { Ledger } from '#judge/history/ledger.ts'
 import type { JudgementOptions, RuleError } from '#judge/judge.ts'
 import type { Rule } from '#judge/rule.ts'
 import { withShownNames } from '#judge/samples.ts'
+import { idleWaivers } from '#judge/waivers.ts'
 import type { Finding, FindingsDocument, RunInfo } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { MalformedLine, SnapshotRecord } from '#model/record.ts'
@@ -33,6 +34,8 @@ export interface ConclusionContext {
   /** What was before, and what the next run is to know; null: nothing is remembered. */
   history: History | null
   options?: JudgementOptions
+  /** Only some clusters, groups or nodes were chosen. */
+  isPart?: boolean
   /** Makes a plan of what was found, from the snapshot that was kept (null: none was); never throws. Absent: none is asked for. */
   plan?: (snapshot: string | null) => Promise<PlanBeside>
   /** A part of the story begins. */
@@ -100,6 +103,7 @@ export async function conclude(
     },
     ...result,
     clusters: withReadings(result.clusters, nodes),
+    ...(context.isPart !== true && idleIn(policy, result)),
   }
   if (history !== null) enters('compare')
   const before = history && (await history.compare({ document: whole, nodes, ruleErrors }))
@@ -144,6 +148,11 @@ export async function conclude(
     ruleErrors,
     before: report.before ?? null,
   }
+}
+
+function idleIn({ waivers }: Policy, result: Parameters<typeof idleWaivers>[1]): Pick<FindingsDocument, 'idleWaivers'> {
+  const idle = idleWaivers(waivers, result)
+  return idle.length === 0 ? {} : { idleWaivers: idle.map(({ rule, match, until }) => ({ rule, match, until })) }
 }
 
 function withHistory(document: FindingsDocument, { since, delta }: Pick<Ledger, 'since' | 'delta'>): FindingsDocument {

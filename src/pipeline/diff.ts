@@ -44,7 +44,8 @@ async function readRun(path: string, options: SavedAuditOptions): Promise<ReadRu
     return { kind: 'findings', document: selected(document, selection, path), nodes: null, ruleErrors: null, audited: [] }
   const result = await savedAudit(path, options)
   const isWhole = Object.values(selection).every(names => names.length === 0)
-  if (isWhole && result.nodes.length === 0)
+  const isLooked = result.document.clusters.some(({ coverage }) => coverage.clusterGc !== undefined)
+  if (isWhole && result.nodes.length === 0 && !isLooked)
     throw new OperatorError(`${path} has no node that could be audited${firstOf(result.document.run.inputErrors)}`)
   return {
     kind: 'snapshot',

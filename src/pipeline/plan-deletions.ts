@@ -114,20 +114,25 @@ class Deletions {
 
   #isNodeGone({ cluster, name }: PlannedDeletion): boolean {
     const seen = this.#clusters.get(cluster)
-    return seen !== undefined && !seen.errors.has('nodes') && !seen.nodes.has(name)
+    return seen !== undefined && whyNodesUnknown(seen) === null && !seen.nodes.has(name)
   }
 
   *#unread(): Iterable<NotDeleted> {
-    for (const [cluster, { resources, errors }] of [...this.#clusters].sort(([a], [b]) => byText(a, b)))
+    for (const [cluster, seen] of [...this.#clusters].sort(([a], [b]) => byText(a, b)))
       for (const kind of this.#kinds) {
         const { resource } = deletables[kind]
+        const { resources, errors } = seen
         const why = errors.get(resource) ?? (resources.has(resource) ? null : 'it was not read (policy clusterGarbage, or a missing right)')
-        const ofNodes = kind === 'nodeLeases' ? errors.get('nodes') : undefined
+        const ofNodes = kind === 'nodeLeases' ? whyNodesUnknown(seen) : null
         if (why !== null) yield { cluster, resource, why: why.slice(0, 500) }
-        else if (ofNodes !== undefined) yield { cluster, resource, why: `which nodes there are is not known: ${ofNodes.slice(0, 400)}` }
+        else if (ofNodes !== null) yield { cluster, resource, why: `which nodes there are is not known: ${ofNodes.slice(0, 400)}` }
       }
   }
 }
+
+/** A list of nodes that is empty leaves a record without items; where there is none, nobody knows whether it was read. */
+const whyNodesUnknown = ({ nodes, resources, errors }: SeenCluster): string | null =>
+  errors.get('nodes') ?? (nodes.size > 0 || resources.has('nodes') ? null : 'the snapshot has no list of them')
 
 const oldestFirst = (a: PlannedDeletion, b: PlannedDeletion): number =>
   b.ageSeconds - a.ageSeconds || byText(a.cluster, b.cluster) || byText(a.resource, b.resource) || byText(a.uid, b.uid)

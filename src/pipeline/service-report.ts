@@ -70,6 +70,7 @@ export function openServiceReport(run: ServiceRun, runtime: ReportRuntime, limit
       formats: formatsWith(policy.report.formats, languages[policy.report.language]),
       channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
       audiences,
+      isPart: !isWhole(selection),
       history:
         store === null || isDryRun
           ? null

@@ -7,6 +7,7 @@ import { embeddedMetrics } from '#report/formats/embedded-metrics.ts'
 
 export { folder } from '#publish/channels/folder.ts'
 export { formats, formatsWith } from '#report/formats/index.ts'
+export { idleWaiverText } from '#report/idle-waivers.ts'
 export { languages } from '#report/languages/index.ts'
 export type { Language } from '#report/languages/language.ts'
 export { formatBytes, formatPercent } from '#report/numbers.ts'

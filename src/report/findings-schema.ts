@@ -101,6 +101,21 @@ const findingsSchema: z.ZodType<FindingsDocument> = z
     notAudited: z.array(
       z.strictObject({ cluster: z.string(), node: z.string().nullable().describe('null: the whole cluster'), reason: z.string() }),
     ),
+    idleWaivers: z
+      .array(
+        z.strictObject({
+          rule: z.string(),
+          match: z.strictObject({
+            cluster: z.string().optional(),
+            kind: z.string().optional(),
+            namespace: z.string().optional(),
+            name: z.string().optional(),
+          }),
+          until: z.string().describe('its last day, YYYY-MM-DD'),
+        }),
+      )
+      .optional()
+      .describe('waivers of the policy that cover nothing that was found'),
     delta: z
       .strictObject({
         new: z.array(z.string()),

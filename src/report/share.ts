@@ -47,6 +47,8 @@ export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 
       waived,
       unknowns: document.unknowns.filter(isTheirs),
       notAudited,
+      // The policy is not theirs.
+      idleWaivers: undefined,
       delta: {
         new: theirs(delta.new),
         resolved: theirs(delta.resolved),

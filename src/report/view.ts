@@ -1,6 +1,7 @@
 /** Everything that the page shows, computed: the templates only put it in its place. */
 import type { Finding } from '#model/finding.ts'
 import type { AuditReport } from '#model/report.ts'
+import { idleWaiverText } from '#report/idle-waivers.ts'
 import { type Language, sourceTag } from '#report/languages/language.ts'
 import { titlesOf } from '#report/rule-words.ts'
 import { anchorsOf } from '#report/views/anchors.ts'
@@ -55,6 +56,8 @@ export interface PageView {
   nodesCount: string
   clusterGc: ClusterGcView
   waived: Rows<WaivedView>
+  /** Sentences on waivers that cover nothing. */
+  idleWaivers: string[]
   waivedCount: string
   /** Every rule that found something, waived or not. */
   rules: RuleView[]
@@ -65,6 +68,7 @@ export interface PageView {
 }
 
 const shownWaived = 300
+const shownIdleWaivers = 20
 
 /** @param listedBytes how much the rows of its nodes may come to; what is beyond is counted */
 export function pageView(report: AuditReport, language: Language, listedBytes?: number): PageView {
@@ -109,6 +113,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
       rows: waived.slice(0, shownWaived).map(finding => waivedView(finding, on)),
       leftOut: waived.length > shownWaived ? words.waived.leftOut(waived.length - shownWaived) : null,
     },
+    idleWaivers: (document.idleWaivers ?? []).slice(0, shownIdleWaivers).map(waiver => idleWaiverText(waiver, language)),
     waivedCount: count(waived.length),
     rules: told.map(finding => ruleView(finding, on)),
     unknownsCount: count(document.unknowns.length),

@@ -104,11 +104,19 @@ describe('events', () => {
     expect(page).not.toContain('whole cluster')
   })
 
-  it('are not asked for where not even the nodes could be listed', async () => {
-    const lab = await world({ access: { [labPrincipal]: [] } })
+  it('are not asked for where the list of nodes was not answered', async () => {
+    await world({ faults: { endpoint: 'closed-port' } })
     const records = await collected()
     expect(records.map(({ kind }) => kind)).toEqual(['Snapshot', 'Cluster'])
-    expect(lab.requests().routes['kubernetes/c']).toEqual({ listNodes: 1 })
+    expect(errorsOf(records)).toMatchObject([{ what: 'nodes', message: expect.stringContaining('refused the connection') }])
+  })
+
+  it('are asked for where only the nodes may not be listed', async () => {
+    const rights = auditorRights.filter(right => right !== 'list nodes')
+    await world({ access: { [labPrincipal]: rights }, events: () => [event(1, 'ImageGCFailed')] })
+    const records = await collected()
+    expect(itemsOf(records, 'events')).toHaveLength(1)
+    expect(errorsOf(records)).toEqual([{ what: 'nodes', status: 403, message: expect.stringContaining('cannot list resource "nodes"') }])
   })
 })
 

@@ -3,14 +3,15 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { auditExitCode, exitCode } from '#cli/exit-code.ts'
 import { garbageResources } from '#facts/kubernetes/garbage-resources.ts'
 import { bareDeployment } from '#lab/nodes/leftover-objects.ts'
 import { garbage } from '#lab/scenarios/garbage.ts'
 import { leftoverDeployments } from '#lab/scenarios/leftover-objects.ts'
-import { type ClusterScenario, fixedObjects, type ObjectSource, type Scenario } from '#lab/scenarios/scenario.ts'
+import { type ClusterScenario, fixedNodes, fixedObjects, type ObjectSource, type Scenario } from '#lab/scenarios/scenario.ts'
 import { auditorRights, labPrincipal } from '#lab/world.ts'
 import type { FindingsDocument } from '#model/finding.ts'
-import { defaultPolicy, type Policy } from '#model/policy.ts'
+import { defaultPolicy, type Policy, type Waiver } from '#model/policy.ts'
 import { everything } from '#model/selection.ts'
 import { savedFleet } from '#pipeline/fleet.ts'
 import { rules as everyRule } from '#pipeline/shelves.ts'
@@ -144,6 +145,48 @@ describe('cluster garbage', () => {
       expect(document.notAudited).toMatchObject([{ node: null, reason: expect.stringMatching(new RegExp(`^${resource}: .*403`)) }])
     },
   )
+
+  it(
+    'of which the nodes may not be listed: what does not stand on them is found all the same, and the rest is named',
+    generous,
+    async () => {
+      await labOf([changed({ access: { [labPrincipal]: auditorRights.filter(right => right !== 'list nodes') } })])
+      const { document } = await auditLive()
+      const told = found(document)
+      expect(expected).toEqual(expect.arrayContaining(told))
+      expect(told.map(({ rule }) => rule)).toEqual(
+        expect.arrayContaining(['job-without-ttl', 'dangling-owner', 'released-volume', 'failed-pods', 'stuck-finalizer']),
+      )
+      expect(document.clusters[0]?.coverage.clusterGc).toMatchObject({ lists: 17, read: 17 })
+      const ofNodes = everyRule.filter(rule => rule.kind === 'cluster' && rule.needs.some(need => sections[need].needsNodes))
+      for (const { id } of ofNodes)
+        expect(document.unknowns.filter(({ rule }) => rule === id)).toMatchObject([{ reason: expect.stringMatching(/^nodes: .*403/) }])
+      expect(document.unknowns).toContainEqual(expect.objectContaining({ rule: 'failed-pods', reason: expect.stringMatching(/^nodes: /) }))
+    },
+  )
+
+  it('is found in a cluster without nodes, live and saved alike', generous, async () => {
+    await labOf([changed({ nodes: fixedNodes({}) })])
+    const path = join(mkdtempSync(join(tmpdir(), 'highwater-scaled-')), 'snapshot.ndjson')
+    const live = await auditLive({ snapshotPath: path })
+    expect(found(live.document).map(({ rule }) => rule)).toEqual(
+      expect.arrayContaining(['leftover-lease', 'instance-without-node', 'job-without-ttl']),
+    )
+    expect(live.document.unknowns.filter(({ reason }) => reason.startsWith('nodes:'))).toEqual([])
+    const saved = await auditRecords(savedFleet(path, everything))
+    expect(found(saved.document)).toEqual(found(live.document))
+    expect(auditExitCode(saved, 'none')).toBe(exitCode.ok)
+  })
+
+  it('is waived by namespace, and a waiver that covers nothing is named on the page', generous, async () => {
+    await labOf([garbage])
+    const of = (namespace: string): Waiver => ({ rule: 'job-without-ttl', match: { namespace }, until: '2099-01-01', reason: 'known' })
+    const { document, files } = await auditLive({ policy: { waivers: [of('batch'), of('nowhere')] } })
+    expect(document.waived).toMatchObject([{ rule: 'job-without-ttl', subject: { kind: 'Namespace', name: 'batch' } }])
+    expect(document.idleWaivers).toEqual([{ rule: 'job-without-ttl', match: { namespace: 'nowhere' }, until: '2099-01-01' }])
+    const page = files.find(({ name }) => name === 'report.html')?.body ?? ''
+    expect(page).toContain('The waiver of job-without-ttl, namespace nowhere, until 2099-01-01, covers nothing that was found')
+  })
 
   it('is looked for as the policy says', generous, async () => {
     const lab = await labOf([garbage])

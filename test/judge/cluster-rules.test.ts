@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { gatherSubjects, judgeCluster, mostSubjects } from '#judge/cluster-rules.ts'
-import { exampleCluster } from '#judge/example-cluster.ts'
+import { exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
+import { failedPod } from '#judge/failed-pods.ts'
 import { openJudgement } from '#judge/judge.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { aws, kubectl, said } from '#judge/kubectl.ts'
 import { type ClusterFailing, clusterRule } from '#judge/rule.ts'
+import { evictedPods } from '#judge/rules/cluster-gc/evicted-pods.ts'
 import { failedPods } from '#judge/rules/cluster-gc/failed-pods.ts'
 import { jobWithoutTtl } from '#judge/rules/cluster-gc/job-without-ttl.ts'
+import { idleWaivers } from '#judge/waivers.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import { defaultPolicy, type Waiver } from '#model/policy.ts'
 
@@ -22,6 +25,15 @@ describe('a rule on cluster garbage', () => {
     ['another section that is open', { ...good, doubts: { pods: 'cut' } }, { state: 'pass' }],
   ])('of %s', (_, cluster, outcome) => {
     expect(state(cluster)).toMatchObject(outcome)
+  })
+
+  it('of a list that broke off is told twice: what was found, and that there may be more', () => {
+    const { findings, unknowns, clusters } = openJudgement([jobWithoutTtl], defaultPolicy).close(bad.at, [
+      { ...bad, doubts: { jobs: 'cut' } },
+    ])
+    expect(findings).toMatchObject([{ rule: 'job-without-ttl', confidence: 'certain' }])
+    expect(unknowns).toMatchObject([{ rule: 'job-without-ttl', subject: { kind: 'Cluster', name: 'prod' }, reason: 'cut' }])
+    expect(clusters[0]?.outcomes).toMatchObject({ fail: 1, unknown: 0 })
   })
 
   it('that throws is an error, and the other rules go on', () => {
@@ -63,20 +75,55 @@ describe('findings', () => {
     const finding = whole?.finding(false)
     expect(finding).toMatchObject({ subject: { kind: 'Cluster', name: 'prod' }, nodes: { count: 0, sample: [] } })
     expect(finding?.consequence).toContain('in 30 places, 465 failed pods in all')
-    expect(finding?.evidence[0]).toEqual({ what: 'Namespace team-29', value: '30 failed pods' })
-    expect(finding?.evidence.at(-1)).toEqual({ what: 'not shown', value: '10 more' })
+    expect(finding?.evidence.slice(0, 2)).toEqual([
+      { what: 'places', value: '30' },
+      { what: 'Namespace team-29', value: '30 failed pods' },
+    ])
+    expect(finding?.evidence.at(-1)).toEqual({ what: 'not shown', value: '16 more' })
     expect(finding?.fix.commands).toHaveLength(3)
+  })
+
+  it('on many places say of all of them why, whose they are and since when', () => {
+    const pod = failedPod(hoursBefore(30), 'Evicted')
+    const terminated = Array.from({ length: 40 }, (_, index) => [
+      { ...pod, namespace: `team-${index}`, name: 'a', finishedMs: hoursBefore(30 + index) },
+      { ...pod, namespace: `team-${index}`, name: 'b', reason: 'NodeShutdown', controller: index < 30 ? pod.controller : null },
+    ]).flat()
+    const { pods } = exampleCluster(evictedPods.examples.bad)
+    const crowded = exampleCluster({ pods: { ...pods!, terminated } })
+    const [finding] = openJudgement([evictedPods], defaultPolicy).close(bad.at, [crowded]).findings
+    expect(finding?.evidence.slice(0, 4)).toEqual([
+      { what: 'places', value: '40' },
+      { what: 'reasons', value: 'Evicted: 40, NodeShutdown: 40' },
+      { what: 'controlled by', value: 'ReplicaSet cart-7d9c6bf5c8: 70, nobody: 10' },
+      { what: 'first', value: expect.stringMatching(/^2 days ago /) },
+    ])
+    expect(finding?.evidence.length).toBeLessThanOrEqual(24)
   })
 
   it('stay their own where a waiver names them', () => {
     expect(gather(mostSubjects + 5, true).map(({ subject }) => subject.name)).toEqual(['team-3', 'prod'])
   })
 
-  it('are waived by namespace, and cost no grade then', () => {
-    const waiver: Waiver = { rule: 'job-without-ttl', match: { kind: 'Namespace', name: 'batch' }, until: '2026-12-31', reason: 'known' }
-    const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(bad.at, [bad])
-    expect(judged.findings).toEqual([])
-    expect(judged.waived).toMatchObject([{ rule: 'job-without-ttl', waived: { reason: 'known' } }])
+  it.each<Waiver['match']>([{ kind: 'Namespace', name: 'batch' }, { namespace: 'batch' }, { cluster: 'pr*', namespace: 'ba*' }])(
+    'are waived by namespace, as %j, and cost no grade then',
+    match => {
+      const waiver: Waiver = { rule: 'job-without-ttl', match, until: '2026-12-31', reason: 'known' }
+      const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(bad.at, [bad])
+      expect(judged.findings).toEqual([])
+      expect(judged.waived).toMatchObject([{ rule: 'job-without-ttl', waived: { reason: 'known' } }])
+    },
+  )
+
+  it.each<[string, Waiver['match'], Partial<ClusterPrediction>, boolean]>([
+    ['that matches', { namespace: 'batch' }, {}, false],
+    ['of another namespace', { namespace: 'shop' }, {}, true],
+    ['of another namespace, where not all was read', { namespace: 'shop' }, { doubts: { jobs: 'cut' } }, false],
+    ['of a cluster that was not read', { cluster: 'test' }, {}, false],
+  ])('leave a waiver idle %s: %j', (_, match, more, isIdle) => {
+    const waiver: Waiver = { rule: 'job-without-ttl', match, until: '2026-12-31', reason: 'known' }
+    const judged = openJudgement([jobWithoutTtl], { ...defaultPolicy, waivers: [waiver] }).close(bad.at, [{ ...bad, ...more }])
+    expect(idleWaivers([waiver], judged)).toEqual(isIdle ? [waiver] : [])
   })
 
   it('drop a command that is too long rather than cut it', () => {
@@ -94,5 +141,21 @@ describe('kubectl', () => {
     [['delete', 'pod', ''], "kubectl delete pod ''"],
   ])('%j is one line that a shell reads so', (words, line) => {
     expect(kubectl(...words)).toBe(line)
+  })
+
+  it.each([
+    [kubectl('get', 'jobs', '-n', '-A', said('j'), '-o', 'yaml'), 'kubectl get jobs -n -A j -o yaml'],
+    [kubectl('get', said('Job'), said('--all'), '-n', 'shop', '-o', 'yaml'), 'kubectl get -n shop -o yaml -- Job --all'],
+    [kubectl('delete', 'leases', said('a'), said('-A')), 'kubectl delete leases -- a -A'],
+    [aws('ec2', 'describe-volumes', '--volume-ids', said('vol-1')), 'aws ec2 describe-volumes --volume-ids vol-1'],
+    [aws('ec2', 'describe-volumes', '--volume-ids', said('--profile')), 'aws ec2 describe-volumes --volume-ids=--profile'],
+  ])('takes no name for an option: %s', (line, expected) => {
+    expect(line).toBe(expected)
+  })
+
+  it.each(['cart\n0', 'cart\u202e0', 'cart\u001b[31m'])('is left out where %j is not what it looks like', name => {
+    const failing = { ...failingIn(1, 1), commands: [kubectl('get', 'pod', said(name)), kubectl('get', 'pods')] }
+    const [found] = gatherSubjects(failedPods, 'prod', [failing], () => false)
+    expect(found?.finding(true).fix.commands).toEqual(['kubectl get pods'])
   })
 })

@@ -103,6 +103,10 @@ function run(given: Given): ComparedRun {
   }
 }
 
+/** @param places for how many the finding stands; absent: for itself */
+const onObjects = (subject: Subject, places?: number): ComparedRun =>
+  run({ nodes: 'a', fails: '', subject, ...(places && { evidence: [{ what: 'places', value: String(places) }] }) })
+
 const layer = [{ what: 'layer', value: 'peers' }]
 
 /** Drift that rule `r` told of, and of which rule `s` tells on these nodes. */
@@ -212,12 +216,43 @@ describe('a finding that was not there', () => {
 
 describe('a finding on objects', () => {
   it.each([
-    ['of a namespace that becomes the cluster’s, where these are many', shop, whole],
-    ['of a cluster that becomes those of namespaces, where these are few', whole, shop],
+    ['of a namespace that becomes the cluster’s, where these are many', onObjects(shop), onObjects(whole, 1)],
+    ['of a cluster that becomes those of namespaces, where these are few', onObjects(whole, 27), onObjects(shop)],
   ])('%s has moved, and is neither fixed nor new', (_, before, after) => {
-    const { findings } = compareRuns(run({ nodes: 'a', fails: '', subject: before }), run({ nodes: 'a', fails: '', subject: after }))
-    expect(findings.moved.map(({ subject }) => subject)).toEqual(expect.arrayContaining([before, after]))
+    const { findings } = compareRuns(before, after)
+    const subjects = [before, after].flatMap(({ document }) => document.findings.map(({ subject }) => subject))
+    expect(findings.moved.map(({ subject }) => subject)).toEqual(expect.arrayContaining(subjects))
     expect([...findings.fixed, ...findings.new]).toEqual([])
+    expect(JSON.stringify(findings)).not.toMatch(/\d nodes?\b/)
+  })
+
+  it('is new where the cluster’s stands for more places than were told before', () => {
+    const { findings } = compareRuns(onObjects(shop), onObjects(whole, 27))
+    expect(findings.new).toMatchObject([{ subject: whole, why: [expect.stringMatching(/^in 27 places, before in 1:/)] }])
+    expect(findings.moved).toMatchObject([{ subject: shop }])
+  })
+
+  it.each([
+    ['worse', 26, 100],
+    ['better', 100, 26],
+    ['unchanged', 26, 26],
+  ])('of many places is %s: %i, then %i', (change, before, after) => {
+    const { findings, unchanged } = compareRuns(onObjects(whole, before), onObjects(whole, after))
+    const why = [expect.stringContaining(`in ${after} places, before in ${before}`)]
+    if (change === 'unchanged') expect(unchanged).toMatchObject({ open: 1, inDoubt: 0 })
+    else expect(findings[change as Change]).toMatchObject([{ subject: whole, why }])
+  })
+
+  it('of a cluster’s own objects is fixed, though the rule still fails in a namespace', () => {
+    const before = onObjects(whole)
+    before.document.findings.push(...onObjects(shop).document.findings)
+    expect(compareRuns(before, onObjects(shop)).findings).toMatchObject({ fixed: [{ subject: whole }], moved: [] })
+  })
+
+  it('cannot be told where it is not found today in a list that broke off, though others are', () => {
+    const now = run({ nodes: 'a', fails: '', subject: { ...shop, name: 'other' }, unknownOnCluster: true })
+    const { findings } = compareRuns(onObjects(shop), now)
+    expect(findings).toMatchObject({ cannotTell: [{ subject: shop }], fixed: [], moved: [], new: [{ subject: { name: 'other' } }] })
   })
 })
 

@@ -1,5 +1,6 @@
 /** From the run before to this one: since when each finding stands, what is new, worse, resolved or back again, and what of the past is to be kept. */
 import { compareRuns } from '#judge/delta.ts'
+import { placesEvidence } from '#judge/places.ts'
 import { type Change, type ComparedRun, changesById, type Delta, type MetNode } from '#model/delta.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
@@ -63,8 +64,8 @@ export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: s
   const resolved = ended.filter(({ ended: how }) => isRepair(how)).map(({ id }) => id)
   const remembered = (finding: FindingsDocument['findings'][number]): RememberedFinding => {
     const { id, rule, severity, confidence, cluster, subject, nodes, title, evidence, waived: waiver } = finding
-    // Of the evidence, the comparison reads these two.
-    const told = evidence.filter(({ what }) => what === 'layer' || what === 'waiver')
+    // Of the evidence, the comparison reads these.
+    const told = evidence.filter(({ what }) => what === 'layer' || what === 'waiver' || what === placesEvidence)
     return {
       id,
       rule,

@@ -1,6 +1,6 @@
 /** The last of a cluster in a fan-out: its own lists are read, once and after its nodes, and all of it is judged, by the same code as a whole fleet. */
 import { join } from 'node:path'
-import { asksForObjects, collectObjects } from '#collect/collect.ts'
+import { asksForObjects, collectObjects, noNodes } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { ReadError, SnapshotRecord } from '#model/record.ts'
 import { type Judged, judgeRecords } from '#pipeline/judge-records.ts'
@@ -84,8 +84,10 @@ async function* recordsOf(
       for await (const node of lostNodes(run, { cluster, shard, reason: await whyLost(cluster, shard, context) }, context))
         yield await kept(node)
   }
-  if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors))
+  if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors)) {
+    if (nodes === 0) for (const none of noNodes(record.cluster, errors)) yield await kept(none)
     for await (const objects of collectObjects(record.cluster, endpoint, nodesWithPods, options, errors)) yield await kept(prune(objects))
+  }
   if (errors.length > 0) yield await kept({ ...record, errors: [...(record.errors ?? []), ...errors] })
 }
 

@@ -57,6 +57,8 @@ class Cluster {
   /** APIResourceLists. */
   readonly #lists: RawObject[] = []
   #nodesWithoutPods = 0
+  /** Their list was read, and is empty. */
+  #hasNoNodes = false
   #newestKubelet: string | null = null
 
   constructor(name: string) {
@@ -71,6 +73,7 @@ class Cluster {
 
   takeObjects({ resource, items }: ObjectsRecord): void {
     this.#read.add(resource)
+    if (resource === 'nodes' && items.length === 0) this.#hasNoNodes = true
     if (resource === discoveryResource) this.#lists.push(...items)
     for (const item of items) this.#take(resource, item)
   }
@@ -102,7 +105,7 @@ class Cluster {
       const { resources: of, also = [], takesOthers = false, needsNodes = false } = sections[need]
       if (needsNodes && context.nodes === null) {
         known[need] = null
-        missing[need] = 'nodes: not all of them are known'
+        missing[need] = failed.get('nodes') ?? 'nodes: not all of them are known'
         continue
       }
       const unread = of.filter(resource => !this.#read.has(resource))
@@ -113,9 +116,13 @@ class Cluster {
       const open = [...of, ...also, ...others].flatMap(resource => failed.get(resource) ?? [])
       if (unread.length === 0 && open.length > 0) doubts[need] = open.join('; ')
     }
-    if (known.pods && doubts.pods === undefined && this.#nodesWithoutPods > 0)
-      doubts.pods = `the pods of ${this.#nodesWithoutPods} of its nodes could not be read`
+    const podsLeftOut = failed.get('nodes') ?? this.#podsLeftOut()
+    if (known.pods && doubts.pods === undefined && podsLeftOut !== null) doubts.pods = podsLeftOut
     return { ...told, ...(known as { [Need in ClusterNeed]: ClusterSections[Need] | null }), missing, doubts }
+  }
+
+  #podsLeftOut(): string | null {
+    return this.#nodesWithoutPods > 0 ? `the pods of ${this.#nodesWithoutPods} of its nodes could not be read` : null
   }
 
   /** By resource, why it could not be read, or not to its end. */
@@ -135,7 +142,7 @@ class Cluster {
   }
 
   #context(takenAt: string, resources: ClusterPrediction['resources'], apis: ApiResources): SectionContext {
-    const isListed = this.#nodes.length > 0 && !this.#errors.some(({ what }) => what === 'nodes')
+    const isListed = (this.#nodes.length > 0 || this.#hasNoNodes) && !this.#errors.some(({ what }) => what === 'nodes')
     const version = textAt(this.#eks, 'version')
     return {
       nowMs: Date.parse(takenAt),

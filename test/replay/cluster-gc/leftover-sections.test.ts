@@ -128,10 +128,18 @@ describe('instances', () => {
     expect(instances?.withoutNode.map(({ instanceId }) => instanceId)).toEqual(['i-0aaaaaaaaaaaaaaa4'])
   })
 
+  it('are no node of a cluster that has none, where the list was read', () => {
+    const left = objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa4'))
+    expect(told(left).instances).toBeNull()
+    const found = told(objects('nodes'), left)
+    expect(found.instances?.withoutNode.map(({ instanceId }) => instanceId)).toEqual(['i-0aaaaaaaaaaaaaaa4'])
+    expect(found.doubts.pods).toBeUndefined()
+  })
+
   it('say nothing where not all nodes are known', () => {
     const brokenOff: ClusterRecord = { kind: 'Cluster', cluster: 'c', errors: [{ what: 'nodes', message: 'broke off' }] }
     const found = told(brokenOff, node('a', 'Unknown', ''), objects('instances.ec2.amazonaws.com', instance('i-0aaaaaaaaaaaaaaa4')))
-    expect([found.instances, found.missing.instances]).toEqual([null, 'nodes: not all of them are known'])
+    expect([found.instances, found.missing.instances]).toEqual([null, 'nodes: broke off'])
   })
 })
 

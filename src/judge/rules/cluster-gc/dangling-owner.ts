@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, inNamespace, isOld, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { owned, totalOf } from '#judge/owned.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -47,7 +47,7 @@ export const danglingOwner = clusterRule({
             'oldest was made',
           ),
         ],
-        commands: first ? [kubectl('get', first.kind, first.name, ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+        commands: first ? [kubectl('get', said(first.kind), said(first.name), ...inNamespace(first.namespace), '-o', 'yaml')] : [],
       }
     }
   },

@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, namesInCommand, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 
@@ -41,7 +41,7 @@ export const expiredIdentityLease = clusterRule({
         ),
         { what: 'leases', value: names.slice(0, 5).join(', ') },
       ],
-      commands: [kubectl('delete', 'leases', '-n', 'kube-system', ...names.slice(0, namesInCommand))],
+      commands: [kubectl('delete', 'leases', '-n', 'kube-system', ...names.slice(0, namesInCommand).map(said))],
     }
   },
 })

@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, leftHours, named, oldest } from '#judge/garbage.ts'
-import { aws } from '#judge/kubectl.ts'
+import { aws, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { InstanceGarbage } from '#model/cluster-garbage.ts'
@@ -48,7 +48,7 @@ export const instanceWithoutNode = clusterRule({
         ),
         { what: 'instances', value: named(left.map(({ instanceId: name }) => ({ name }))) },
       ],
-      commands: [aws('ec2', 'get-console-output', '--latest', '--output', 'text', '--instance-id', first.instanceId)],
+      commands: [aws('ec2', 'get-console-output', '--latest', '--output', 'text', '--instance-id', said(first.instanceId))],
     }
   },
 })

@@ -1,7 +1,7 @@
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byNamespace } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { CronJobGarbage } from '#model/cluster-garbage.ts'
@@ -52,7 +52,7 @@ export const jobHistoryBeyondLimit = clusterRule({
           kubectl(
             'patch',
             'cronjob',
-            name,
+            said(name),
             '-n',
             subject.name,
             '--type=merge',

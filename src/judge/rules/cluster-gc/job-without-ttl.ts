@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { FinishedJob } from '#model/cluster-garbage.ts'
@@ -70,7 +70,7 @@ export const jobWithoutTtl = clusterRule({
             '--type=merge',
             '-p',
             patch,
-            ...found.slice(0, namesInCommand).map(({ name }) => name),
+            ...found.slice(0, namesInCommand).map(({ name }) => said(name)),
           ),
         ],
       }

@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { isPassedOver } from '#judge/leases.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
@@ -54,7 +54,7 @@ export const leftoverLease = clusterRule({
         ),
         { what: 'leases', value: named(found) },
       ],
-      commands: [kubectl('delete', 'leases', '-n', 'kube-node-lease', ...names)],
+      commands: [kubectl('delete', 'leases', '-n', 'kube-node-lease', ...names.map(said))],
     }
   },
 })

@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, leftHours, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 
@@ -53,7 +53,7 @@ export const leftoverTaint = clusterRule({
           'first',
         ),
       ],
-      commands: [kubectl('taint', 'node', first.node, `${first.key}:${first.effect}-`)],
+      commands: [kubectl('taint', 'node', said(first.node), said(`${first.key}:${first.effect}-`))],
     }
   },
 })

@@ -1,7 +1,7 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, oldest } from '#judge/garbage.ts'
 import { finalizersOf, whyNamespaceStays } from '#judge/holders.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, span } from '#judge/text.ts'
 import type { NamespaceGarbage } from '#model/cluster-garbage.ts'
@@ -54,7 +54,7 @@ export const namespaceStuckTerminating = clusterRule({
         noun: 'namespace in deletion',
         consequence: `${namespace} has been going for ${span(nowMs - sinceMs)}: ${whyNamespaceStays(found)}.`,
         evidence: [
-          ...holds.map(({ condition, message }) => ({ what: condition, value: message })),
+          ...holds.map(({ condition, message }) => ({ what: condition, value: message, reasonCount: 1 })),
           ...told('API groups that do not answer', unanswered),
           ...told(
             'what remains',
@@ -69,9 +69,9 @@ export const namespaceStuckTerminating = clusterRule({
           ...oldest([sinceMs], nowMs, 'was deleted'),
         ],
         commands: [
-          ...unanswered.slice(0, shown).map(version => kubectl('get', 'apiservice', apiService(version), '-o', 'yaml')),
-          ...remaining.slice(0, shown).map(({ resource }) => kubectl('get', resource, '-n', namespace, '-o', 'yaml')),
-          kubectl('get', 'namespace', namespace, '-o', 'yaml'),
+          ...unanswered.slice(0, shown).map(version => kubectl('get', 'apiservice', said(apiService(version)), '-o', 'yaml')),
+          ...remaining.slice(0, shown).map(({ resource }) => kubectl('get', said(resource), '-n', namespace, '-o', 'yaml')),
+          kubectl('get', 'namespace', said(namespace), '-o', 'yaml'),
         ],
       }
     }

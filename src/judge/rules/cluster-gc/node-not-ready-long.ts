@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { silentNodes } from '#judge/silent-nodes.ts'
 import { byText, counted } from '#judge/text.ts'
@@ -53,7 +53,7 @@ export const nodeNotReadyLong = clusterRule({
           'first',
         ),
       ],
-      commands: [kubectl('describe', 'node', first.name)],
+      commands: [kubectl('describe', 'node', said(first.name))],
     }
   },
 })

@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { isWithoutInstance } from '#judge/silent-nodes.ts'
 import { byText, counted } from '#judge/text.ts'
@@ -44,7 +44,7 @@ export const nodeWithoutInstance = clusterRule({
           'first was Ready last',
         ),
       ],
-      commands: [kubectl('delete', 'node', first.node)],
+      commands: [kubectl('delete', 'node', said(first.node))],
     }
   },
 })

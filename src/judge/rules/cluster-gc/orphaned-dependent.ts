@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { OwnerGarbage } from '#model/cluster-garbage.ts'
@@ -42,14 +42,14 @@ export const orphanedDependent = clusterRule({
         confidence: 'likely',
         consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'was' : 'were'} made by a controller that is gone or has let go${running.length > 0 ? `; of ${running.length} pods may still run` : ''}.`,
         evidence: [
-          ...kinds.slice(0, 5).map(([what, objects]) => ({ what, value: named(objects) })),
+          ...kinds.slice(0, 5).map(([what, objects]) => reasonOf(what, objects)),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             nowMs,
             'oldest was made',
           ),
         ],
-        commands: first ? [kubectl('get', first.kind, first.name, ...inNamespace(first.namespace), '--show-labels')] : [],
+        commands: first ? [kubectl('get', said(first.kind), said(first.name), ...inNamespace(first.namespace), '--show-labels')] : [],
       }
     }
   },

@@ -1,7 +1,7 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byNamespace, named, oldest } from '#judge/garbage.ts'
 import { isOverdue } from '#judge/held-objects.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { FinishedJob } from '#model/cluster-garbage.ts'
@@ -54,7 +54,7 @@ export const overdueJobTtl = clusterRule({
           ),
           { what: 'Jobs', value: named(found) },
         ],
-        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'job', name, '-n', subject.name, '-o', 'yaml')),
+        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'job', said(name), '-n', subject.name, '-o', 'yaml')),
       }
     }
   },

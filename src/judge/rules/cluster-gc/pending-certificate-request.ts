@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, leftHours, named, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
@@ -57,7 +57,7 @@ export const pendingCertificateRequest = clusterRule({
         ),
         { what: 'requests', value: named(waiting) },
       ],
-      commands: [kubectl('describe', 'csr', first.name)],
+      commands: [kubectl('describe', 'csr', said(first.name))],
     }
   },
 })

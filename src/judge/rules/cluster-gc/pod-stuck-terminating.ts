@@ -1,7 +1,7 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { byNamespace, isOld, oldest, reasonOf } from '#judge/garbage.ts'
 import { whyPodStays } from '#judge/holders.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { TerminatingPod } from '#model/cluster-garbage.ts'
@@ -42,14 +42,14 @@ export const podStuckTerminating = clusterRule({
         noun: 'pod in deletion',
         consequence: `${counted(found.length, 'pod')} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${reasons[0]?.[0]}.`,
         evidence: [
-          ...reasons.slice(0, 5).map(([reason, pods]) => ({ what: reason, value: named(pods) })),
+          ...reasons.slice(0, 5).map(([reason, pods]) => reasonOf(reason, pods)),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,
             'grace period was over',
           ),
         ],
-        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pod', name, '-n', subject.name, '-o', 'yaml')),
+        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pod', said(name), '-n', subject.name, '-o', 'yaml')),
       }
     }
   },

@@ -1,7 +1,7 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, named } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { isLongReleased, releasedConfidence, releasedSince } from '#judge/released-volumes.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -56,7 +56,7 @@ export const releasedVolume = clusterRule({
           ...(disks.length === 0 ? [] : [{ what: 'disks', value: named(disks) }]),
           { what: 'claims', value: named(found.flatMap(({ claim }) => (claim === null ? [] : [{ name: claim }]))) },
         ],
-        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pv', name, '-o', 'yaml')),
+        commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pv', said(name), '-o', 'yaml')),
       }
     }
   },

@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byNamespace, named, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 
@@ -44,7 +44,7 @@ export const retainedEphemeralVolume = clusterRule({
           ),
           { what: 'claims', value: named(found) },
         ],
-        commands: classes.slice(0, 1).map(([name]) => kubectl('get', 'storageclass', name, '-o', 'yaml')),
+        commands: classes.slice(0, 1).map(([name]) => kubectl('get', 'storageclass', said(name), '-o', 'yaml')),
       }
     }
   },

@@ -1,6 +1,6 @@
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
 import { byNamespace } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { HistoryGarbage } from '#model/cluster-garbage.ts'
@@ -59,7 +59,7 @@ export const revisionHistoryBeyondLimit = clusterRule({
         ...(isOpen && { confidence: 'possible' as const }),
         consequence: `${counted(found.length, 'workload')} of ${subject.name} ${found.length === 1 ? 'keeps' : 'keep'} ${counted(count, 'old revision')} beyond the limit, and with each rollout more.`,
         evidence: found.slice(0, 10).map(({ words }) => ({ what: 'history', value: words })),
-        commands: first ? [kubectl('rollout', 'status', `${first.kind}/${first.name}`, '-n', subject.name, '--timeout=5s')] : [],
+        commands: first ? [kubectl('rollout', 'status', said(`${first.kind}/${first.name}`), '-n', subject.name, '--timeout=5s')] : [],
       }
     }
   },

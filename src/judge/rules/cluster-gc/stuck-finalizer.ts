@@ -1,8 +1,8 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage.ts'
 import { heldObjects } from '#judge/held-objects.ts'
 import { whyFinalizerStays } from '#judge/holders.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { HeldObject } from '#model/cluster-garbage.ts'
@@ -41,16 +41,19 @@ export const stuckFinalizer = clusterRule({
         noun: 'object in deletion',
         consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${holders[0]?.[0]}.`,
         evidence: [
-          ...holders
-            .slice(0, 5)
-            .map(([what, objects]) => ({ what, value: named(objects.map(({ kind, name }) => ({ name: `${kind} ${name}` }))) })),
+          ...holders.slice(0, 5).map(([what, objects]) =>
+            reasonOf(
+              what,
+              objects.map(({ kind, name }) => ({ name: `${kind} ${name}` })),
+            ),
+          ),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,
             'first was deleted',
           ),
         ],
-        commands: first ? [kubectl('get', first.resource, first.name, ...inNamespace(first.namespace), '-o', 'yaml')] : [],
+        commands: first ? [kubectl('get', said(first.resource), said(first.name), ...inNamespace(first.namespace), '-o', 'yaml')] : [],
       }
     }
   },

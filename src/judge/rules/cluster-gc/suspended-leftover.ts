@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byNamespace, isOld, named, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -60,7 +60,7 @@ export const suspendedLeftover = clusterRule({
             'ran last, or was made',
           ),
         ],
-        commands: first ? [kubectl('get', first.kind, first.name, '-n', subject.name, '-o', 'yaml')] : [],
+        commands: first ? [kubectl('get', said(first.kind), said(first.name), '-n', subject.name, '-o', 'yaml')] : [],
       }
     }
   },

@@ -1,4 +1,4 @@
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 
@@ -28,7 +28,7 @@ export const unansweredApiGroup = clusterRule({
       evidence: [{ what: 'did not answer', value: unanswered.slice(0, 10).join(', ') }],
       commands: unanswered
         .slice(0, 5)
-        .map(version => kubectl('get', 'apiservice', version.split('/').toReversed().join('.'), '-o', 'yaml')),
+        .map(version => kubectl('get', 'apiservice', said(version.split('/').toReversed().join('.')), '-o', 'yaml')),
     }
   },
 })

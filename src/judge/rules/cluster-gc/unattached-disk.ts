@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage.ts'
-import { aws } from '#judge/kubectl.ts'
+import { aws, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import { costOf } from '#judge/volume-cost.ts'
@@ -48,7 +48,7 @@ export const unattachedDisk = clusterRule({
         ),
         { what: 'volumes', value: named(left.map(({ volumeId: name }) => ({ name }))) },
       ],
-      commands: [aws('ec2', 'describe-volumes', '--volume-ids', first.volumeId)],
+      commands: [aws('ec2', 'describe-volumes', '--volume-ids', said(first.volumeId))],
     }
   },
 })

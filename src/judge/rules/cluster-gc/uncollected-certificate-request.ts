@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
@@ -45,7 +45,7 @@ export const uncollectedCertificateRequest = clusterRule({
         ),
         { what: 'requests', value: named(left) },
       ],
-      commands: [kubectl('delete', 'csr', ...left.slice(0, namesInCommand).map(({ name }) => name))],
+      commands: [kubectl('delete', 'csr', ...left.slice(0, namesInCommand).map(({ name }) => said(name)))],
     }
   },
 })

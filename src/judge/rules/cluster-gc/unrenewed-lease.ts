@@ -1,6 +1,6 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, named, oldest } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { NodeLeaseGarbage } from '#model/cluster-garbage.ts'
@@ -51,7 +51,7 @@ export const unrenewedLease = clusterRule({
         ),
         { what: 'nodes', value: named(found) },
       ],
-      commands: [kubectl('get', 'lease', first.name, '-n', 'kube-node-lease', '-o', 'yaml')],
+      commands: [kubectl('get', 'lease', said(first.name), '-n', 'kube-node-lease', '-o', 'yaml')],
     }
   },
 })

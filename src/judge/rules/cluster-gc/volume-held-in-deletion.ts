@@ -1,7 +1,7 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, inNamespace, isOld, named, oldest } from '#judge/garbage.ts'
+import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage.ts'
 import { whyVolumeStays } from '#judge/holders.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { HeldVolumeObject } from '#model/cluster-garbage.ts'
@@ -43,14 +43,14 @@ export const volumeHeldInDeletion = clusterRule({
         noun,
         consequence: `${counted(found.length, noun)} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${reasons[0]?.[0]}.`,
         evidence: [
-          ...reasons.slice(0, 5).map(([reason, objects]) => ({ what: reason, value: named(objects) })),
+          ...reasons.slice(0, 5).map(([reason, objects]) => reasonOf(reason, objects)),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,
             'first was deleted',
           ),
         ],
-        commands: first ? [kubectl('describe', noun === 'volume' ? 'pv' : 'pvc', first.name, ...inNamespace(first.namespace))] : [],
+        commands: first ? [kubectl('describe', noun === 'volume' ? 'pv' : 'pvc', said(first.name), ...inNamespace(first.namespace))] : [],
       }
     }
   },

@@ -1,7 +1,7 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, named } from '#judge/garbage.ts'
-import { kubectl } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/kubectl.ts'
 import { isLongReleased, releasedConfidence, releasedSince } from '#judge/released-volumes.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -58,7 +58,7 @@ export const volumeNotDeleted = clusterRule({
           { what: 'volumes', value: named(found) },
           { what: 'storage classes', value: named([...new Set(found.map(each => each.storageClass ?? 'none'))].map(name => ({ name }))) },
         ],
-        commands: found.slice(0, 1).map(({ name }) => kubectl('describe', 'pv', name)),
+        commands: found.slice(0, 1).map(({ name }) => kubectl('describe', 'pv', said(name))),
       }
     }
   },

@@ -63,6 +63,8 @@ const waived = {
   caption: 'Findings that a waiver of the policy covers, until its last day',
   none: 'Nothing is waived.',
   noReason: 'no reason given',
+  idle: (waiver: string, until: string) =>
+    `The waiver of ${waiver}, until ${until}, covers nothing that was found: it can go, or does not match what it should.`,
   leftOut: (count: number) => `${formatCount(count)} more in findings.json.`,
 }
 

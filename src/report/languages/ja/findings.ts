@@ -55,6 +55,8 @@ const waived: Catalogue['waived'] = {
   caption: 'ポリシーの waiver が期限まで免除する検出事項',
   none: '免除されたものはありません。',
   noReason: '理由の記載なし',
+  idle: (waiver, until) =>
+    `${until} までの waiver（${waiver}）に該当する検出事項はありません。不要になったか、意図した対象に一致していません。`,
   leftOut: count => `ほか ${n(count)} 件は findings.json にあります。`,
 }
 

@@ -55,6 +55,8 @@ const waived: Catalogue['waived'] = {
   caption: '정책의 waiver가 기한까지 면제하는 발견 항목',
   none: '면제된 항목이 없습니다.',
   noReason: '사유 없음',
+  idle: (waiver, until) =>
+    `${until}까지인 waiver(${waiver})에 해당하는 발견 항목이 없습니다. 삭제해도 되거나, 의도한 대상과 일치하지 않습니다.`,
   leftOut: count => `그 외 ${n(count)}건은 findings.json에 있습니다.`,
 }
 

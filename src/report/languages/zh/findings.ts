@@ -55,6 +55,7 @@ const waived: Catalogue['waived'] = {
   caption: '策略中的 waiver 在截止日前豁免的发现项',
   none: '没有豁免项。',
   noReason: '未注明原因',
+  idle: (waiver, until) => `截止 ${until} 的 waiver（${waiver}）未匹配任何发现项：可以删除，或者其匹配条件有误。`,
   leftOut: count => `另外 ${n(count)} 项见 findings.json。`,
 }
 

@@ -190,6 +190,20 @@ describe('a function that dies', () => {
     expect(told(here.findings())).toBe(told(await alone(here)))
   })
 
+  it.each(['Lambda.ServiceException', 'Lambda.AWSLambdaException', 'Lambda.SdkClientException', 'Lambda.Unknown'])(
+    'by Lambda itself (%s) publishes at the next try, and mails once',
+    async error => {
+      const here = await world(scenarios.slice(0, 1))
+      await here.handOver()
+      const { output } = await execute(
+        { run },
+        dying(here.functions, ({ step }) => step === undefined, 2, error),
+      )
+      expect(output).toEqual({ run, state: 'published' })
+      expect(here.lab.mails()).toHaveLength(1)
+    },
+  )
+
   it('at every try of a shard costs its nodes, each by its name and with the reason, and no other', async () => {
     const here = await world()
     await here.handOver()
@@ -275,7 +289,8 @@ describe('trouble', () => {
 })
 
 interface ShardEvent {
-  step: string
+  /** Absent: discovers, or publishes. */
+  step?: string
   cluster: number
   shard?: number
 }

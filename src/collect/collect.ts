@@ -98,21 +98,33 @@ export async function* listNodes(
   }
 }
 
-/** About how many nodes a cluster has, by one small question; 0 where it is not answered. */
+export interface NodeCount {
+  /** Null: the API server did not say. */
+  nodes: number | null
+  /** Why it did not, for people; else null. */
+  reason: string | null
+}
+
+/** About how many nodes a cluster has, by one small question, tried as often as others; none where nobody may read it, or it is not there to be read. */
 export async function countNodes(
   endpoint: KubernetesEndpoint,
   { policy: { pace, timeoutsMs }, signal }: Pick<CollectOptions, 'policy' | 'signal'>,
-): Promise<number> {
+): Promise<NodeCount> {
   const kubernetes = new KubernetesClient(endpoint, { pace })
   try {
-    return await kubernetes.count('/api/v1/nodes', { signal, timeoutMs: timeoutsMs.list, attempts: 1 })
-  } catch {
+    return { nodes: await kubernetes.count('/api/v1/nodes', { signal, timeoutMs: timeoutsMs.list }), reason: null }
+  } catch (error) {
     // Whoever reads the cluster meets the same, and tells it.
-    return 0
+    return isKeptOut(error) ? { nodes: 0, reason: null } : { nodes: null, reason: messageOf(error) }
   } finally {
     kubernetes.close()
   }
 }
+
+const keptOut: readonly FailureKind[] = ['gone', 'name', 'refused', 'tls']
+/** Not what passes: an API server that is busy, or slow. */
+const isKeptOut = (error: unknown): boolean =>
+  error instanceof RequestFailure && (keptOut.includes(error.kind) || [401, 403].includes(error.status ?? 0))
 
 /** Some nodes of a cluster, listed before. Never throws for what the world did. */
 export async function* collectNodes(

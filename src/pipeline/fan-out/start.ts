@@ -31,13 +31,13 @@ export interface FanOutDecision {
 export async function fanOut({ runId, request, store, settings, isOwnFleet }: Asked, live: LiveOptions): Promise<FanOutDecision> {
   const { stateMachineArn } = settings
   if (stateMachineArn === null || store === null || request.isDryRun || isOwnFleet) return { answer: null, mistake: null }
-  const { isLarge, targets } = await sizeOf(live)
+  const { isLarge, targets, unknown } = await sizeOf(live)
   if (!isLarge) return { answer: null, mistake: null, targets }
   try {
     await writeJson(store, keys.request(runId), request)
     const { startExecution } = await import('#clients/sfn.ts')
     const isNew = await startExecution({ stateMachineArn, name: runId, input: { run: runId } }, live.signal)
-    const location = `${isNew ? 'started' : 'had been started'}: execution ${runId} of ${stateMachineArn}`
+    const location = `${isNew ? 'started' : 'had been started'}: execution ${runId} of ${stateMachineArn}${unknown ?? ''}`
     return { answer: answerOf(runId, location), mistake: null }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -56,8 +56,15 @@ const answerOf = (runId: string, location: string): RunAnswer => ({
 
 const countedAtOnce = 10
 
-/** One small question to each API server; one that does not answer counts nothing here, and is told of later. */
-async function sizeOf(live: LiveOptions): Promise<{ isLarge: boolean; targets?: ClusterTarget[] }> {
+interface FleetSize {
+  isLarge: boolean
+  targets?: ClusterTarget[]
+  /** Why it counts as large though nobody knows, for people. */
+  unknown?: string
+}
+
+/** One small question to each API server. A fleet of which one part is of unknown size is not small. */
+async function sizeOf(live: LiveOptions): Promise<FleetSize> {
   const { fanOut, accounts } = live.policy
   // Nobody asks for so many by name.
   if (live.selection.nodes.length > 0) return { isLarge: false }
@@ -65,8 +72,20 @@ async function sizeOf(live: LiveOptions): Promise<{ isLarge: boolean; targets?: 
   if (fanOut.aboveNodes === null) return { isLarge: false }
   const targets: ClusterTarget[] = []
   for await (const target of foundTargets(live)) targets.push(target)
-  const counts = await pMap(targets, ({ endpoint }) => (endpoint === null ? 0 : countNodes(endpoint, live)), { concurrency: countedAtOnce })
-  return { isLarge: counts.reduce((sum, count) => sum + count, 0) > fanOut.aboveNodes, targets }
+  const known = { nodes: 0, reason: null }
+  const counts = await pMap(
+    targets,
+    async ({ record, endpoint }) => ({ cluster: record.cluster, ...(endpoint === null ? known : await countNodes(endpoint, live)) }),
+    { concurrency: countedAtOnce },
+  )
+  if (counts.reduce((sum, { nodes }) => sum + (nodes ?? 0), 0) > fanOut.aboveNodes) return { isLarge: true, targets }
+  const silent = counts.find(({ nodes }) => nodes === null)
+  if (silent === undefined) return { isLarge: false, targets }
+  return {
+    isLarge: true,
+    targets,
+    unknown: ` (nobody knows how large the fleet is: cluster ${silent.cluster} was not counted: ${silent.reason})`,
+  }
 }
 
 const placesOf = (accounts: Policy['accounts']): number => accounts.reduce((sum, { regions }) => sum + (regions?.length ?? 1), 0)

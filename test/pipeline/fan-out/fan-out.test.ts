@@ -143,6 +143,19 @@ describe('a large fleet', () => {
     expect(told(here.findings())).toBe(told(await alone(here)))
   })
 
+  it.each([
+    ['at its second word', 1, /^started: execution \S+ of \S+$/],
+    ['at no try', 100, /nobody knows how large the fleet is: cluster fleet-a was not counted: .*429/],
+  ])('is handed over when a busy API server says its size %s', async (_, first, location) => {
+    const busy = {
+      ...scenarios[0]!,
+      clusters: scenarios[0]!.clusters.map(one => ({ ...one, faults: { tooManyRequests: { first, retryAfterSeconds: 0 } } })),
+    }
+    const here = await world([busy])
+    expect(await here.handOver()).toMatchObject({ state: 'fanned-out', deliveries: [{ location: expect.stringMatching(location) }] })
+    expect(here.lab.executions()).toHaveLength(1)
+  })
+
   it('that cannot be handed over is read all the same, and the run ends red', async () => {
     const here = await world([{ ...scenarios[0]!, sfn: { denied: true } }])
     await expect(here.handOver()).rejects.toThrow(

@@ -33,16 +33,16 @@ export async function judgeCluster(cluster: number, context: FanOutContext): Pro
   }
 }
 
-/** What is known of a cluster of which nobody could say more: its nodes, and why nothing was read of them. */
+/** What is known of a cluster of which nobody could say more: its nodes, and why nothing was read of them. @param broken null: what its function said says why */
 export async function judgeLostCluster(
   run: FanOutRun,
-  cluster: number,
+  { cluster, broken }: { cluster: number; broken: string | null },
   keep: (record: SnapshotRecord) => Promise<void>,
   context: FanOutContext,
 ): Promise<Judged> {
   const { record, close } = await openCluster(run, cluster, context)
   close()
-  const reason = await whyLost(cluster, null, context)
+  const reason = broken ?? (await whyLost(cluster, null, context))
   async function* known(): AsyncGenerator<SnapshotRecord> {
     const { shards, listErrors } = workOf(run, cluster)
     yield { ...record, errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }] }

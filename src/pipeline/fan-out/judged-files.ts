@@ -1,7 +1,6 @@
 /** What was judged of a cluster, as a file: first what it comes to, then its nodes, one a line. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Store } from '#clients/store.ts'
@@ -26,17 +25,44 @@ export async function writeJudged(store: Store, key: string, { nodes, ...rest }:
   await rm(path)
 }
 
-/** Null: it is not there. Of nodes that are alike, in this cluster and others, the parts that are equal are kept once. @param share of all clusters */
+/**
+ * Null: it is not there. Of nodes that are alike, in this cluster and others, the parts that are equal are kept once. @param share of all clusters
+ * @throws BrokenFile when it is there, and not as it was written
+ */
 export async function readJudged(store: Store, key: string, share: (node: AuditedNode) => AuditedNode): Promise<JudgedPart | null> {
   const found = await store.read(key)
   if (found === null) return null
-  const lines = createInterface({ input: Readable.from([found.body]).pipe(createGunzip()), crlfDelay: Number.POSITIVE_INFINITY })
+  try {
+    return await parseJudged(found.body, share)
+  } catch (error) {
+    throw new BrokenFile(`${store.location}/${key} is broken: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  }
+}
+
+/** `message` names the file, and what is wrong with it. */
+export class BrokenFile extends Error {}
+
+async function parseJudged(body: Buffer, share: (node: AuditedNode) => AuditedNode): Promise<JudgedPart> {
   let part: Omit<JudgedPart, 'nodes'> | null = null
   const nodes: AuditedNode[] = []
-  for await (const line of lines) {
+  for await (const line of linesOf(Readable.from([body]).pipe(createGunzip()).setEncoding('utf8'))) {
     if (part === null) part = JSON.parse(line) as Omit<JudgedPart, 'nodes'>
     else nodes.push(share(JSON.parse(line) as AuditedNode))
   }
-  if (part === null) throw new Error(`${store.location}/${key} is empty`)
+  if (part === null) throw new Error('it is empty')
   return { ...part, nodes }
+}
+
+/** Not by readline, which does not hand on what broke its input. */
+async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of text) {
+    const [first = '', ...more] = chunk.split('\n')
+    rest += first
+    for (const next of more) {
+      yield rest
+      rest = next
+    }
+  }
+  if (rest !== '') yield rest
 }

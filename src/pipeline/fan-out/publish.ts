@@ -14,7 +14,7 @@ import { openSnapshot } from '#snapshot/write.ts'
 import { type FanOutContext, runOf, runPolicy } from './context.ts'
 import { type FanOutRun, keys } from './files.ts'
 import { judgeLostCluster } from './judge-cluster.ts'
-import { readJudged } from './judged-files.ts'
+import { BrokenFile, readJudged } from './judged-files.ts'
 
 /**
  * @throws OperatorError when nothing was discovered, or not what was asked for
@@ -32,9 +32,9 @@ export async function publishRun(context: FanOutContext & { runtime: ReportRunti
   const share = shareEqualParts()
   const parts: Omit<Judged, 'header'>[] = []
   for (const cluster of run.clusters.keys()) {
-    const known = await readJudged(store, keys.judged(runId, cluster), share)
+    const { known, broken } = await readable(readJudged(store, keys.judged(runId, cluster), share))
     if (known !== null) await snapshot.addKnown(cluster)
-    parts.push(known ?? (await snapshot.addLost(cluster)))
+    parts.push(known ?? (await snapshot.addLost(cluster, broken)))
   }
   const judged = mergedJudged(run.header, parts)
   judged.inputErrors.unshift(...report.inputErrors)
@@ -42,11 +42,21 @@ export async function publishRun(context: FanOutContext & { runtime: ReportRunti
   return report.end(await conclude(judged, snapshot, report.conclusion))
 }
 
+/** What is broken in one cluster's file costs that cluster, not the report of all. */
+async function readable<Part>(read: Promise<Part | null>): Promise<{ known: Part | null; broken: string | null }> {
+  try {
+    return { known: await read, broken: null }
+  } catch (error) {
+    if (error instanceof BrokenFile) return { known: null, broken: `what was judged of it cannot be read: ${error.message}` }
+    throw error
+  }
+}
+
 type Joined = Pick<KeptRecords, 'keptAt' | 'failure'> & {
   /** From the files that its functions have left. */
   addKnown(cluster: number): Promise<void>
-  /** From what was listed; and what that comes to. */
-  addLost(cluster: number): Promise<Judged>
+  /** From what was listed; and what that comes to. @param broken why what was judged of it is of no use; null: nothing was */
+  addLost(cluster: number, broken: string | null): Promise<Judged>
 }
 
 /** The whole run's snapshot: gzipped files, one after the other, are a gzipped file. One that cannot be had costs the snapshot, not the report. */
@@ -76,9 +86,9 @@ async function openJoined(run: FanOutRun, context: FanOutContext): Promise<Joine
         for (let shard = 0; shard < (run.clusters[cluster]?.shards ?? 0); shard++) await add(keys.records(runId, cluster, shard))
         await add(keys.rest(runId, cluster))
       }),
-    async addLost(cluster) {
+    async addLost(cluster, broken) {
       const part = openSnapshot(join(runtime.folder, 'lost.ndjson.gz'))
-      const judged = await judgeLostCluster(run, cluster, record => part.write(record), context)
+      const judged = await judgeLostCluster(run, { cluster, broken }, record => part.write(record), context)
       await attempt(async () => {
         await part.close()
         await appendFile(path, await readFile(part.path))

@@ -1,6 +1,7 @@
 /** A fan-out in the lab: the deployed state machine, run by an interpreter that others wrote, with the real handlers behind it. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import validate from 'asl-validator'
 import { describe, expect, it, vi } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
@@ -287,6 +288,33 @@ describe('trouble', () => {
     const lost = here.findings().notAudited.filter(({ cluster }) => cluster === 'fleet-b')
     expect(lost).toHaveLength(30)
     expect(lost[0]?.reason).toMatch(/did not come to its end at any try: .*PutObject runs\/.*records\/0.ndjson.gz/)
+  })
+
+  it.each([
+    ['halved', (file: Buffer) => file.subarray(0, file.length / 2), 'unexpected end of file'],
+    ['of other bytes', () => Buffer.from('no gzip at all'), 'incorrect header check'],
+    ['empty', () => gzipSync(''), 'it is empty'],
+  ])('with what was judged of one cluster, %s, costs that cluster and names the file', async (_, spoilt, said) => {
+    const here = await world()
+    await here.handOver()
+    let name = ''
+    const spoiling: Functions = {
+      ...here.functions,
+      async invoke(called, event) {
+        if (called === 'Publish') {
+          const file = here.inRun('fan-out/clusters/0/judged.ndjson.gz')
+          name = here.clusterName(0)
+          writeFileSync(file, spoilt(readFileSync(file)))
+        }
+        return here.functions.invoke(called, event)
+      },
+    }
+    expect((await execute({ run }, spoiling)).output).toEqual({ run, state: 'published' })
+    const { clusters, notAudited } = here.findings()
+    expect(clusters.filter(({ grade }) => grade === null).map(one => one.name)).toEqual([name])
+    const reason = notAudited.find(({ cluster }) => cluster === name)?.reason
+    expect(reason).toContain('fan-out/clusters/0/judged.ndjson.gz is broken')
+    expect(reason).toContain(said)
   })
 
   it('with a run that nobody asked for, or that nothing was discovered for, says what comes first', async () => {

@@ -78,7 +78,7 @@ function printed(options: PermissionsOptions): string {
   const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`
   const applied = {
     ...{ partition, account, clusters: cluster.length === 0 ? null : cluster },
-    roles: { reader: options.roleArn ?? role('highwater'), kubelet: role('highwater-kubelet') },
+    roles: { reader: options.roleArn ?? role('highwater'), kubelet: asked.kubelet.roleArn ?? role('highwater-kubelet') },
     output: inspectOutput,
   }
   if (format === 'yaml')

@@ -16,26 +16,50 @@ const run = promisify(execFile)
 const role = 'arn:aws:iam::111122223333:role/highwater-prod-AuditRole-A1'
 const shell = (...more: string[]) => inProcess(['permissions', '--format', 'shell', '--account', '111122223333', ...more])
 
+/** Of access entries as EKS has them: one is made once, told of when it is there, and replaced whole. */
+const eks = `
+entry="$0.entry-$4-$(basename "$6")"
+case "$2" in
+  create-access-entry) if [ -e "$entry" ]; then echo ResourceInUseException >&2; exit 254; fi ;;
+  describe-access-entry) if [ -e "$entry" ]; then cat "$entry"; exit; else echo ResourceNotFoundException >&2; exit 254; fi ;;
+  update-access-entry) [ -e "$entry" ] || exit 254 ;;
+  *) exit ;;
+esac
+shift 7
+echo "$*" | tr ' ' '\\t' > "$entry"`
+
 /** Programs that append what they were called with, and what they read, to a file. */
-function programs(): { bin: string; noted: () => string } {
+function programs() {
   const bin = temporaryFolder()
   const notes = join(bin, 'notes')
   for (const [name, reads] of [
-    ['aws', ''],
+    ['aws', eks],
     ['kubectl', 'cat >> "$0.stdin"; echo ---- >> "$0.stdin"'],
   ]) {
     writeFileSync(join(bin, name as string), `#!/bin/sh\necho "${name} $*" >> ${notes}\n${reads}\n`)
     chmodSync(join(bin, name as string), 0o755)
   }
-  return { bin, noted: () => readFileSync(notes, 'utf8').replace(/\/tmp\/\S+/g, 'FILE') }
+  return {
+    bin,
+    /** Without what only asks. */
+    noted: () =>
+      readFileSync(notes, 'utf8')
+        .replace(/\/tmp\/\S+/g, 'FILE')
+        .replace(/^aws eks describe-.*\n/gm, ''),
+    forget: () => writeFileSync(notes, ''),
+    entry: (cluster: string, name: string) => join(bin, `aws.entry-${cluster}-${name}`),
+    async runs(text: string) {
+      const script = join(temporaryFolder(), 'access.sh')
+      writeFileSync(script, text)
+      await run('sh', [script], { env: { PATH: `${bin}:/usr/bin:/bin` } })
+    },
+  }
 }
 
 it('lets the role into each cluster and gives it the mode’s rights there, and touches no kubeconfig of yours', async () => {
   const { stdout } = await shell('--mode', 'kubelet', '--cluster', 'prod', '--cluster', 'stage', '--role-arn', role)
-  const { bin, noted } = programs()
-  const script = join(temporaryFolder(), 'access.sh')
-  writeFileSync(script, stdout)
-  await run('sh', [script], { env: { PATH: `${bin}:/usr/bin:/bin` } })
+  const { bin, noted, runs } = programs()
+  await runs(stdout)
   const of = (cluster: string) => [
     `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${role} --kubernetes-groups highwater`,
     `aws eks create-access-entry --cluster-name ${cluster} --principal-arn arn:aws:iam::111122223333:role/highwater-kubelet --kubernetes-groups highwater-kubelet`,
@@ -48,6 +72,44 @@ it('lets the role into each cluster and gives it the mode’s rights there, and 
   const expected = [...rolesOf('highwater', rights('reader')), ...rolesOf('highwater-kubelet', rights('kubelet'))].join('---\n')
   const objects = (text: string) => parseAllDocuments(text).map(document => document.toJS())
   expect(objects(applied)).toEqual(objects(expected))
+})
+
+it('is run again without harm: for the same role, for another one, and where an entry has groups of its own', async () => {
+  const way = ['--mode', 'kubelet', '--cluster', 'prod', '--role-arn']
+  const { noted, forget, entry, runs } = programs()
+  const { stdout } = await shell(...way, role)
+  const changes = () => noted().match(/^aws eks (?!update-kubeconfig).*/gm) ?? []
+  await runs(stdout)
+  forget()
+  await runs(stdout)
+  expect(changes()).toEqual([])
+  const other = 'arn:aws:iam::111122223333:role/highwater-shards'
+  await runs((await shell(...way, other)).stdout)
+  expect(changes()).toEqual([`aws eks create-access-entry --cluster-name prod --principal-arn ${other} --kubernetes-groups highwater`])
+  for (const [groups, kept] of [
+    ['viewers\tauditors', 'viewers auditors '],
+    ['highwater-kubelet', 'highwater-kubelet '],
+    ['None', ''],
+    ['', ''],
+  ] as const) {
+    writeFileSync(entry('prod', 'highwater-shards'), `${groups}\n`)
+    forget()
+    await runs((await shell(...way, other)).stdout)
+    expect(changes()).toEqual([
+      `aws eks update-access-entry --cluster-name prod --principal-arn ${other} --kubernetes-groups ${kept}highwater`,
+    ])
+  }
+})
+
+it.each(['json', 'shell', 'markdown', 'cloudformation'])('names the role that kubelets see as the policy does, as %s', async format => {
+  const policy = join(temporaryFolder(), 'highwater.yaml')
+  const kubelet = 'arn:aws:iam::444455556666:role/seen-by-kubelets'
+  writeFileSync(policy, `kubelet: { roleArn: '${kubelet}' }\n`)
+  const way = ['permissions', '--format', format, '--mode', 'kubelet', '--cluster', 'prod', '--role-arn', role, '--policy', policy]
+  const { code, stdout } = await inProcess(way)
+  expect({ code, isNamed: stdout.includes(kubelet), isGuessed: stdout.includes('role/highwater-kubelet') }).toEqual({
+    ...{ code: 0, isNamed: true, isGuessed: false },
+  })
 })
 
 it.each([

@@ -132,6 +132,20 @@ describe('the mail of a morning', () => {
     expect(shown).toContain('In the report: the text that makes it last (nodeadm, eksctl).')
     expect(shown.match(/What to do: /g)).toHaveLength(2)
   })
+  it('shows a configuration whole or not at all: half a map would lose what it replaces', () => {
+    const evictionHard = (signals: number) =>
+      Object.fromEntries(Array.from({ length: signals }, (_, index) => [`signal${index}.available`, '10%']))
+    const told = (signals: number) => {
+      const found = finding('critical', { fix: { config: { evictionHard: evictionHard(signals) }, durable: [], commands: [] } })
+      return renderMail({ ...morning, document: { ...morning.document, findings: [found] } }, [linked])
+    }
+    const [some, many] = [told(15), told(16)]
+    expect(some.text.match(/^ +signal\d+\.available: 10%$/gm)).toHaveLength(15)
+    for (const body of [many.text, many.html]) {
+      expect(body).toContain('17 lines of KubeletConfiguration in the report')
+      expect(body).not.toMatch(/signal0|In KubeletConfiguration:/)
+    }
+  })
   it('says what was not audited, equal reasons together', () => {
     expect(shown).toContain(
       'NOT AUDITED 3 nodes and 1 whole cluster not audited - Cluster prod-us The API server of prod-us did not answer',

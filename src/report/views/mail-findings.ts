@@ -9,7 +9,7 @@ import { nodeCountText, subjectText, tallyTexts } from './findings.ts'
 import { type MailChanges, standingText, type ToldFinding } from './mail-changes.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 
-const shown = { cards: 2, lines: 8, ended: 5, hidden: 5, names: 2, configLines: 6, targets: 3, reasons: 2 }
+const shown = { cards: 2, lines: 8, ended: 5, hidden: 5, names: 2, configLines: 16, targets: 3, reasons: 2 }
 
 interface MailLine extends SeverityMark {
   severityWord: string
@@ -33,7 +33,7 @@ interface MailFinding extends MailLine {
   docsTag: string | null
   /** KubeletConfiguration fields to set, as YAML; empty where there are none. */
   configLines: string[]
-  configLeftOut: string | null
+  configInReport: string | null
   /** What else the report has to mend it with. */
   more: string | null
 }
@@ -134,7 +134,7 @@ const markOf = (severity: Severity, { words }: Language) => ({ ...severityMark(s
 function mailFinding(told: ToldFinding, fold: Fold, titleOf: TitleOf, language: Language): MailFinding {
   const { consequence, nodes, fix } = told.finding
   const docs = docsIn(language, told.finding)
-  const { configLines, configLeftOut } = configView(fix.config, fold, language)
+  const { configLines, configInReport } = configView(fix.config, fold, language)
   return {
     ...mailLine(told, fold, titleOf, language),
     consequence: fold(consequence, 420),
@@ -142,7 +142,7 @@ function mailFinding(told: ToldFinding, fold: Fold, titleOf: TitleOf, language: 
     fix: fold(docs.fix, 420),
     docsTag: docs.docsTag,
     configLines,
-    configLeftOut,
+    configInReport,
     more: moreText(fix, fold, language),
   }
 }
@@ -196,15 +196,13 @@ function nodesView(nodes: NodeSample, fold: Fold, { words }: Language): Pick<Mai
   }
 }
 
-function configView(config: Fix['config'], fold: Fold, { words }: Language): Pick<MailFinding, 'configLines' | 'configLeftOut'> {
-  if (Object.keys(config).length === 0) return { configLines: [], configLeftOut: null }
+function configView(config: Fix['config'], fold: Fold, { words }: Language): Pick<MailFinding, 'configLines' | 'configInReport'> {
+  if (Object.keys(config).length === 0) return { configLines: [], configInReport: null }
   const lines = stringify(config, { lineWidth: 0 }).trimEnd().split('\n')
-  const rest = lines.length - shown.configLines
-  return {
-    // The indent is YAML, the rest is text.
-    configLines: lines.slice(0, shown.configLines).map(line => `${/^ {0,12}/.exec(line)![0]}${fold(line, 100)}`),
-    configLeftOut: rest > 0 ? words.told.moreLines(rest) : null,
-  }
+  // Whole or not at all: a map like evictionHard replaces what is there, and half of one would lose the rest.
+  if (lines.length > shown.configLines) return { configLines: [], configInReport: words.told.configInReport(lines.length) }
+  // The indent is YAML, the rest is text.
+  return { configLines: lines.map(line => `${/^ {0,12}/.exec(line)![0]}${fold(line, 100)}`), configInReport: null }
 }
 
 function moreText({ commands, durable }: Fix, fold: Fold, { words }: Language): string | null {

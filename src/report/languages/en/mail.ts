@@ -74,7 +74,7 @@ const told = {
   worst: (shown: number, all: number) => `The worst ${shown} of ${formatCount(all)} findings`,
   all: (count: number) => (count === 1 ? 'The finding' : `All ${formatCount(count)} findings`),
   more: (count: number, tallied: string[]) => `and ${counted(count, 'more finding')} in the report: ${tallied.join(', ')}.`,
-  moreLines: (count: number) => `and ${counted(count, 'more line')} in the report`,
+  configInReport: (count: number) => `${counted(count, 'line')} of KubeletConfiguration in the report`,
   inReport: (commands: number, targets: string[], moreTargets: number) => {
     const named = `${targets.join(', ')}${moreTargets > 0 ? ` and ${formatCount(moreTargets)} more` : ''}`
     const parts = [

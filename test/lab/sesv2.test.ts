@@ -191,10 +191,11 @@ describe('the suppression list of the lab', () => {
 
   it('takes mail for it, and lets it go nowhere', async () => {
     await enter({ suppressed })
-    expect((await send({ Destination: { ToAddresses: ['gone@example.org'] } })).MessageId).toBeTruthy()
+    const { MessageId: lost } = await send({ Destination: { ToAddresses: ['gone@example.org'] } })
+    expect(lost).toMatch(/^[\w-]{20,}$/)
     expect(lab.mails()).toEqual([])
-    await send({ Destination: { ToAddresses: ['team@example.org'], CcAddresses: ['gone@example.org'] } })
-    expect(lab.mails()).toMatchObject([{ to: ['team@example.org'], cc: [] }])
+    const { MessageId: taken } = await send({ Destination: { ToAddresses: ['team@example.org'], CcAddresses: ['gone@example.org'] } })
+    expect(lab.mails()).toMatchObject([{ messageId: taken, to: ['team@example.org'], cc: [] }])
   })
 
   it('is closed to whoever may not ask', async () => {

@@ -1,24 +1,15 @@
 /** `highwater cost`: what running it on a schedule costs, before anything is deployed. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { type Network, networks } from '#model/cost.ts'
+import { type CostQuestion, networks } from '#model/cost.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
+import { defaultReadMode, readModes } from '#model/read-mode.ts'
 import { usualFleet } from '#pipeline/cost/cost-document.ts'
 import { estimateCost } from '#pipeline/cost/estimate.ts'
 import { costText } from './cost-text.ts'
 import { addPolicyOption, policyFile } from './options.ts'
 import { screenOf } from './terminal.ts'
 
-interface CostOptions {
-  nodes: number
-  clusters: number
-  accounts: number
-  runsPerDay: number
-  podsPerNode: number
-  mode: ReadMode
-  network: Network
-  recipients: number
-  retentionDays: number
+interface CostOptions extends Omit<CostQuestion, 'memoryMiB'> {
   memory: number
   policy?: string
   format: 'text' | 'json'

@@ -1,6 +1,7 @@
 /** A report as a real morning brings it: a fleet with old defaults, a full disk, nodes that nobody could read. A test changes what it is about. */
 import { type Change, type ChangedFinding, changes, type Delta, type FindingState } from '#model/delta.ts'
 import type { ClusterResult, Finding, FindingsDocument, Severity, Subject } from '#model/finding.ts'
+import type { Ending, PastFinding } from '#model/history.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { EvaluatedThreshold, FilesystemState, NodePrediction, Observation, Signal, ThresholdOrigin } from '#model/prediction.ts'
 import type { ReadError } from '#model/record.ts'
@@ -630,6 +631,21 @@ export function deltaWith(changed: Iterable<[string, { change: Change; why: stri
     notes: [],
   }
 }
+
+/** Findings that stood in the run before, one for each ending, which is its id too. */
+export const endedOf = (...endings: Ending[]): PastFinding[] =>
+  endings.map(ended => ({
+    id: ended,
+    rule: 'eviction-due',
+    cluster: 'prod-eu',
+    subject: nodegroup('general'),
+    title: 'The kubelet is evicting pods now',
+    severity: 'high',
+    since: '2026-11-18',
+    lastSeen: '2026-11-20',
+    ended,
+    on: '2026-11-21',
+  }))
 
 /** What the morning brought since the run before. */
 export function lastRun(): RunBefore {

@@ -2,13 +2,12 @@
  * Step Functions as far as starting goes, protocol JSON 1.0: an execution is noted, nobody runs it. Source: the service model `sfn`, and the Step Functions
  * API reference, StartExecution.
  */
-import { type Api, type LabRequest, Refusal, type Reply, type Route } from '#lab/api.ts'
+import { type Api, Refusal } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
 import type { World } from '#lab/world.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
-import { authenticated } from './rest-json.ts'
+import type { RawObject } from '#model/record.ts'
+import { awsJsonApi, notAuthorized } from './aws-json.ts'
 
-const action = 'StartExecution'
 const inputMaxBytes = 262_144
 
 export interface LabExecution {
@@ -19,29 +18,19 @@ export interface LabExecution {
   startedAt: string
 }
 
-export function sfnApi(world: World): Api<Caller> {
-  const start: Route<Caller> = {
-    id: action,
-    match: request => (request.method === 'POST' && request.headers['x-amz-target'] === `AWSStepFunctions.${action}` ? {} : null),
-    parameters: ['stateMachineArn', 'name', 'input'],
-    answer(request, _, { principal }) {
-      if (world.sfn.denied)
-        throw new Refusal(
-          400,
-          'AccessDeniedException',
-          `User: ${principal.arn} is not authorized to perform: states:${action} because no identity-based policy allows the states:${action} action`,
-        )
-      return json(started(inputOf(request), world))
+export const sfnApi = (world: World): Api<Caller> =>
+  awsJsonApi(world, {
+    ...{ name: 'sfn', signingName: 'states', version: '1.0', target: 'AWSStepFunctions' },
+    actions: {
+      StartExecution: {
+        parameters: ['stateMachineArn', 'name', 'input'],
+        answer(input, caller) {
+          if (world.sfn.denied) throw new Refusal(400, 'AccessDeniedException', notAuthorized(caller, 'states:StartExecution'))
+          return started(input, world)
+        },
+      },
     },
-  }
-  return {
-    name: 'sfn',
-    routes: [start],
-    parametersOf: request => new URLSearchParams(Object.fromEntries(Object.keys(inputOf(request)).map(name => [name, '']))),
-    authenticate: request => authenticated(request, world, 'states'),
-    error: ({ status, code, message }) => json({ __type: code, message }, status),
-  }
-}
+  })
 
 /** One that is under way is told again to whoever asks for the same. */
 function started({ stateMachineArn, name, input }: RawObject, { sfn }: World): RawObject {
@@ -59,16 +48,4 @@ function started({ stateMachineArn, name, input }: RawObject, { sfn }: World): R
   const execution = known ?? { stateMachineArn: arn, name, input: parsed, startedAt: new Date().toISOString() }
   if (!known) sfn.executions.push(execution)
   return { executionArn, startDate: Date.parse(execution.startedAt) / 1000 }
-}
-
-const json = (body: object, status = 200): Reply => ({
-  status,
-  headers: { 'content-type': 'application/x-amz-json-1.0' },
-  body: JSON.stringify(body),
-})
-
-function inputOf(request: LabRequest): RawObject {
-  const body: unknown = JSON.parse(request.body.toString() || '{}')
-  if (!isRawObject(body)) throw new Refusal(400, 'SerializationException', 'The body is no object.')
-  return body
 }

@@ -1,10 +1,10 @@
 /** SSM as an auditor uses it: managed instances and Run Command, protocol JSON 1.1. Source: the service model `ssm`, and the SSM API reference. */
 import { randomUUID } from 'node:crypto'
-import { type Api, type LabRequest, notImplemented, Refusal, type Reply, type Route } from '#lab/api.ts'
+import { type Api, notImplemented, Refusal } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
 import type { World } from '#lab/world.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { authenticated } from './rest-json.ts'
+import { awsJsonApi, notAuthorized } from './aws-json.ts'
 import { md5Hex, type StoredObject } from './s3/object-store.ts'
 import { runOn, type Step, stepOf } from './ssm/run.ts'
 import type { Command, Invocation } from './ssm/state.ts'
@@ -27,30 +27,24 @@ const actions: Readonly<Record<string, { parameters: readonly string[]; run: Act
   GetCommandInvocation: { parameters: ['CommandId', 'InstanceId', 'PluginName'], run: getInvocation },
 }
 
-export function ssmApi(world: World): Api<Caller> {
-  return {
-    name: 'ssm',
-    routes: Object.entries(actions).map(
-      ([name, { parameters, run }]): Route<Caller> => ({
-        id: name,
-        match: request => (request.method === 'POST' && request.headers['x-amz-target'] === `AmazonSSM.${name}` ? {} : null),
-        parameters,
-        answer(request, _, { principal }) {
-          const { scenario } = world.ssm
-          if (scenario.denied.includes(`ssm:${name}`)) {
-            const message = `User: ${principal.arn} is not authorized to perform: ssm:${name} because no identity-based policy allows the ssm:${name} action`
-            throw new Refusal(400, 'AccessDeniedException', message)
-          }
-          if (isThrottled(name, world)) throw new Refusal(400, 'ThrottlingException', 'Rate exceeded')
-          return json(run(inputOf(request), world))
+export const ssmApi = (world: World): Api<Caller> =>
+  awsJsonApi(world, {
+    ...{ name: 'ssm', signingName: 'ssm', version: '1.1', target: 'AmazonSSM' },
+    actions: Object.fromEntries(
+      Object.entries(actions).map(([name, { parameters, run }]) => [
+        name,
+        {
+          parameters,
+          answer(input, caller) {
+            const action = `ssm:${name}`
+            if (world.ssm.scenario.denied.includes(action)) throw new Refusal(400, 'AccessDeniedException', notAuthorized(caller, action))
+            if (isThrottled(name, world)) throw new Refusal(400, 'ThrottlingException', 'Rate exceeded')
+            return run(input, world)
+          },
         },
-      }),
+      ]),
     ),
-    parametersOf: request => new URLSearchParams(Object.fromEntries(Object.keys(inputOf(request)).map(name => [name, '']))),
-    authenticate: request => authenticated(request, world, 'ssm'),
-    error: ({ status, code, message }) => json({ __type: code, message }, status),
-  }
-}
+  })
 
 function isThrottled(action: string, { ssm }: World): boolean {
   const left = ssm.throttlesLeftOf.get(action) ?? 0
@@ -58,18 +52,6 @@ function isThrottled(action: string, { ssm }: World): boolean {
   else if (left > 0) ssm.throttlesLeftOf.set(action, left - 1)
   else return false
   return true
-}
-
-const json = (body: object, status = 200): Reply => ({
-  status,
-  headers: { 'content-type': 'application/x-amz-json-1.1' },
-  body: JSON.stringify(body),
-})
-
-function inputOf(request: LabRequest): RawObject {
-  const body: unknown = JSON.parse(request.body.toString() || '{}')
-  if (!isRawObject(body)) throw new Refusal(400, 'SerializationException', 'The body is no object.')
-  return body
 }
 
 /** A page of a list; the token is the index at which the next one begins. */

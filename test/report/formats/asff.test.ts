@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { asff } from '#report/formats/asff.ts'
 import { hostileReport } from '#test/hostile-report.ts'
 import { schemaErrors, schemaFile } from '#test/json-schema.ts'
-import { finding, findingsDocument, lastRun, morningReport, nodegroup } from '#test/report-builder.ts'
+import { endedOf, finding, findingsDocument, lastRun, morningReport } from '#test/report-builder.ts'
 
 type Imported = Record<string, unknown> & {
   Id: string
@@ -53,19 +53,7 @@ describe('ASFF', () => {
   })
 
   it('archives what has ended since the run before, as passed where it was seen to be mended', () => {
-    const endings = (['fixed', 'replaced', 'gone', 'moved'] as const).map(ended => ({
-      id: ended,
-      rule: 'eviction-due',
-      cluster: 'prod-eu',
-      subject: nodegroup('general'),
-      title: 'The kubelet is evicting pods now',
-      severity: 'high' as const,
-      since: '2026-11-18',
-      lastSeen: '2026-11-20',
-      ended,
-      on: '2026-11-21',
-    }))
-    const [request, ...others] = requestsOf({ ...placed(), before: { ...lastRun(), ended: endings } })
+    const [request, ...others] = requestsOf({ ...placed(), before: { ...lastRun(), ended: endedOf('fixed', 'replaced', 'gone', 'moved') } })
     expect([errors(request), others]).toEqual([[], []])
     const of = (id: string) => request!.Findings.find(({ Id }) => Id.endsWith(`/${id}`))
     expect(of('fixed')).toMatchObject({

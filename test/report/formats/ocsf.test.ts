@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { ocsf } from '#report/formats/ocsf.ts'
 import { hostileReport } from '#test/hostile-report.ts'
 import { schemaErrors, schemaFile } from '#test/json-schema.ts'
-import { lastRun, morningReport, nodegroup, quietReport } from '#test/report-builder.ts'
+import { endedOf, lastRun, morningReport, quietReport } from '#test/report-builder.ts'
 
 const errors = schemaErrors(schemaFile('ocsf-compliance-finding-1.2.0.json'))
 const eventsOf = (report: ReturnType<typeof morningReport>) => JSON.parse(ocsf.render(report))
@@ -39,19 +39,8 @@ describe('OCSF', () => {
   })
 
   it('closes what has ended since the run before, as passed where it was seen to be mended', () => {
-    const endings = (['fixed', 'replaced', 'gone', 'moved'] as const).map(ended => ({
-      id: ended,
-      rule: 'eviction-due',
-      cluster: 'prod-eu',
-      subject: nodegroup('general'),
-      title: 'The kubelet is evicting pods now',
-      severity: 'high' as const,
-      since: '2026-11-18',
-      lastSeen: '2026-11-20',
-      ended,
-      on: '2026-11-21',
-    }))
-    const events = eventsOf({ ...morningReport(), before: { ...lastRun(), ended: endings } })
+    const ended = endedOf('fixed', 'replaced', 'gone', 'moved')
+    const events = eventsOf({ ...morningReport(), before: { ...lastRun(), ended } })
     for (const event of events) expect(errors(event)).toEqual([])
     const closed = events.filter(({ activity_id }: { activity_id: number }) => activity_id === 3)
     expect(closed).toMatchObject(
@@ -59,7 +48,7 @@ describe('OCSF', () => {
         type_uid: 200303,
         status: 'Resolved',
         compliance: { status },
-        finding_info: { uid: endings[index]!.id, first_seen_time: Date.parse('2026-11-18') },
+        finding_info: { uid: ended[index]!.id, first_seen_time: Date.parse('2026-11-18') },
       })),
     )
     expect(closed).toHaveLength(4)

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import validate from 'asl-validator'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
@@ -16,6 +16,10 @@ import { execute, type Functions, stateMachine } from '#test/state-machine.ts'
 
 // They may share the machine with many others.
 vi.setConfig({ testTimeout: 120_000 })
+
+// Two runs that are compared tell of the same moment: what is so many hours old would else now and then be a tenth older in the second.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() }))
+afterEach(() => void vi.useRealTimers())
 
 const tick = { source: 'highwater.schedule', scheduledTime: '2026-11-21T05:00:00Z' }
 const run = '2026-11-21T05-00-00Z'

@@ -30,8 +30,8 @@ const heapShare = 0.5
 /** Long lines of the answer come after what the function logs. */
 const mark = '\u0001answer '
 
-/** @param environment of the functions, besides their memory. @param memoryMiB of each */
-export async function functionProcesses(environment: Record<string, string>, memoryMiB: number): Promise<FunctionProcesses> {
+/** @param environment of the functions, besides their memory. @param memoryMiB of each. @param atMs what their clocks stand at; absent: they go */
+export async function functionProcesses(environment: Record<string, string>, memoryMiB: number, atMs?: number): Promise<FunctionProcesses> {
   const folder = mkdtempSync(join(tmpdir(), 'highwater-functions-'))
   const { bundleInto } = createRequire(import.meta.url)('../../src/handlers/bundle.cjs') as { bundleInto(folder: string): Promise<void> }
   await bundleInto(folder)
@@ -42,7 +42,7 @@ export async function functionProcesses(environment: Record<string, string>, mem
     async invoke(name, event) {
       const file = join(folder, `${name[0]?.toLowerCase()}${name.slice(1)}.cjs`)
       const context = { awsRequestId: randomUUID() }
-      const script = `
+      const script = `${atMs === undefined ? '' : stoppedAt(atMs)}
         const context = { ...${JSON.stringify(context)}, getRemainingTimeInMillis: () => 900000 }
         require(${JSON.stringify(file)}).handler(${JSON.stringify(event)}, context).then(
           answer => ({ answer }),
@@ -70,6 +70,16 @@ export async function functionProcesses(environment: Record<string, string>, mem
     },
   }
 }
+
+const stoppedAt = (atMs: number) => `
+  globalThis.Date = class extends Date {
+    constructor(...given) {
+      super(...(given.length === 0 ? [${atMs}] : given))
+    }
+    static now() {
+      return ${atMs}
+    }
+  }`
 
 const named = (name: string, message: string) =>
   Object.assign(new Error(JSON.stringify({ errorType: name, errorMessage: message })), { name })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
-import { parsePolicy, policyJsonSchema } from '#policy.ts'
+import { parsePolicy } from '#policy/parse.ts'
+import { policyJsonSchema } from '#policy/schema.ts'
 
 describe('parsePolicy', () => {
   it.each(['', '# nothing decided yet\n', '{}'])('gives every default for an empty policy: %j', text => {

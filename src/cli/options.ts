@@ -8,7 +8,7 @@ import { defaultPolicy, type Policy, regionPattern } from '#model/policy.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
-import { parsePolicy } from '#policy.ts'
+import { parsePolicy } from '#policy/parse.ts'
 
 export interface SelectionOptions {
   cluster: string[]

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import packageJson from '#package.json' with { type: 'json' }
 import type { ServiceRuntime } from '#pipeline/service-runtime.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
-import { parsePolicy } from '#policy.ts'
+import { parsePolicy } from '#policy/parse.ts'
 
 /** What of the Lambda context is used. Source: AWS Lambda developer guide, Node.js context object. */
 export interface LambdaContext {

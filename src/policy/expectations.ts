@@ -1,0 +1,143 @@
+/** What nodes and clusters are held to: `alertPercent` to `clusterGarbage`. */
+import { createHash } from 'node:crypto'
+import * as z from 'zod'
+import { isImageRepository, isImageSource } from '#model/image-reference.ts'
+import { amiFamilies } from '#model/node-identity.ts'
+import { defaultPolicy, garbageKinds } from '#model/policy.ts'
+import { percent } from './values.ts'
+
+/** A resource of an API group, all of one, or all of all. */
+const sweepForm = /^(\*|(\*|[a-z][a-z0-9-]*)(\.[a-z0-9-]+)+|[a-z][a-z0-9-]*)$/
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** @param valueMistakes  what is wrong with a KubeletConfiguration field's value, by the place from the field down */
+export const expectationKeys = (valueMistakes: (field: string, value: unknown) => Iterable<{ path: string[]; wanted: string }>) => ({
+  alertPercent: percent.default(defaultPolicy.alertPercent).describe('disk usage at which the team’s own alert fires'),
+  assumedGrowthPercent: percent
+    .default(defaultPolicy.assumedGrowthPercent)
+    .describe('growth within one image-GC period, in percent of the capacity, where no rate was observed'),
+  strandedPercent: percent
+    .default(defaultPolicy.strandedPercent)
+    .describe('disk kept free by thresholds counts as stranded from this percentage on'),
+  strandedGiB: z.number().min(0).default(defaultPolicy.strandedGiB).describe('and from this size on'),
+  deadContainers: z.int().min(1).default(defaultPolicy.deadContainers).describe('dead containers on one node that are a pile'),
+  criticalPods: z
+    .array(z.string().min(1))
+    .default(defaultPolicy.criticalPods)
+    .describe('namespace/name of pods that must not be evicted, * stands for any run of characters'),
+  requiredImages: z
+    .array(z.string().min(1))
+    .default(defaultPolicy.requiredImages)
+    .describe('images that must never be missing on a node, beside those of kube-system and of DaemonSets; * as above'),
+  requiredImageSources: z
+    .record(
+      z.string().min(1),
+      z
+        .string()
+        .refine(
+          source => isImageSource(source) || isImageRepository(source),
+          'a whole reference, host/repository:tag or host/repository@sha256:…, or host/repository',
+        ),
+    )
+    .superRefine((sources, context) => {
+      for (const [pattern, source] of Object.entries(sources))
+        if (pattern.includes('*') && !isImageRepository(source))
+          context.addIssue({
+            code: 'custom',
+            path: [pattern],
+            message: 'a name with * takes host/repository without a tag: it keeps its own',
+          })
+    })
+    .default(defaultPolicy.requiredImageSources)
+    .describe(
+      'from where a plan pulls an image that nodes must have, by the name that pods use, * as above: a whole reference, or a repository, which takes the name’s own tag',
+    ),
+  reachableRegistries: z
+    .array(z.string().min(1))
+    .nullable()
+    .default(defaultPolicy.reachableRegistries)
+    .describe('registry hosts that the nodes can pull from, * as above; by default every one'),
+  logRetentionMinutes: z
+    .number()
+    .min(1)
+    .default(defaultPolicy.logRetentionMinutes)
+    .describe('container logs that are gone sooner are kept too short'),
+  logRotation: z
+    .record(
+      z.string().regex(/^\/./, 'the path of a file of logrotate'),
+      z
+        .strictObject({
+          sha256: z
+            .string()
+            .regex(/^[0-9a-f]{64}$/, 'a SHA-256 in lower-case hexadecimal')
+            .nullable()
+            .default(null)
+            .describe('of the file as it is wanted, byte by byte'),
+          content: z
+            .string()
+            .max(50_000)
+            .nullable()
+            .default(null)
+            .describe('the whole file as it is wanted: what a plan writes where it is otherwise'),
+          directives: z
+            .record(z.string().regex(/^[a-z]+$/, 'a directive of logrotate'), z.union([z.string(), z.number(), z.boolean()]))
+            .default({})
+            .describe('in force in each of its blocks, as rotate: 5, size: 100M, copytruncate: true; false: not set'),
+        })
+        .refine(({ sha256, content }) => sha256 === null || content === null || sha256 === hashOf(content), {
+          path: ['sha256'],
+          message: 'the content has another SHA-256',
+        }),
+    )
+    .default(defaultPolicy.logRotation)
+    .describe('files of logrotate that every node must have, and what they must say; of other files the majority of a group is the norm'),
+  baseline: z
+    .array(
+      z.strictObject({
+        match: z
+          .strictObject({
+            cluster: z.string().optional(),
+            group: z.string().optional().describe('name of the nodegroup or nodepool'),
+            amiFamily: z.enum(amiFamilies).optional(),
+            instanceType: z.string().optional(),
+          })
+          .default({}),
+        configuration: z
+          .record(z.string(), z.unknown())
+          .superRefine((fields, context) => {
+            for (const [field, value] of Object.entries(fields)) {
+              for (const { path, wanted } of valueMistakes(field, value))
+                context.addIssue({ code: 'custom', path, message: `expected ${wanted}` })
+            }
+          })
+          .describe(
+            'KubeletConfiguration fields that the node is meant to run with, of maps only the keys that matter; null: what the image, or else the kubelet, takes where nobody sets it; in a map: no such key',
+          ),
+      }),
+    )
+    .default(defaultPolicy.baseline)
+    .describe('what nodes are meant to run with; of several that match, a later one’s fields win'),
+  clusterGarbage: z
+    .strictObject({
+      enabled: z.boolean().default(defaultPolicy.clusterGarbage.enabled),
+      kinds: z
+        .array(z.enum(garbageKinds))
+        .default(defaultPolicy.clusterGarbage.kinds)
+        .describe(
+          'what is looked through; each costs the lists that docs/permissions.md names; configs needs list of ConfigMaps and Secrets, which lets their content be read',
+        ),
+      sweep: z
+        .array(z.string().regex(sweepForm, 'expected plural.group, *.group or *'))
+        .default(defaultPolicy.clusterGarbage.sweep)
+        .describe(
+          'what else is looked through for what finalizers hold, with the kind finalizers: plural.group, *.group, or * for all that is served but ConfigMaps and Secrets; only metadata is asked for, but each needs list, which lets the whole object be read: * those of Secrets, too',
+        ),
+      minAgeHours: z
+        .number()
+        .min(0)
+        .default(defaultPolicy.clusterGarbage.minAgeHours)
+        .describe('what finished, was deleted or was last renewed later than that is not called garbage'),
+    })
+    .default(defaultPolicy.clusterGarbage)
+    .describe('what of a cluster’s own objects is looked through for what nobody has collected'),
+})

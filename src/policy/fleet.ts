@@ -1,0 +1,69 @@
+/** What is enumerated and how it is read: `accounts` to `kubelet`. */
+import * as z from 'zod'
+import { defaultPolicy, regionPattern } from '#model/policy.ts'
+import { readModes } from '#model/read-mode.ts'
+import { roleArn } from './values.ts'
+
+export const fleetKeys = {
+  accounts: z
+    .array(
+      z.strictObject({
+        roleArn: roleArn.nullable().default(null),
+        // Source: STS API reference, AssumeRole ExternalId.
+        externalId: z
+          .string()
+          .regex(/^[\w+=,.@:/-]{2,1224}$/, '2 to 1,224 characters of letters, digits and +=,.@:/-')
+          .nullable()
+          .default(null),
+        regions: z.array(z.string().regex(regionPattern, 'an AWS region')).min(1).nullable().default(null),
+      }),
+    )
+    .min(1)
+    .default(defaultPolicy.accounts)
+    .describe('AWS accounts and regions to enumerate; by default the caller’s own'),
+  clusters: z
+    .strictObject({
+      names: z.array(z.string()).default([]).describe('EKS cluster names, * stands for any run of characters; empty means all'),
+      tags: z.record(z.string(), z.string()).default({}).describe('only clusters with these EKS tags'),
+    })
+    .default(defaultPolicy.clusters),
+  modes: z
+    .array(
+      z.strictObject({
+        match: z
+          .strictObject({ cluster: z.string().optional().describe('as the report names it, * stands for any run of characters') })
+          .default({}),
+        mode: z.enum(readModes),
+      }),
+    )
+    .default(defaultPolicy.modes)
+    .describe(
+      'how clusters are read: proxy through their API server, ssm by a fixed script on the node, both, or kubelet on its own port; the first match wins',
+    ),
+  inspectOutput: z
+    .strictObject({
+      // Source: SSM API reference, SendCommand OutputS3BucketName and OutputS3KeyPrefix.
+      bucket: z.string().regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'an S3 bucket name'),
+      prefix: z
+        .string()
+        .regex(/^([\w.!*'()-]+(\/[\w.!*'()-]+)*\/?)?$/, 'a key prefix without a leading slash')
+        .max(400)
+        .default(''),
+    })
+    .nullable()
+    .default(defaultPolicy.inspectOutput)
+    .describe(
+      'an S3 bucket into which nodes of the modes ssm and both write their whole answer, by their own role; by default SSM carries a shorter one',
+    ),
+  kubelet: z
+    .strictObject({
+      roleArn: roleArn
+        .nullable()
+        .default(null)
+        .describe('the role whose token kubelets see; it needs get nodes/configz and get nodes/stats and nothing else'),
+      useOwnToken: z.boolean().default(false).describe('show every kubelet the token of the run itself; who owns a node could use it'),
+    })
+    .refine(({ roleArn: role, useOwnToken }) => role === null || !useOwnToken, 'a role or the run’s own token, not both')
+    .default(defaultPolicy.kubelet)
+    .describe('with which identity kubelets are asked in mode kubelet'),
+}

@@ -1,0 +1,58 @@
+/** The shape of highwater.yaml, section by section: every key has a default. */
+import * as z from 'zod'
+import { severities, subjectKinds } from '#model/finding.ts'
+import { expectationKeys } from './expectations.ts'
+import { fleetKeys } from './fleet.ts'
+import { paceKeys } from './pace.ts'
+import { remediationKeys } from './remediation.ts'
+import { reportKeys } from './report.ts'
+
+/** What a policy may speak of: a slip would otherwise do nothing, without a word. */
+export interface PolicyTerms {
+  ruleIds: readonly string[]
+  /** KubeletConfiguration fields that a plan may change. */
+  plannableFields: readonly string[]
+  /** What is wrong with a KubeletConfiguration field's value, by the place from the field down. */
+  valueMistakes(field: string, value: unknown): Iterable<{ path: string[]; wanted: string }>
+}
+
+const day = z.iso.date('a day as YYYY-MM-DD')
+
+export const policySchema = ({ ruleIds, plannableFields, valueMistakes }: PolicyTerms) =>
+  z
+    .strictObject({
+      ...fleetKeys,
+      ...expectationKeys(valueMistakes),
+      ...reportKeys,
+      severities: z
+        .partialRecord(z.enum(ruleIds), z.enum(severities))
+        .default({})
+        .describe('severity by rule id, instead of the rule’s own'),
+      waivers: z
+        .array(
+          z.strictObject({
+            rule: z.enum(ruleIds),
+            match: z
+              .strictObject({
+                cluster: z.string().optional(),
+                kind: z.enum(subjectKinds).optional(),
+                namespace: z.string().optional(),
+                name: z.string().optional(),
+              })
+              .default({}),
+            until: day.describe('the last day on which it holds (UTC)'),
+            reason: z.string().regex(/\S/, 'a reason in words'),
+          }),
+        )
+        .default([]),
+      ...paceKeys,
+      ...remediationKeys(plannableFields),
+    })
+    .refine(
+      ({ modes, kubelet: { roleArn: role, useOwnToken } }) => role !== null || useOwnToken || modes.every(({ mode }) => mode !== 'kubelet'),
+      { path: ['modes'], message: 'mode kubelet shows every kubelet a token: say whose by kubelet.roleArn, or kubelet.useOwnToken: true' },
+    )
+    .meta({ title: 'highwater policy' })
+
+/** The JSON Schema of highwater.yaml, for editors. */
+export const policyJsonSchema = (terms: PolicyTerms) => z.toJSONSchema(policySchema(terms), { io: 'input' })

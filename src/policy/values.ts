@@ -1,0 +1,7 @@
+/** Values that several sections of highwater.yaml take. */
+import * as z from 'zod'
+import { addressPattern } from '#model/policy.ts'
+
+export const percent = z.number().min(1).max(100)
+export const address = z.string().regex(addressPattern, 'an e-mail address')
+export const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/.+$/, 'an IAM role ARN')

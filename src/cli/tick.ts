@@ -52,7 +52,7 @@ policy lies in the bucket as highwater.yaml. The answer is printed as JSON; run 
 for the same tick it does nothing more.
 
 Exit codes: 0 published, now or before; 2 bad settings; 4 something could not be delivered,
-or nothing was audited.`,
+or no node was read though there are some: the report says why of each.`,
     )
     .action(runTick)
 }

@@ -1,6 +1,6 @@
 /** What one audit knows of a finding's nodes: where its rule fails, passes or could not be decided, which nodes are not there, and what is open. */
 import type { ComparedFinding, ComparedRun } from '#model/delta.ts'
-import type { Subject } from '#model/finding.ts'
+import type { NotAudited, Subject } from '#model/finding.ts'
 import { placesOf } from './places.ts'
 import { counted } from './text.ts'
 
@@ -61,9 +61,7 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
   const unnamed = new Set(
     [...findings, ...waived, ...unknowns].filter(({ nodes: { count, sample } }) => count > sample.length).map(subjectKey),
   )
-  const listsBroken = new Set(
-    notAudited.filter(({ node, reason }) => node === null && brokenList.test(reason)).map(({ cluster }) => cluster),
-  )
+  const listsBroken = new Set(notAudited.filter(isListBroken).map(({ cluster }) => cluster))
   const areClustersMissing = notAudited.some(({ node, reason }) => node === null && reason.startsWith('clusters:'))
   const areLinesLost = run.inputErrors.some(error => /^line \d+:/.test(error))
   const isPartial = (cluster: string) => areLinesLost || areClustersMissing || listsBroken.has(cluster)
@@ -113,9 +111,7 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
   const reasonFor = (finding: OnSubject, node: string | undefined) =>
     reasons.get(subjectKey(finding)) ??
     reasons.get(subjectKey(wholeCluster(finding))) ??
-    notAudited.find(
-      entry => entry.cluster === finding.cluster && (entry.node === null ? brokenList.test(entry.reason) : entry.node === node),
-    )?.reason
+    notAudited.find(entry => entry.cluster === finding.cluster && (entry.node === null ? isListBroken(entry) : entry.node === node))?.reason
 
   function statesOf(finding: ComparedFinding): Nodes {
     const { count, sample } = finding.nodes
@@ -179,8 +175,8 @@ const noStates = (): Nodes => ({
   open: noNodes(),
 })
 
-/** Errors of a cluster behind which nodes may be missing. */
-const brokenList = /^(?:nodes|cluster|clusters):/
+/** Whether nodes of the cluster may be missing for it. */
+export const isListBroken = ({ node, reason }: NotAudited): boolean => node === null && /^(?:nodes|cluster|clusters):/.test(reason)
 
 const shownNames = 2
 

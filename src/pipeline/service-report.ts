@@ -10,6 +10,7 @@ import { markDone, readDone } from '#publish/run.ts'
 import { keepPlan } from '#remediate/plan-store.ts'
 import type { AuditResult, ConclusionContext } from './audit.ts'
 import { openHistory, scopeOf } from './history/history.ts'
+import { nothingRead } from './nothing-read.ts'
 import { type PlanBesideOptions, planBeside } from './plan-beside.ts'
 import { audiencesOf } from './publication.ts'
 import type { RunLimits, ServiceRuntime } from './service-runtime.ts'
@@ -41,12 +42,12 @@ export interface ServiceReport {
   inputErrors: string[]
   /**
    * The last steps, and the answer.
-   * @throws IncompleteRun when the report exists and something of it could not be delivered
+   * @throws IncompleteRun when the report exists and something of it could not be delivered, or is of nothing that was read
    */
   end(result: AuditResult): Promise<RunAnswer>
 }
 
-/** Everything was done that could be, but a channel failed or a rule broke: the run ends red. */
+/** Everything was done that could be, but a channel failed, a rule broke or nothing was read: the run ends red. */
 class IncompleteRun extends Error {}
 
 /** @throws OperatorError when the report would reach nobody */
@@ -86,7 +87,7 @@ export function openServiceReport(run: ServiceRun, runtime: ReportRuntime, limit
       runtime.watch.audited(answer)
       const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
       if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
-      const failures = [...inputErrors, ...failuresOf(result)]
+      const failures = [...inputErrors, ...failuresOf(result), ...[nothingRead(result)].filter(reason => reason !== null)]
       if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
       if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
       return answer

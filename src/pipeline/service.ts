@@ -20,7 +20,7 @@ export interface AuditRuntime extends ReportRuntime {
 
 /**
  * @throws OperatorError when nothing could be audited as asked
- * @throws IncompleteRun when the report exists and something of it could not be delivered
+ * @throws IncompleteRun when the report exists and something of it could not be delivered, or nothing was read
  */
 export const runService = (request: AuditRequest, settings: Settings, runtime: AuditRuntime): Promise<RunAnswer> =>
   withinLimits(runtime, limits => runUntil(request, settings, runtime, limits))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { scheduledTimeOf } from '#facts/kubernetes/cron-job.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
-import type { Scenario } from '#lab/scenarios/scenario.ts'
+import { type ClusterScenario, fixedNodes, type Scenario } from '#lab/scenarios/scenario.ts'
 import { minuteOf, tickOf } from '#pipeline/tick.ts'
 import { highwater, temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -23,6 +23,11 @@ async function world(scenario: Partial<Scenario> = {}) {
   const tick = (args: string[], settings: Record<string, string> = service) =>
     highwater(['tick', ...args], { env: { ...lab.environment, ...settings } })
   return { lab, tick, run: join(storeFolder, 'highwater-lab', 'runs', runId) }
+}
+
+const { nodes } = recorded.clusters[0]!
+const allDown: Pick<ClusterScenario, 'nodes'> = {
+  nodes: fixedNodes(Object.fromEntries(nodes.names().map(name => [name, { ...nodes.node(name)!, fault: { kind: 'down' } }]))),
 }
 
 describe('highwater tick', () => {
@@ -55,6 +60,33 @@ describe('highwater tick', () => {
     })
     expect(existsSync(join(run, 'report.html'))).toBe(true)
     expect(existsSync(join(run, 'done.json'))).toBe(false)
+  })
+
+  it.each([
+    [
+      'of which no kubelet answers',
+      allDown,
+      /no node was read: 2 nodes could not be read\. The report names each.* node \S+ of cluster recorded: /,
+    ],
+    ['whose API server is away', { faults: { endpoint: 'closed-port' as const } }, /no node was read: of 1 cluster it is not known which/],
+    ['that is only being made', { status: 'CREATING' as const }, /as that of cluster recorded: cluster: the cluster is CREATING/],
+  ])('of a cluster %s fails, and leaves a report that says so', async (_, more, message) => {
+    const { tick, run, lab } = await world({ clusters: [{ ...recorded.clusters[0]!, ...more }] })
+    const { code, stderr } = await tick(['--at', job])
+    expect({ code, stderr }).toEqual({ code: 4, stderr: expect.stringMatching(message) })
+    expect(readFileSync(join(run, 'report.html'), 'utf8')).toContain('recorded')
+    expect(lab.mails()).toHaveLength(1)
+    expect(existsSync(join(run, 'done.json'))).toBe(false)
+  })
+
+  it('of a cluster that has no nodes is no failure', async () => {
+    const { tick, run } = await world({ clusters: [{ ...recorded.clusters[0]!, nodes: fixedNodes({}) }] })
+    const { code, stdout } = await tick(['--at', job])
+    expect({ code, answer: JSON.parse(stdout) }).toMatchObject({
+      code: 0,
+      answer: { state: 'published', clusters: [{ coverage: { nodes: 0 } }] },
+    })
+    expect(existsSync(join(run, 'done.json'))).toBe(true)
   })
 
   it.each([

@@ -1,7 +1,7 @@
 /** Who is told of a run, through the function and the lab's mailbox: everybody, owners of a part, nobody where nothing changed. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { stringify } from 'yaml'
 import type { Lab } from '#lab/lab.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
@@ -12,6 +12,9 @@ import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { invoke } from '#test/lambda.ts'
 import { webhookServer } from '#test/webhook-server.ts'
+
+// They may share the machine with many others.
+vi.setConfig({ testTimeout: 60_000 })
 
 const tick = JSON.parse(readFileSync('events/scheduled.json', 'utf8'))
 const runId = '2026-11-21T05-00-00Z'

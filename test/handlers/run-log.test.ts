@@ -112,15 +112,15 @@ describe('the metrics', () => {
     const [cluster] = recorded.clusters
     if (!cluster) throw new Error('the scenario has a cluster')
     await labOf(
-      [{ ...recorded, eksThrottlesFirst: 2, clusters: [{ ...cluster, faults: { tooManyRequests: { first: 3, retryAfterSeconds: 0 } } }] }],
+      [{ ...recorded, eksThrottlesFirst: 2, clusters: [{ ...cluster, faults: { tooManyRequests: { first: 2, retryAfterSeconds: 0 } } }] }],
       {
         storeFolder: temporaryFolder(),
       },
     )
     const { lines, metrics, outcome } = await written(() => invoke(tick, loud))
     expect(outcome.status).toBe('fulfilled')
-    expect(lines.at(-1)).toMatchObject({ slowDowns: { EKS: 2, Kubernetes: 3 } })
-    expect(metrics[`SlowDowns{${service}}`]).toBe(5)
+    expect(lines.at(-1)).toMatchObject({ slowDowns: { EKS: 2, Kubernetes: 2 } })
+    expect(metrics[`SlowDowns{${service}}`]).toBe(4)
   })
 })
 

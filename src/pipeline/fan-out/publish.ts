@@ -18,7 +18,7 @@ import { BrokenFile, readJudged } from './judged-files.ts'
 
 /**
  * @throws OperatorError when nothing was discovered, or not what was asked for
- * @throws IncompleteRun when the report exists and something of it could not be delivered
+ * @throws IncompleteRun when the report exists and something of it could not be delivered, or nothing was read
  */
 export async function publishRun(context: FanOutContext & { runtime: ReportRuntime }): Promise<RunAnswer> {
   const { runId, store, runtime, limits, settings, region } = context

@@ -272,6 +272,16 @@ describe('trouble', () => {
     expect(told(here.findings())).toBe(told(await alone(here)))
   })
 
+  it('with every API server ends red, and leaves the report', async () => {
+    const small = fleet({ nodes: 3, podsPerNode: 1 })
+    const away = { ...small, clusters: small.clusters.map(cluster => ({ ...cluster, faults: { endpoint: 'closed-port' as const } })) }
+    const here = await world([away], 'accounts: [{ regions: [us-east-1, us-west-2] }]')
+    await here.handOver()
+    await expect(execute({ run }, here.functions)).rejects.toThrow('no node was read: of 1 cluster it is not known which nodes there are')
+    expect(here.findings().notAudited).toMatchObject([{ node: null }])
+    expect(here.lab.mails()).toHaveLength(1)
+  })
+
   it('with a bucket that slows down is waited for', async () => {
     const [first, ...others] = scenarios
     const here = await world([{ ...first!, s3: { slowDownFirst: 2 } }, ...others])

@@ -91,7 +91,7 @@ async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickO
     isFailed = false
     process.stdout.write(`${JSON.stringify(answer)}\n`)
   } finally {
-    const slowDowns = Object.entries(await watch.close(isFailed))
+    const slowDowns = Object.entries((await watch.close(isFailed)).own.slowDowns)
     for (const [service, times] of slowDowns) say(`${service} asked to slow down ${times} times`)
   }
 }

@@ -7,17 +7,14 @@ const slowDowns = channel('highwater:slow-down')
 /** One answer that asked to slow down, also where a later try was taken. @param service as people say it: `EKS`, `Kubernetes` */
 export const tellSlowDown = (service: string): void => slowDowns.publish(service)
 
-/** @returns what ends the counting, and gives the counts by service: none of one that never asked */
-export function countSlowDowns(): () => Record<string, number> {
+/** Counts from now on, by service: none of one that never asked. */
+export function countSlowDowns(): { counts: Readonly<Record<string, number>>; end: () => void } {
   const counts: Record<string, number> = {}
   const count = (service: unknown) => {
     counts[String(service)] = (counts[String(service)] ?? 0) + 1
   }
   slowDowns.subscribe(count)
-  return () => {
-    slowDowns.unsubscribe(count)
-    return counts
-  }
+  return { counts, end: () => void slowDowns.unsubscribe(count) }
 }
 
 /** What of an SDK client is needed here. Each has a type of its own for its stack. */

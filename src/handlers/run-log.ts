@@ -8,6 +8,7 @@ import { severities } from '#model/finding.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
 import { type Audited, openRunWatch, type RunWatch } from '#pipeline/run-watch.ts'
+import { type SpentBefore, together } from '#pipeline/spent.ts'
 
 export interface RunLog {
   watch: RunWatch
@@ -29,7 +30,6 @@ const longestReason = 4000
 let isColdStart = true
 
 export function openRunLog(requestId: string): RunLog {
-  const startedMs = performance.now()
   const logger = new Logger({ serviceName, persistentLogAttributes: { requestId } })
   const newMetrics = () => new Metrics({ namespace: 'highwater', serviceName })
   let isScheduled = false
@@ -66,8 +66,9 @@ export function openRunLog(requestId: string): RunLog {
 
   /** The end of each invocation. */
   async function figures(isFailed: boolean): Promise<object> {
-    const slowDowns = await watch.close(isFailed)
-    const runMs = Math.round(performance.now() - startedMs)
+    const { own, before } = await watch.close(isFailed)
+    const { slowDowns } = before === null ? own : together([own, before])
+    const runMs = before === null ? own.durationMs : Math.max(own.durationMs, Date.now() - Date.parse(before.startedAt))
     if (isScheduled && counted !== null)
       writeMetrics(
         counted,
@@ -76,7 +77,7 @@ export function openRunLog(requestId: string): RunLog {
       )
     const coldStart = isColdStart
     isColdStart = false
-    return { coldStart, durationMs: runMs, peakRssBytes: process.resourceUsage().maxRSS * 1024, slowDowns }
+    return { coldStart, durationMs: own.durationMs, peakRssBytes: own.peakRssBytes, slowDowns, ...(before && ofMany(before, runMs)) }
   }
 
   return {
@@ -115,6 +116,12 @@ function countsOf({ findings, clusters, notAudited }: Audited): Record<string, u
   const more = clusters.length - shown.length
   return { findings, notAudited, ...nodesOf(clusters), clusters: shown, ...(more > 0 && { moreClusters: more }) }
 }
+
+/** What stands beside an invocation's own figures where others did a part of the run. */
+const ofMany = ({ invocations, failed, durationMs, peakRssBytes }: SpentBefore, runDurationMs: number) => ({
+  runDurationMs,
+  before: { invocations, failed, durationMs, peakRssBytes },
+})
 
 function nodesOf(clusters: Audited['clusters']) {
   const sum = (part: 'read' | 'partlyRead' | 'notRead') => clusters.reduce((total, { coverage }) => total + coverage[part], 0)

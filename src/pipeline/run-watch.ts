@@ -3,6 +3,7 @@ import { countSlowDowns } from '#clients/slow-downs.ts'
 import { openTrace, type TracedStage } from '#clients/xray.ts'
 import type { RemediationRequest } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
+import type { Spent, SpentBefore } from './spent.ts'
 
 /** The parts of an audit, in their order. */
 export type AuditStage = 'read' | 'judge' | 'compare' | 'plan' | 'render' | 'publish'
@@ -19,6 +20,10 @@ export interface RunWatch {
   enters(stage: Stage): void
   /** What was found is known, whatever becomes of the deliveries. */
   audited(audited: Audited): void
+  /** What this invocation has taken so far. */
+  spent(): Spent
+  /** What others have taken for the same run before. */
+  goesOnFrom(before: SpentBefore): void
 }
 
 /** Who writes down what is told. */
@@ -31,14 +36,23 @@ export interface RunLines {
 export interface OpenRunWatch extends RunWatch {
   /**
    * The last stage ends, and the trace goes out.
-   * @returns how often which service asked to slow down
+   * @returns what the invocation took, and others before; null: there were none
    */
-  close(isFailed: boolean): Promise<Record<string, number>>
+  close(isFailed: boolean): Promise<{ own: Spent; before: SpentBefore | null }>
 }
 
 /** For one invocation: in a function there is never more than one at a time. */
 export function openRunWatch(lines: RunLines): OpenRunWatch {
+  const startedAt = new Date().toISOString()
+  const startedMs = performance.now()
   const slowDowns = countSlowDowns()
+  const spent = (): Spent => ({
+    startedAt,
+    durationMs: Math.round(performance.now() - startedMs),
+    peakRssBytes: process.resourceUsage().maxRSS * 1024,
+    slowDowns: { ...slowDowns.counts },
+  })
+  let before: SpentBefore | null = null
   const stages: TracedStage[] = []
   let current: { stage: Stage; startMs: number } | null = null
   const leave = (isFailed: boolean) => {
@@ -52,6 +66,10 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
   return {
     began: lines.began,
     audited: lines.audited,
+    spent,
+    goesOnFrom(others) {
+      before = others
+    },
     enters(stage) {
       leave(false)
       current = { stage, startMs: Date.now() }
@@ -59,7 +77,8 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
     async close(isFailed) {
       leave(isFailed)
       await openTrace()?.tell(stages)
-      return slowDowns()
+      slowDowns.end()
+      return { own: spent(), before }
     },
   }
 }

@@ -38,7 +38,10 @@ async function runUntil(request: AuditRequest, settings: Settings, runtime: Audi
 
   const { policy, mistakes } = await policyOf(store, runtime)
   const live = { policy, selection, signal: limits.reading }
-  const { answer, targets, mistake } = await fanOut({ runId, request, store, settings, isOwnFleet: runtime.fleet !== undefined }, live)
+  const { answer, targets, mistake } = await fanOut(
+    { runId, request, store, settings, isOwnFleet: runtime.fleet !== undefined, runtime },
+    live,
+  )
   if (answer !== null) return answer
   const run = { runId, request, settings, region, store, policy, mistakes: mistake === null ? mistakes : [...mistakes, mistake] }
   const report = openServiceReport(run, runtime, limits)

@@ -12,6 +12,7 @@ import type { Settings } from '#model/run.ts'
 import { collectOptionsOf } from '#pipeline/fleet.ts'
 import { policyKey, type RunLimits, type ServiceRuntime, storeOf, withinLimits } from '#pipeline/service-runtime.ts'
 import { type ClusterWork, type FanOutRun, keys, readJson, readRecords } from './files.ts'
+import { noteInvocation } from './invocations.ts'
 
 export interface FanOutContext {
   runId: string
@@ -36,7 +37,14 @@ export const inFanOut = <T>(
     if (region === null || store === null)
       throw new OperatorError('Many functions read a fleet together by way of a bucket: set AWS_REGION and HIGHWATER_BUCKET')
     await mkdir(runtime.folder, { recursive: true })
-    return step({ runId, settings, region, store, runtime, limits })
+    let isFailed = true
+    try {
+      const answer = await step({ runId, settings, region, store, runtime, limits })
+      isFailed = false
+      return answer
+    } finally {
+      await noteInvocation(store, runId, runtime, isFailed)
+    }
   })
 
 /** @throws OperatorError when nobody has discovered anything for it */

@@ -60,6 +60,8 @@ export const keys = {
   rest: (run: string, cluster: number) => inCluster(run, cluster, 'rest.ndjson.gz'),
   /** Written last by whoever judges the cluster. */
   judged: (run: string, cluster: number) => inCluster(run, cluster, 'judged.ndjson.gz'),
+  /** What an invocation took; without its id, what all of them begin with. */
+  invocation: (run: string, requestId: string | null) => inRun(run, `invocations/${requestId === null ? '' : `${requestId}.json`}`),
   /** Why a shard was not read, or the cluster not judged. */
   lost: (run: string, cluster: number, shard: number | null) => inCluster(run, cluster, `lost/${shard ?? 'cluster'}.json`),
 }

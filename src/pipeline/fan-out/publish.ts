@@ -13,6 +13,7 @@ import { doneBefore, openServiceReport, type ReportRuntime } from '#pipeline/ser
 import { openSnapshot } from '#snapshot/write.ts'
 import { type FanOutContext, runOf, runPolicy } from './context.ts'
 import { type FanOutRun, keys } from './files.ts'
+import { spentBefore } from './invocations.ts'
 import { judgeLostCluster } from './judge-cluster.ts'
 import { BrokenFile, readJudged } from './judged-files.ts'
 
@@ -24,6 +25,8 @@ export async function publishRun(context: FanOutContext & { runtime: ReportRunti
   const { runId, store, runtime, limits, settings, region } = context
   const before = await doneBefore(store, runId)
   if (before !== null) return before
+  const others = await spentBefore(store, runId)
+  if (others !== null) runtime.watch.goesOnFrom(others)
   const run = await runOf(context)
   const { request, mistakes } = run
   const report = openServiceReport({ runId, request, settings, region, store, policy: runPolicy(run, context), mistakes }, runtime, limits)

@@ -6,7 +6,9 @@ import type { ClusterTarget } from '#discover/discover.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
 import { foundTargets, type LiveOptions } from '#pipeline/fleet.ts'
+import type { ServiceRuntime } from '#pipeline/service-runtime.ts'
 import { keys, writeJson } from './files.ts'
+import { noteInvocation } from './invocations.ts'
 
 export interface Asked {
   runId: string
@@ -16,6 +18,7 @@ export interface Asked {
   settings: Settings
   /** Whoever runs it has clusters of their own, that no other function would find. */
   isOwnFleet: boolean
+  runtime: Pick<ServiceRuntime, 'requestId' | 'watch'>
 }
 
 export interface FanOutDecision {
@@ -28,7 +31,7 @@ export interface FanOutDecision {
 }
 
 /** @throws OperatorError when there is nothing to audit */
-export async function fanOut({ runId, request, store, settings, isOwnFleet }: Asked, live: LiveOptions): Promise<FanOutDecision> {
+export async function fanOut({ runId, request, store, settings, isOwnFleet, runtime }: Asked, live: LiveOptions): Promise<FanOutDecision> {
   const { stateMachineArn } = settings
   if (stateMachineArn === null || store === null || request.isDryRun || isOwnFleet) return { answer: null, mistake: null }
   const { isLarge, targets, unknown } = await sizeOf(live)
@@ -37,6 +40,7 @@ export async function fanOut({ runId, request, store, settings, isOwnFleet }: As
     await writeJson(store, keys.request(runId), request)
     const { startExecution } = await import('#clients/sfn.ts')
     const isNew = await startExecution({ stateMachineArn, name: runId, input: { run: runId } }, live.signal)
+    await noteInvocation(store, runId, runtime, false)
     const location = `${isNew ? 'started' : 'had been started'}: execution ${runId} of ${stateMachineArn}${unknown ?? ''}`
     return { answer: answerOf(runId, location), mistake: null }
   } catch (error) {

@@ -1,0 +1,35 @@
+/**
+ * What each invocation of a fan-out's functions took, in a file of its own: the last function tells of the whole run. Whoever is tried again is another
+ * invocation, so that what asked to slow down is counted as often as it did, and never twice. Nobody's work depends on it: what cannot be kept or read is left out.
+ */
+import pMap from 'p-map'
+import type { Store } from '#clients/store.ts'
+import type { ServiceRuntime } from '#pipeline/service-runtime.ts'
+import { type Spent, type SpentBefore, together } from '#pipeline/spent.ts'
+import { keys, readJson, writeJson } from './files.ts'
+
+interface Invocation extends Spent {
+  schema: 'highwater.invocation/1'
+  isFailed: boolean
+}
+
+const readAtOnce = 10
+
+export async function noteInvocation(
+  store: Store,
+  runId: string,
+  { requestId, watch }: Pick<ServiceRuntime, 'requestId' | 'watch'>,
+  isFailed: boolean,
+): Promise<void> {
+  const invocation: Invocation = { schema: 'highwater.invocation/1', ...watch.spent(), isFailed }
+  await writeJson(store, keys.invocation(runId, requestId), invocation).catch(() => undefined)
+}
+
+/** Null: nobody left a word. */
+export async function spentBefore(store: Store, runId: string): Promise<SpentBefore | null> {
+  const names = await Array.fromAsync(store.list(keys.invocation(runId, null))).catch(() => [])
+  const found = await pMap(names, key => readJson<Invocation>(store, key).catch(() => null), { concurrency: readAtOnce })
+  const known = found.filter(invocation => invocation !== null)
+  if (known.length === 0) return null
+  return { ...together(known), invocations: known.length, failed: known.filter(({ isFailed }) => isFailed).length }
+}

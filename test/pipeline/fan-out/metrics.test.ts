@@ -1,0 +1,130 @@
+/** What a run by many functions says of itself: the same metrics as of one function, each thing counted once, whatever was tried again. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { tellSlowDown } from '#clients/slow-downs.ts'
+import { fleet } from '#lab/scenarios/fleet.ts'
+import { temporaryFolder } from '#test/cli.ts'
+import { labOf } from '#test/lab-audit.ts'
+import { fanOutHandlers, invoke, serviceEnvironment, written } from '#test/lambda.ts'
+import { execute, type Functions } from '#test/state-machine.ts'
+
+// They may share the machine with many others.
+vi.setConfig({ testTimeout: 120_000 })
+
+const tick = { source: 'highwater.schedule', scheduledTime: '2026-11-21T05:00:00Z' }
+const run = '2026-11-21T05-00-00Z'
+const loud = { ...serviceEnvironment, POWERTOOLS_LOG_LEVEL: 'INFO', POWERTOOLS_METRICS_DISABLED: 'false' }
+const stateMachine = { HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater' }
+const service = 'service=highwater'
+// One at a time: in this process a function would hear of what slows another one down.
+const policy = `
+pace: { requestsPerSecond: 1000 }
+fanOut: { aboveNodes: 20, nodesPerShard: 15, clustersAtOnce: 1 }
+`
+
+async function world() {
+  const storeFolder = temporaryFolder()
+  const clusters = [
+    fleet({ nodes: 30, cluster: 'fleet-a', podsPerNode: 1 }),
+    fleet({ nodes: 4, seed: 'b', cluster: 'fleet-b', podsPerNode: 1 }),
+  ]
+  await labOf([{ ...clusters[0]!, eksThrottlesFirst: 2 }, ...clusters.slice(1)], { storeFolder })
+  Object.assign(process.env, loud)
+  for (const prefix of ['', 'alone/']) {
+    mkdirSync(join(storeFolder, 'highwater-lab', prefix), { recursive: true })
+    writeFileSync(join(storeFolder, 'highwater-lab', prefix, 'highwater.yaml'), policy)
+  }
+  const functions: Functions = {
+    invoke: (name, event) => fanOutHandlers[name]!(event),
+    readObject: async (bucket, key) => JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
+  }
+  return { functions, notes: () => readdirSync(join(storeFolder, 'highwater-lab/runs', run, 'fan-out/invocations')) }
+}
+
+const isOfTime = (name: string) => /^(RunDuration|SlowDowns)/.test(name)
+
+describe('the metrics of a run by many functions', () => {
+  it('are those of one function, from the tick to the report, with what slowed any of them down', async () => {
+    const { functions, notes } = await world()
+    const startMs = Date.now()
+    const handedOver = await written(() => invoke(tick, { ...loud, ...stateMachine }))
+    expect(handedOver.lines.at(-1)).toMatchObject({ message: 'run ended', state: 'fanned-out', slowDowns: { EKS: 2 } })
+    expect(handedOver.metrics).toEqual({})
+    const handedOverMs = Date.now()
+    let invocations = 0
+    const slowed: Functions = {
+      ...functions,
+      invoke(name, event) {
+        invocations++
+        const answer = functions.invoke(name, event)
+        tellSlowDown('Kubernetes')
+        return answer
+      },
+    }
+    const { metrics, lines } = await written(() => execute({ run }, slowed))
+    const tookMs = Date.now() - startMs
+    const publishedMs = Date.parse(String(lines.find(({ stage }) => stage === 'publish')?.timestamp))
+    // Discovers, reads four shards, judges two clusters, publishes.
+    expect(invocations).toBe(8)
+    expect(notes()).toHaveLength(invocations + 1)
+    expect(metrics[`SlowDowns{${service}}`]).toBe(2 + invocations)
+    expect(metrics[`RunDuration{${service}}`]).toBeLessThanOrEqual(tookMs)
+    expect(metrics[`RunDuration{${service}}`]).toBeGreaterThanOrEqual(publishedMs - handedOverMs)
+    expect(lines.at(-1)).toMatchObject({
+      ...{ message: 'run ended', state: 'published', slowDowns: { EKS: 2, Kubernetes: invocations } },
+      ...{ runDurationMs: metrics[`RunDuration{${service}}`], before: { invocations, failed: 0 } },
+    })
+    const one = await written(() => invoke(tick, { ...loud, HIGHWATER_PREFIX: 'alone/' }))
+    const same = (told: Record<string, number>) => Object.fromEntries(Object.entries(told).filter(([name]) => !isOfTime(name)))
+    expect(same(metrics)).toEqual(same(one.metrics))
+    expect(metrics).toMatchObject({
+      [`NodesRead{${service}}`]: 34,
+      [`ClustersAudited{${service}}`]: 2,
+      [`ReportsPublished{${service}}`]: 1,
+    })
+    expect(Object.keys(metrics).toSorted()).toEqual(Object.keys(one.metrics).toSorted())
+  })
+
+  it('count nothing twice when functions are tried again, and say how many failed', async () => {
+    const { functions } = await world()
+    await written(() => invoke(tick, { ...loud, ...stateMachine }))
+    const seen = new Set<string>()
+    let slowDowns = 0
+    const dying: Functions = {
+      ...functions,
+      async invoke(name, event) {
+        const isFirst = !seen.has(JSON.stringify([name, event]))
+        seen.add(JSON.stringify([name, event]))
+        const { step } = event as { step?: string }
+        // One shard's and one cluster's function is done, and its answer is lost; the first to publish is gone before it could say anything.
+        const answer = name === 'Publish' && isFirst ? null : functions.invoke(name, event)
+        if (answer !== null) {
+          tellSlowDown('Kubernetes')
+          slowDowns++
+        }
+        await answer
+        if (isFirst && (step !== undefined || name === 'Publish')) throw Object.assign(new Error('gone'), { name: 'Lambda.Unknown' })
+        return answer
+      },
+    }
+    const { metrics, lines } = await written(() => execute({ run }, dying))
+    expect(slowDowns).toBe(14)
+    expect(metrics).toMatchObject({ [`SlowDowns{${service}}`]: 2 + slowDowns, [`NodesRead{${service}}`]: 34 })
+    expect(lines.at(-1)).toMatchObject({ before: { invocations: slowDowns, failed: 0 } })
+    expect((await written(() => execute({ run }, functions))).metrics).toEqual({})
+  })
+
+  it('tell of functions that failed, and of a run that ended red', async () => {
+    const { functions } = await world()
+    await written(() => invoke(tick, { ...loud, ...stateMachine }))
+    const early = await written(() => functions.invoke('AuditShard', { run, step: 'judge', cluster: 0 }))
+    expect(early.outcome.status).toBe('rejected')
+    process.env.HIGHWATER_SENDER = 'nobody@unverified.test'
+    const { metrics, lines, outcome } = await written(() => execute({ run }, functions))
+    expect(outcome.status).toBe('rejected')
+    expect(metrics).toMatchObject({ [`NodesRead{${service}}`]: 34, [`SlowDowns{${service}}`]: 2 })
+    expect(metrics).not.toHaveProperty(`ReportsPublished{${service}}`)
+    expect(lines.at(-1)).toMatchObject({ message: 'run failed', before: { failed: 1 } })
+  })
+})

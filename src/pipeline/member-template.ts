@@ -20,6 +20,18 @@ const sub = (text: string) => ({ 'Fn::Sub': text })
 const ref = (name: string) => ({ Ref: name })
 const stackAccount = { partition: `$\{AWS::Partition}`, account: `$\{AWS::AccountId}` }
 
+/** The outputs of the stack that name who takes the role, and what each does. */
+const takers = {
+  AuditRoleArn: 'audits',
+  DiscoverRoleArn: 'finds the nodes of large fleets',
+  AuditShardRoleArn: 'reads the nodes of large fleets',
+  RemediateRoleArn: 'applies plans',
+} as const
+/** The others are there where the stack has more than its function audit. */
+const required = 'AuditRoleArn'
+const optional = Object.keys(takers).filter(name => name !== required)
+const isGiven = (name: string) => `Has${name.replace(/Arn$/, '')}`
+
 /** As an object, with CloudFormation's long forms. */
 export function memberTemplate(options: MemberOptions): object {
   const sent = documentsOf(options)
@@ -29,7 +41,7 @@ export function memberTemplate(options: MemberOptions): object {
     Description: `Lets highwater, in another account, read the EKS clusters of this one (mode ${options.mode})${options.isRemediating ? ', and change their nodes by approved plans' : ''}`,
     Parameters: parameters(hasDocuments),
     Conditions: {
-      HasRemediateRole: { 'Fn::Not': [{ 'Fn::Equals': [ref('RemediateRoleArn'), ''] }] },
+      ...Object.fromEntries(optional.map(name => [isGiven(name), { 'Fn::Not': [{ 'Fn::Equals': [ref(name), ''] }] }])),
       MakesRole: { 'Fn::Equals': [ref('AWS::Region'), ref('RoleRegion')] },
       ...(hasDocuments && { MakesDocuments: { 'Fn::Equals': [ref('Documents'), 'yes'] } }),
     },
@@ -45,17 +57,16 @@ export function memberTemplate(options: MemberOptions): object {
 }
 
 const parameters = (hasDocuments: boolean) => ({
-  AuditRoleArn: {
-    Type: 'String',
-    AllowedPattern: roleArnPattern,
-    Description: 'Role that audits: AuditRoleArn of the outputs of the stack of highwater.',
-  },
-  RemediateRoleArn: {
-    Type: 'String',
-    Default: '',
-    AllowedPattern: `^$|${roleArnPattern}`,
-    Description: 'Role that applies plans: RemediateRoleArn of those outputs, where it may take this role, too.',
-  },
+  ...Object.fromEntries(
+    Object.entries(takers).map(([name, does]) => [
+      name,
+      {
+        Type: 'String',
+        ...(name === required ? { AllowedPattern: roleArnPattern } : { Default: '', AllowedPattern: `^$|${roleArnPattern}` }),
+        Description: `Role that ${does}: ${name} of the outputs of the stack of highwater${name === required ? '' : ', where it may take the role, too'}.`,
+      },
+    ]),
+  ),
   ExternalId: {
     Type: 'String',
     // Source: STS API reference, AssumeRole ExternalId.
@@ -84,8 +95,8 @@ const roleArnPattern = '^arn:[a-z-]+:iam::\\d{12}:role/.+$'
 function role({ mode, applied, isRemediating }: MemberOptions): object {
   const statementsOf = isRemediating ? remediatorStatements : readerStatements
   const statements = statementsOf(mode, { ...stackAccount, clusters: applied.clusters }, {}, applied.output)
-  const trusted = [ref('AuditRoleArn'), { 'Fn::If': ['HasRemediateRole', ref('RemediateRoleArn'), ref('AWS::NoValue')] }]
-  const account = { 'Fn::Select': [4, { 'Fn::Split': [':', ref('AuditRoleArn')] }] }
+  const trusted = [ref(required), ...optional.map(name => ({ 'Fn::If': [isGiven(name), ref(name), ref('AWS::NoValue')] }))]
+  const account = { 'Fn::Select': [4, { 'Fn::Split': [':', ref(required)] }] }
   return {
     Type: 'AWS::IAM::Role',
     Condition: 'MakesRole',

@@ -1,5 +1,5 @@
 /** What `highwater permissions --format cloudformation` prints: a role in another account that may do what the mode needs, and nothing else. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { applyDocumentHashes } from '#facts/aws/apply-documents.ts'
@@ -50,8 +50,33 @@ describe('the role in another account', () => {
       Condition: { StringEquals: { 'sts:ExternalId': 'agreed-4711' }, ArnEquals: { 'aws:PrincipalArn': principals } },
     })
     expect(trust().Statement).toEqual([statement([given.AuditRoleArn])])
-    const RemediateRoleArn = 'arn:aws:iam::444455556666:role/highwater-prod-RemediateRole-B2'
-    expect(trust({ RemediateRoleArn }).Statement).toEqual([statement([given.AuditRoleArn, RemediateRoleArn])])
+    const more = Object.fromEntries(
+      ['Discover', 'AuditShard', 'Remediate'].map(name => [
+        `${name}RoleArn`,
+        `arn:aws:iam::444455556666:role/highwater-prod-${name}Role-B2`,
+      ]),
+    )
+    expect(trust(more).Statement).toEqual([statement([given.AuditRoleArn, ...Object.values(more)])])
+    for (const [name, arn] of Object.entries(more)) expect(trust({ [name]: arn }).Statement).toEqual([statement([given.AuditRoleArn, arn])])
+  })
+
+  it('is asked for by the roles of the stack that may take it, under the names of its outputs', () => {
+    const read = (file: string) => parseTemplate(readFileSync(`src/handlers/stack/${file}.yml`, 'utf8'))
+    const takes = Object.entries(read('roles').Resources).filter(([, { Properties }]) =>
+      JSON.stringify(Properties).includes('{MemberRole}'),
+    )
+    const outputs = takes.map(([name]) => `${name}Arn`)
+    expect(Object.keys(printed('proxy').Parameters).filter(name => name.endsWith('RoleArn'))).toEqual(outputs)
+    expect(Object.keys(read('reports').Outputs)).toEqual(expect.arrayContaining(outputs))
+    const section =
+      readFileSync('docs/deploy.md', 'utf8')
+        .split(/^## /m)
+        .find(part => part.startsWith('Many accounts')) ?? ''
+    for (const name of outputs) expect(section).toContain(name)
+    const [overrides = ''] = /--parameter-overrides .*/.exec(section) ?? []
+    const named = [...section.matchAll(/ParameterKey=(\w+)/g), ...overrides.matchAll(/(\w+)=/g)].map(([, name]) => name)
+    expect(named).toEqual(expect.arrayContaining([...outputs.slice(0, 3), 'ExternalId']))
+    for (const name of named) expect(Object.keys(printed('ssm').Parameters)).toContain(name)
   })
 
   it('cannot be made without an external id: there is no default', () => {

@@ -1,7 +1,7 @@
 /** One source for every permission: what stands beside the calls. The documents are written from it, the stack's role is compared with it. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
+import { parse, type YAMLMap, type YAMLSeq } from 'yaml'
 import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
@@ -231,7 +231,8 @@ describe('the roles of the stack', () => {
     { tag: '!Sub', resolve: (text: string) => text },
     { tag: '!Ref', resolve: (name: string) => sub(name) },
     { tag: '!GetAtt', resolve: (path: string) => sub(path) },
-    { tag: '!If', collection: 'seq' as const, resolve: () => null },
+    // As where its condition holds.
+    { tag: '!If', collection: 'seq' as const, resolve: (list: YAMLMap | YAMLSeq) => list.items[1] },
   ]
   const { Resources } = parse(readFileSync('src/handlers/stack/roles.yml', 'utf8'), { customTags })
   const statements = (document: { Statement: IamStatement[] }) => document.Statement.map(canonical).toSorted()
@@ -355,13 +356,27 @@ describe('the roles of the stack', () => {
   })
 
   it.each([
-    ['AuditKubeletPolicy', 'HasKubeletRole'],
+    ['AuditKubeletPolicy', 'TakesKubeletRole'],
     ['RemediateKubeletPolicy', 'RemediatesWithKubeletRole'],
   ])('lets the function become the role that kubelets see only where there is one: %s', (name, condition) => {
     const { Condition, Properties } = Resources[name]
     expect(Condition).toBe(condition)
-    const kubelet: Grants = { role: { Resource: arn('iam', `:*:role/${sub('KubeletRole')}`) } }
+    const kubelet: Grants = { role: { Resource: [arn('iam', `:*:role/${sub('KubeletRole')}`), sub('SeenByKubeletsRole.Arn')] } }
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(stsPermissions, kubelet).map(canonical))
+  })
+
+  it('makes the role that kubelets see only where that is wanted: it may do nothing in AWS, and only those take it that are granted to', () => {
+    const { Condition, Properties } = Resources.SeenByKubeletsRole
+    expect(Condition).toBe('ReadsByKubelet')
+    expect(Object.keys(Properties)).toEqual(['Description', 'AssumeRolePolicyDocument'])
+    const { Roles } = Resources.AuditKubeletPolicy.Properties
+    const { RoleName } = Resources.RemediateKubeletPolicy.Properties
+    expect(Properties.AssumeRolePolicyDocument.Statement).toEqual([
+      {
+        ...{ Effect: 'Allow', Action: 'sts:AssumeRole' },
+        Principal: { AWS: [...Roles, RoleName].map((role: string) => role.replace('}', '.Arn}')) },
+      },
+    ])
   })
 
   it('lets Lambda put functions into subnets only where there are some, and never the functions’ own code', () => {
@@ -397,7 +412,7 @@ describe('the roles of the stack', () => {
       ...['DiscoverRole', 'AuditShardRole', 'PublishRole', 'StateMachineRole'],
       ...['AuditRole', 'RemediateRole', 'ScheduleRole', 'RemediateScheduleRole', 'AuditSsmPolicy', 'AuditTopicPolicy'],
       ...['AuditOutputPolicy', 'RemediateOutputPolicy', 'AuditKmsPolicy', 'RemediateKmsPolicy', 'AuditKubeletPolicy'],
-      ...['RemediateKubeletPolicy', 'NetworkPolicy', 'TracePolicy'],
+      ...['RemediateKubeletPolicy', 'SeenByKubeletsRole', 'NetworkPolicy', 'TracePolicy'],
     ]
     expect(Object.keys(Resources).toSorted()).toEqual(looked.toSorted())
   })

@@ -310,11 +310,16 @@ describe('the documents', () => {
 
 describe('who may do what', () => {
   it('is nobody from outside: only services of AWS take these roles, and only deny is said to everybody', () => {
-    for (const { Properties } of ofType(whole, 'AWS::IAM::Role')) {
+    const roles = Object.entries(whole.resources).filter(([name, { Type }]) => Type === 'AWS::IAM::Role' && name !== 'SeenByKubeletsRole')
+    for (const [, { Properties }] of roles) {
       const trusted = statementsIn(Properties.AssumeRolePolicyDocument)
       expect(trusted).toHaveLength(1)
       expect(trusted[0]?.Principal).toEqual({ Service: expect.stringMatching(/^(lambda|scheduler|states)\.amazonaws\.com$/) })
     }
+    const [byRoles, ...others] = statementsIn(named(whole, 'SeenByKubeletsRole').AssumeRolePolicyDocument)
+    expect({ ...byRoles, others }).toMatchObject({
+      ...{ Principal: { AWS: ['<AuditRole.Arn>', '<AuditShardRole.Arn>', '<RemediateRole.Arn>'] }, others: [] },
+    })
     const everyone = grantsIn(whole).filter(({ Principal }) => JSON.stringify(Principal ?? '').includes('*'))
     expect(everyone).toEqual([])
     expect(ofType(whole, 'AWS::Lambda::Url')).toEqual([])
@@ -347,6 +352,19 @@ describe('who may do what', () => {
     expect(ofAudit).not.toMatch(/document\/(\*|Highwater-\*)|remediation\/(\*|approvals)/)
     for (const name of Object.keys(applyDocumentHashes)) expect(JSON.stringify(stack)).not.toContain(name)
     expect(actionsOf('AuditRole').filter(action => action.startsWith('ssm:'))).toEqual([])
+  })
+
+  it('makes a role for kubelets to see only where somebody asks for it, and takes none by a name that nobody gave', () => {
+    const assumed = (of: Stack) => grantsIn(of).filter(({ Action }) => JSON.stringify(Action) === '["sts:AssumeRole"]')
+    const resources = (given: Record<string, string>) =>
+      JSON.stringify(assumed(instantiate(packaged.template, given)).map(({ Resource }) => Resource))
+    expect(stack.resources).not.toHaveProperty('SeenByKubeletsRole')
+    expect(stack.outputs).not.toHaveProperty('KubeletRoleArn')
+    expect(instantiate(packaged.template, { ReadsByKubelet: 'yes' }).outputs).toHaveProperty('KubeletRoleArn', '<SeenByKubeletsRole.Arn>')
+    expect(resources({})).not.toMatch(/Kubelets|role\/"/)
+    expect(resources({ ReadsByKubelet: 'yes' })).not.toMatch(/role\/"/)
+    expect(resources({ KubeletRole: 'mine' })).toContain('["arn:aws:iam::*:role/mine"]')
+    expect(resources({ KubeletRole: 'mine' })).not.toContain('Kubelets')
   })
 
   it('names nothing that is there only with remediation where remediation is off', () => {

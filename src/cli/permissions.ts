@@ -85,7 +85,7 @@ function printed(options: PermissionsOptions): string {
     return [manifests(mode, { policy: asked, account: serviceAccount, isRemediating: remediate }), deletions ?? []].flat().join('---\n')
   if (format === 'json') return JSON.stringify(iamPolicy(mode, applied, remediate), null, 2)
   if (format === 'cloudformation' && options.roleArn === undefined)
-    return cloudFormationYaml(memberTemplate({ mode, applied, isRemediating: remediate }))
+    return cloudFormationYaml(memberTemplate({ mode, applied, isRemediating: remediate, kubeletRoleArn: asked.kubelet.roleArn }))
   if (format === 'shell' || format === 'cloudformation') {
     if (cluster.every(name => name.includes('*'))) throw new OperatorError('Which cluster? Name it with --cluster, once for each')
     return format === 'shell' ? accessScript(mode, applied, asked) : cloudFormationYaml(accessTemplate(mode, applied))

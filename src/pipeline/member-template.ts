@@ -6,7 +6,7 @@ import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/i
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 import { applyDocuments, contentOf, type Document, documents } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
-import { identityNames, readerStatements, remediatorStatements } from './permissions.ts'
+import { type IdentityName, identityNames, readerStatements, remediatorStatements } from './permissions.ts'
 import type { Applied } from './permissions-document.ts'
 
 export interface MemberOptions {
@@ -14,6 +14,8 @@ export interface MemberOptions {
   /** The account is that of the stack, and regions stay open; of `applied` the clusters and the place of long answers count. */
   applied: Pick<Applied, 'clusters' | 'output'>
   isRemediating: boolean
+  /** Whose token kubelets see in mode `kubelet`, as the policy names it; null: not known yet. */
+  kubeletRoleArn: string | null
 }
 
 const sub = (text: string) => ({ 'Fn::Sub': text })
@@ -39,7 +41,7 @@ export function memberTemplate(options: MemberOptions): object {
   return {
     AWSTemplateFormatVersion: '2010-09-09',
     Description: `Lets highwater, in another account, read the EKS clusters of this one (mode ${options.mode})${options.isRemediating ? ', and change their nodes by approved plans' : ''}`,
-    Parameters: parameters(hasDocuments),
+    Parameters: { ...parameters(hasDocuments), ...kubeletParameter(options) },
     Conditions: {
       ...Object.fromEntries(optional.map(name => [isGiven(name), { 'Fn::Not': [{ 'Fn::Equals': [ref(name), ''] }] }])),
       MakesRole: { 'Fn::Equals': [ref('AWS::Region'), ref('RoleRegion')] },
@@ -88,6 +90,19 @@ const parameters = (hasDocuments: boolean) => ({
     },
   }),
 })
+
+/** The role stands in the account of the stack: whoever reads takes it there, and each cluster lets it in by its ARN. */
+const kubeletParameter = (options: MemberOptions) =>
+  options.mode === 'kubelet' && namedClusters(options).length > 0
+    ? {
+        KubeletRoleArn: {
+          Type: 'String',
+          ...(options.kubeletRoleArn !== null && { Default: options.kubeletRoleArn }),
+          AllowedPattern: roleArnPattern,
+          Description: 'Role whose token kubelets see: KubeletRoleArn of those outputs, and kubelet.roleArn of the policy.',
+        },
+      }
+    : {}
 
 const roleArnPattern = '^arn:[a-z-]+:iam::\\d{12}:role/.+$'
 
@@ -151,26 +166,23 @@ const documentResource = (document: Document) => [
   },
 ]
 
-/** In the clusters that are named, and only there: a pattern names none. The role may be that of another region's stack. */
-const accessEntries = ({ applied: { clusters } }: MemberOptions) =>
+/** In the clusters that are named, and only there: a pattern names none. */
+const namedClusters = ({ applied: { clusters } }: MemberOptions) => (clusters ?? []).filter(cluster => !cluster.includes('*'))
+
+const accessEntries = (options: MemberOptions) =>
   Object.fromEntries(
-    (clusters ?? [])
-      .filter(cluster => !cluster.includes('*'))
-      .map((cluster, index) => [
-        `AccessEntry${index + 1}`,
-        {
-          Type: 'AWS::EKS::AccessEntry',
-          Properties: {
-            ClusterName: cluster,
-            PrincipalArn: {
-              'Fn::If': [
-                'MakesRole',
-                { 'Fn::GetAtt': ['Role', 'Arn'] },
-                sub(`arn:$\{AWS::Partition}:iam::$\{AWS::AccountId}:role/$\{RoleName}`),
-              ],
-            },
-            KubernetesGroups: [identityNames.reader],
-          },
-        },
-      ]),
+    namedClusters(options).flatMap((cluster, index) => [
+      [`AccessEntry${index + 1}`, accessEntry(cluster, 'reader', memberRoleArn)],
+      ...(options.mode === 'kubelet' ? [[`KubeletAccessEntry${index + 1}`, accessEntry(cluster, 'kubelet', ref('KubeletRoleArn'))]] : []),
+    ]),
   )
+
+/** Its stack may be that of another region. */
+const memberRoleArn = {
+  'Fn::If': ['MakesRole', { 'Fn::GetAtt': ['Role', 'Arn'] }, sub(`arn:$\{AWS::Partition}:iam::$\{AWS::AccountId}:role/$\{RoleName}`)],
+}
+
+const accessEntry = (ClusterName: string, identity: IdentityName, PrincipalArn: object) => ({
+  Type: 'AWS::EKS::AccessEntry',
+  Properties: { ClusterName, PrincipalArn, KubernetesGroups: [identityNames[identity]] },
+})

@@ -202,6 +202,7 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
     'AWS, the policy of the role:',
     '',
     ...fenced('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),
+    ...(mode === 'kubelet' ? seenRole(applied.roles) : []),
     ...(applied.output !== null && hasOutput(mode) ? agentPolicy(applied.partition, applied.output) : []),
     'Each cluster lets the role in by an access entry:',
     '',
@@ -221,6 +222,20 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
           ...identitiesOf(mode).map(identity => accessEntryTemplate(identity, applied.roles[identity], applied.clusters?.[0] ?? 'CLUSTER')),
         ),
       ),
+    ),
+  ]
+}
+
+/** Made once, in the account of whoever reads: clusters of other accounts let it in by its ARN. */
+const seenRole = ({ reader, kubelet }: Applied['roles']): string[] => {
+  const [path = '/', name = ''] = /^.*:role(\/(?:.*\/)?)([^/]+)$/.exec(kubelet)?.slice(1) ?? []
+  const trust = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Principal: { AWS: reader }, Action: 'sts:AssumeRole' }] }
+  return [
+    "AWS, the role that kubelets see: it has no policy at all, and whoever reads may take it. The stack makes it with `--param='readsByKubelet=yes'`; elsewhere:",
+    '',
+    ...fenced(
+      'sh',
+      `aws iam create-role --role-name ${name}${path === '/' ? '' : ` --path ${path}`} --assume-role-policy-document '${JSON.stringify(trust)}'`,
     ),
   ]
 }
@@ -281,7 +296,7 @@ const everywhere = [
   '- **A cluster without access entries** (`authenticationMode: CONFIG_MAP`) takes a line in `mapRoles` of `aws-auth` instead, with the same groups.',
   '- **EKS’s own access policies do not fit**: `AmazonEKSViewPolicy` shows no nodes, `AmazonEKSAdminViewPolicy` shows Secrets and gives `nodes/proxy`, too.',
   '- **Other accounts**: a role there with this policy and an access entry, which the role that runs highwater may take with an external id; that one needs `sts:AssumeRole` on it. `highwater permissions --mode MODE --format cloudformation` prints it as a template for a stack or a StackSet, with the SSM documents where the mode sends them. The policy file names role and external id under `accounts`. With `--remediate` the role may also send the documents that change a node: whoever may take it may do so, the role that audits, too.',
-  '- **The role that kubelets see** (mode `kubelet`) has no IAM policy at all. It trusts the role that runs highwater, which needs `sts:AssumeRole` on it.',
+  '- **The role that kubelets see** (mode `kubelet`) has no IAM policy at all. It trusts whoever reads nodes, who needs `sts:AssumeRole` on it; with the stack these are `audit`, and with fan-out and remediation `auditShard` and `remediate`. One role serves all accounts: it stands beside whoever reads, and clusters of other accounts let it in by its ARN (source: EKS user guide, creating access entries: type STANDARD).',
   '- **Karpenter and Auto Mode**: the lists of `nodepools`, `ec2nodeclasses` and `nodeclasses` matter only where they are installed.',
   '- **Finalizers of other kinds** (`clusterGarbage.sweep` in the policy): `list` of each resource that it names, `*.GROUP` for all of a group, `*` for all that is served. By default it names none. highwater asks for metadata alone and keeps only what is in deletion, but RBAC knows no such right: whoever may list a kind may read its objects, and with `*` those of Secrets, too. Name what your operators set finalizers on. `highwater permissions --policy FILE` prints the role with these, and what else the policy asks for. Which kinds there are every known identity may ask (`system:discovery`).',
   '- **SSM**: `ssm:SendCommand` is limited to highwater’s two documents that read and to instances that carry the tag `aws:eks:cluster-name`, which EKS sets and nobody else can, or, for hybrid nodes, `EKSClusterARN`. The documents have to be in every account and region that is read this way: deploy the stack there. SSM takes only `*` for the other three calls.',
@@ -291,6 +306,6 @@ const everywhere = [
   '',
   '## The service',
   '',
-  `The stack’s own role has the policy above in the stack’s account, and for its reports \`s3:GetObject\` under the bucket’s prefix, \`s3:PutObject\` under \`history/\`, \`runs/\` and \`remediation/plans/\` there, \`s3:ListBucket\` on the bucket, \`ses:SendEmail\` on the account’s identities, \`ses:GetSuppressedDestination\` (which knows \`*\` only), ${words(logPermissions)} on its own log group, and with \`kmsKeyArn\` also \`kms:Decrypt\` and \`kms:GenerateDataKey\` on that key. \`--param='topicArn=ARN'\` adds \`sns:Publish\` on that topic (an encrypted one also wants \`kms:GenerateDataKey\` and \`kms:Decrypt\` on its key: add them). \`--param='readsBySsm=yes'\` adds what modes \`ssm\` and \`both\` need, \`--param='inspectOutputBucket=BUCKET' --param='inspectOutputPrefix=PREFIX/'\` the reading of long answers, \`--param='kubeletRole=highwater-kubelet'\` the role that kubelets see. \`--param='remediation=on'\` makes a second function with a role of its own, which has the policy of [Remediation](#remediation), writes \`remediation/\` in the bucket and mails nobody; the audit’s role can neither send those documents nor write an approval. For fleets that are more than one function is to read (\`--param='fanOut=on'\`), \`audit\` has ${words(sfnPermissions)} on the stack’s state machine, and what that invokes has roles of its own: \`discover\` finds clusters and lists nodes, \`auditShard\` reads them, and both write under \`runs/\` only; \`publish\` compares, mails and writes what \`audit\` does, and reads no cluster. Clusters and other accounts let the roles of all three that read in alike. The state machine’s role has ${words(stateMachinePermissions)}, on these functions, its list of work in the bucket and itself. Each schedule’s role has ${words(schedulePermissions)}, on its function and on the stack’s queue, for what it could not hand over, and nothing else. With \`subnetIds\` Lambda puts the functions into these subnets by their roles (${words(networkPermissions)}, on network interfaces, subnets and security groups of the account and region, or \`*\` where AWS knows nothing narrower); the same calls are denied to the functions’ own code. \`--param='tracing=on'\` adds ${words(tracePermissions)}, which know \`*\` only. An SES identity with a default configuration set needs \`ses:SendEmail\` on that set, too: add it.`,
+  `The stack’s own role has the policy above in the stack’s account, and for its reports \`s3:GetObject\` under the bucket’s prefix, \`s3:PutObject\` under \`history/\`, \`runs/\` and \`remediation/plans/\` there, \`s3:ListBucket\` on the bucket, \`ses:SendEmail\` on the account’s identities, \`ses:GetSuppressedDestination\` (which knows \`*\` only), ${words(logPermissions)} on its own log group, and with \`kmsKeyArn\` also \`kms:Decrypt\` and \`kms:GenerateDataKey\` on that key. \`--param='topicArn=ARN'\` adds \`sns:Publish\` on that topic (an encrypted one also wants \`kms:GenerateDataKey\` and \`kms:Decrypt\` on its key: add them). \`--param='readsBySsm=yes'\` adds what modes \`ssm\` and \`both\` need, \`--param='inspectOutputBucket=BUCKET' --param='inspectOutputPrefix=PREFIX/'\` the reading of long answers, \`--param='readsByKubelet=yes'\` makes the role that kubelets see, and lets \`audit\`, \`auditShard\` and \`remediate\` take it (\`--param='kubeletRole=NAME'\` one that you have made). \`--param='remediation=on'\` makes a second function with a role of its own, which has the policy of [Remediation](#remediation), writes \`remediation/\` in the bucket and mails nobody; the audit’s role can neither send those documents nor write an approval. For fleets that are more than one function is to read (\`--param='fanOut=on'\`), \`audit\` has ${words(sfnPermissions)} on the stack’s state machine, and what that invokes has roles of its own: \`discover\` finds clusters and lists nodes, \`auditShard\` reads them, and both write under \`runs/\` only; \`publish\` compares, mails and writes what \`audit\` does, and reads no cluster. Clusters and other accounts let the roles of all three that read in alike. The state machine’s role has ${words(stateMachinePermissions)}, on these functions, its list of work in the bucket and itself. Each schedule’s role has ${words(schedulePermissions)}, on its function and on the stack’s queue, for what it could not hand over, and nothing else. With \`subnetIds\` Lambda puts the functions into these subnets by their roles (${words(networkPermissions)}, on network interfaces, subnets and security groups of the account and region, or \`*\` where AWS knows nothing narrower); the same calls are denied to the functions’ own code. \`--param='tracing=on'\` adds ${words(tracePermissions)}, which know \`*\` only. An SES identity with a default configuration set needs \`ses:SendEmail\` on that set, too: add it.`,
   '',
 ]

@@ -134,3 +134,17 @@ it('prints the same access entries as a template, where the role is there alread
   writeFileSync(file, stdout)
   await lintTemplate(file, context)
 }, 120_000)
+
+it('prints what makes the role that kubelets see: nothing but a trust, in whoever reads', async () => {
+  const policy = join(temporaryFolder(), 'highwater.yaml')
+  writeFileSync(policy, 'kubelet: { roleArn: "arn:aws:iam::111122223333:role/audits/seen" }\n')
+  const { stdout } = await inProcess(['permissions', '--mode', 'kubelet', '--role-arn', role, '--policy', policy])
+  const [, trust = ''] = /^aws iam create-role --role-name seen --path \/audits\/ --assume-role-policy-document '(.*)'$/m.exec(stdout) ?? []
+  expect(JSON.parse(trust)).toEqual({
+    Version: '2012-10-17',
+    Statement: [{ Effect: 'Allow', Principal: { AWS: role }, Action: 'sts:AssumeRole' }],
+  })
+  expect(stdout).not.toContain('put-role-policy')
+  for (const mode of ['proxy', 'ssm', 'both'])
+    expect((await inProcess(['permissions', '--mode', mode])).stdout).not.toContain('create-role')
+})

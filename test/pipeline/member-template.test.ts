@@ -23,7 +23,7 @@ const given = {
   RoleRegion: 'eu-west-1',
 }
 const printed = (mode: ReadMode, { isRemediating = false, clusters = null as string[] | null } = {}) =>
-  parseTemplate(cloudFormationYaml(memberTemplate({ mode, applied: { clusters, output }, isRemediating })))
+  parseTemplate(cloudFormationYaml(memberTemplate({ mode, applied: { clusters, output }, isRemediating, kubeletRoleArn: null })))
 const roleOf = (stack: Stack) =>
   stack.resources.Role?.Properties as {
     AssumeRolePolicyDocument: { Statement: unknown[] }
@@ -32,6 +32,23 @@ const roleOf = (stack: Stack) =>
 const granted = (stack: Stack) => roleOf(stack).Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
 const hashes = (stack: Stack) =>
   Object.fromEntries(ofType(stack, 'AWS::SSM::Document').map(({ Properties: { Name, Content } }) => [Name, hashOf(String(Content))]))
+
+it('lets the role that kubelets see into the clusters, too, where the mode shows it to them: it stands in the account of the stack', async () => {
+  const of = (mode: ReadMode) => printed(mode, { clusters: ['prod', 'stage'] })
+  for (const mode of readModes.filter(one => one !== 'kubelet')) expect(of(mode).Parameters).not.toHaveProperty('KubeletRoleArn')
+  expect(printed('kubelet').Parameters).not.toHaveProperty('KubeletRoleArn')
+  const KubeletRoleArn = 'arn:aws:iam::444455556666:role/highwater-prod-SeenByKubeletsRole-C3'
+  const entries = ofType(instantiate(of('kubelet'), { ...given, KubeletRoleArn }), 'AWS::EKS::AccessEntry')
+  expect(entries.filter(({ Properties }) => Properties.PrincipalArn === KubeletRoleArn).map(({ Properties }) => Properties)).toEqual(
+    ['prod', 'stage'].map(ClusterName => ({ ClusterName, PrincipalArn: KubeletRoleArn, KubernetesGroups: ['highwater-kubelet'] })),
+  )
+  const policy = join(temporaryFolder(), 'highwater.yaml')
+  writeFileSync(policy, `kubelet: { roleArn: '${KubeletRoleArn}' }\n`)
+  const { stdout } = await inProcess([
+    ...['permissions', '--mode', 'kubelet', '--format', 'cloudformation', '--cluster', 'prod', '--policy', policy],
+  ])
+  expect(parseTemplate(stdout).Parameters.KubeletRoleArn?.Default).toBe(KubeletRoleArn)
+})
 
 describe('the role in another account', () => {
   it.each(readModes)('may do what mode %s needs, and nothing else', mode => {
@@ -105,7 +122,7 @@ describe('the role in another account', () => {
 })
 
 it('passes cfn-lint', { timeout: 120_000 }, async context => {
-  for (const more of [[], ['--mode', 'both', '--remediate', '--cluster', 'prod']]) {
+  for (const more of [[], ['--mode', 'both', '--remediate', '--cluster', 'prod'], ['--mode', 'kubelet', '--cluster', 'prod']]) {
     const { stdout, code } = await inProcess(['permissions', '--format', 'cloudformation', ...more])
     expect(code).toBe(0)
     const file = join(temporaryFolder(), 'member.yaml')

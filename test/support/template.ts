@@ -36,6 +36,7 @@ export const wholeParameters = {
   ReadsBySsm: 'yes',
   InspectOutputBucket: 'answers',
   InspectOutputPrefix: 'nodes/',
+  ReadsByKubelet: 'yes',
   KubeletRole: 'highwater-kubelet',
   FanOut: 'on',
   Remediation: 'on',
@@ -87,6 +88,7 @@ export function instantiate(template: Template, given: Readonly<Record<string, s
     'Fn::Equals': argument => new Set((argument as unknown[]).map(each => String(value(each)))).size === 1,
     'Fn::Not': argument => !value((argument as unknown[])[0]),
     'Fn::And': argument => (argument as unknown[]).every(each => value(each) === true),
+    'Fn::Or': argument => (argument as unknown[]).some(each => value(each) === true),
     'Fn::Join': argument => {
       const [separator, list] = argument as [string, unknown]
       return (value(list) as unknown[]).join(separator)
@@ -120,7 +122,7 @@ export function instantiate(template: Template, given: Readonly<Record<string, s
 export const ofType = ({ resources }: Stack, type: string): Resource[] => Object.values(resources).filter(({ Type }) => Type === type)
 
 const scalars = ['Ref', 'Condition', 'Fn::Sub', 'Fn::GetAtt']
-const lists = ['Fn::If', 'Fn::Equals', 'Fn::Not', 'Fn::And', 'Fn::Join', 'Fn::Select', 'Fn::Split']
+const lists = ['Fn::If', 'Fn::Equals', 'Fn::Not', 'Fn::And', 'Fn::Or', 'Fn::Join', 'Fn::Select', 'Fn::Split']
 const tagOf = (name: string) => `!${name.replace('Fn::', '')}`
 const longForm = (name: string, list: YAMLSeq): YAMLMap => {
   const map = new YAMLMap()

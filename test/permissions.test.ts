@@ -6,7 +6,7 @@ import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
-import { s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
+import { s3KmsPermissions, s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
 import { sfnPermissions } from '#clients/sfn.ts'
 import { snsPermissions } from '#clients/sns.ts'
@@ -352,7 +352,7 @@ describe('the roles of the stack', () => {
     expect(Condition).toBe(condition)
     // Source: S3 user guide, SSE-KMS: writing needs a data key, reading what was written its decryption.
     const key: Grants = { key: { Resource: sub('KmsKeyArn') } }
-    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(['kms:Decrypt', 'kms:GenerateDataKey'], key).map(canonical))
+    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(s3KmsPermissions, key).map(canonical))
   })
 
   it.each([

@@ -13,7 +13,8 @@ import { moreFormats } from '#model/report.ts'
 import { everything } from '#model/selection.ts'
 import { kubeconfigFleet } from '#pipeline/fleet.ts'
 import { kubernetesRights } from '#pipeline/permissions.ts'
-import { inClusterRole, podIdentityTemplate } from '#pipeline/run-elsewhere.ts'
+import { podIdentityTemplate } from '#pipeline/pod-identity-template.ts'
+import { inClusterRole } from '#pipeline/run-elsewhere.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseSettings } from '#settings.ts'
@@ -21,6 +22,8 @@ import { assetOf, hasApiServer, startApiServer } from '#test/api-server.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { auditRecords } from '#test/lab-audit.ts'
+import { lintTemplate } from '#test/packaged.ts'
+import { instantiate, ofType, parseTemplate } from '#test/template.ts'
 
 const run = promisify(execFile)
 const folder = 'docs/run/kubernetes'
@@ -64,11 +67,17 @@ describe('generated', () => {
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('NAMESPACE/NAME') })
   })
 
+  const podStack = () => instantiate(parseTemplate(podIdentityTemplate()), { HomeCluster: 'ops', Bucket: 'reports' })
+  const podRole = () =>
+    podStack().resources.Role?.Properties as {
+      AssumeRolePolicyDocument: { Statement: unknown[] }
+      Policies: { PolicyDocument: { Statement: { Action: string[]; Resource: string | string[] }[] } }[]
+    }
+
   it('pod-identity.yaml has * only where AWS knows nothing narrower, and writes only what the service writes', async () => {
     await expect(podIdentityTemplate()).toMatchFileSnapshot(`../${folder}/eks/pod-identity.yaml`)
-    const statements: { Action: string[]; Resource: unknown[] }[] = parse(podIdentityTemplate()).Resources.Role.Properties.Policies[0]
-      .PolicyDocument.Statement
-    expect(statements.filter(({ Resource }) => Resource.includes('*')).flatMap(({ Action }) => Action)).toEqual([
+    const statements = podRole().Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    expect(statements.filter(({ Resource }) => [Resource].flat().includes('*')).flatMap(({ Action }) => Action)).toEqual([
       ...[
         'eks:ListClusters',
         'ec2:DescribeLaunchTemplateVersions',
@@ -80,6 +89,26 @@ describe('generated', () => {
     const puts = statements.filter(({ Action }) => Action.includes('s3:PutObject')).flatMap(({ Resource }) => Resource)
     expect(JSON.stringify(puts)).not.toContain('approvals')
     expect(puts).toHaveLength(3)
+  })
+
+  it('pod-identity.yaml gives the role to the pods of its own cluster alone, and sends no tags on into the roles that it takes', () => {
+    expect(podRole().AssumeRolePolicyDocument.Statement).toMatchObject([
+      {
+        Principal: { Service: 'pods.eks.amazonaws.com' },
+        Condition: {
+          StringEquals: { 'aws:SourceAccount': '111122223333' },
+          ArnEquals: { 'aws:SourceArn': 'arn:aws:eks:eu-west-1:111122223333:cluster/ops' },
+        },
+      },
+    ])
+    const [association] = ofType(podStack(), 'AWS::EKS::PodIdentityAssociation').map(({ Properties }) => Properties)
+    expect(association).toMatchObject({ DisableSessionTags: true, Namespace: 'highwater', ServiceAccount: 'highwater' })
+    for (const file of ['base/namespace', 'base/service-account'])
+      expect(parse(readFileSync(`${folder}/${file}.yaml`, 'utf8')).metadata.name).toBe('highwater')
+  })
+
+  it('pod-identity.yaml passes cfn-lint', { timeout: 120_000 }, async context => {
+    await lintTemplate(`${folder}/eks/pod-identity.yaml`, context)
   })
 })
 

@@ -10,10 +10,11 @@ import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { readModes } from '#model/read-mode.ts'
 import { usualFleet } from '#pipeline/cost/cost-document.ts'
 import { stackAlarms } from '#pipeline/cost/estimate.ts'
+import { podIdentityTemplate } from '#pipeline/pod-identity-template.ts'
 import { hashOf } from '#remediate/scripts/documents.ts'
 import { parseSettings } from '#settings.ts'
 import { lintTemplate, type Packaged, packageService } from '#test/packaged.ts'
-import { instantiate, ofType, type Resource, type Stack, type Template, wholeParameters } from '#test/template.ts'
+import { instantiate, ofType, parseTemplate, type Resource, type Stack, type Template, wholeParameters } from '#test/template.ts'
 
 let packaged: Packaged
 /** As it is by default; and with all that can be had. */
@@ -369,6 +370,52 @@ describe('who may do what', () => {
 
   it('names nothing that is there only with remediation where remediation is off', () => {
     expect(Object.keys(stack.resources).filter(name => name.startsWith('Remediate'))).toEqual([])
+  })
+})
+
+describe('the role of a pod that does what the function does', () => {
+  const pod = parseTemplate(podIdentityTemplate())
+  /** Every right with its resource and what it hangs on, one by one. */
+  const rightsIn = (node: unknown) =>
+    grantsIn(node)
+      .flatMap(({ Action, Resource, Condition }) =>
+        [Action].flat().flatMap(action => [Resource].flat().map(resource => JSON.stringify([action, resource, Condition ?? null]))),
+      )
+      .map(right => right.replaceAll('<ReportBucket.Arn>', 'arn:aws:s3:::reports'))
+      .toSorted()
+  const ofFunction = ({ resources }: Stack) => [
+    resources.AuditRole?.Properties.Policies,
+    ...Object.values(resources).filter(
+      ({ Type, Properties }) => Type === 'AWS::IAM::Policy' && [Properties.Roles].flat().includes('<AuditRole>'),
+    ),
+  ]
+  /** Lambda's own, and what no pod does. */
+  const isElsewhere = (right: string) => /^\["(logs|states):/.test(right)
+
+  it.each<Record<string, string>>([
+    {},
+    { TopicArn: wholeParameters.TopicArn },
+    { KmsKeyArn: wholeParameters.KmsKeyArn, Prefix: 'eks/' },
+    { ReadsBySsm: 'yes', InspectOutputBucket: 'answers', InspectOutputPrefix: 'nodes/' },
+    { ReadsByKubelet: 'yes' },
+    { KubeletRole: 'mine', MemberRole: 'audited' },
+  ])('may do what the function may with the same settings, and no more: %j', given => {
+    const resources = instantiate(pod, { HomeCluster: 'ops', Bucket: 'reports', ...given }).resources
+    const { Role, TakesSeenByKubelets } = resources
+    const ofPod = rightsIn([Role?.Properties.Policies, TakesSeenByKubelets])
+    expect(ofPod).toEqual(rightsIn(ofFunction(instantiate(packaged.template, given))).filter(right => !isElsewhere(right)))
+    expect(Object.keys(resources)).toHaveLength('ReadsByKubelet' in given ? 4 : 2)
+  })
+
+  it('has every parameter of the stack by which the function’s own role gets more', () => {
+    const more = (name: keyof typeof wholeParameters) =>
+      rightsIn(ofFunction(instantiate(packaged.template, { [name]: wholeParameters[name] }))).join() !== rightsIn(ofFunction(stack)).join()
+    const names = (Object.keys(wholeParameters) as (keyof typeof wholeParameters)[]).filter(more)
+    expect(names).toContain('TopicArn')
+    for (const name of names) {
+      const { Type, Default, AllowedValues } = packaged.template.Parameters[name] ?? {}
+      expect(pod.Parameters[name], name).toMatchObject({ Type, Default, ...(AllowedValues && { AllowedValues }) })
+    }
   })
 })
 

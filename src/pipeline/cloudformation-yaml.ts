@@ -14,6 +14,14 @@ export function cloudFormationYaml(template: object): string {
   return document.toString({ lineWidth: 160, flowCollectionPadding: true, directives: false })
 }
 
+/** Texts that name something of the stack, `${AWS::Region}`, told to CloudFormation as such. */
+export function substituted(node: unknown): unknown {
+  if (typeof node === 'string') return node.includes('${') ? { 'Fn::Sub': node } : node
+  if (Array.isArray(node)) return node.map(substituted)
+  if (typeof node !== 'object' || node === null) return node
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, substituted(value)]))
+}
+
 /** `{ Fn::Sub: text }` → `!Sub text` */
 function shortForm(map: YAMLMap): Node | undefined {
   const [pair, ...others] = map.items

@@ -2,10 +2,11 @@
  * What an account needs whose clusters are audited from another one, as a CloudFormation template for a stack or a StackSet: the role that is taken there, with an external id,
  * the SSM documents where nodes are read or changed through them, and access entries.
  */
-import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
+import { everyDocument, readingDocuments } from '#facts/aws/iam.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 import { applyDocuments, contentOf, type Document, documents } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
+import { substituted } from './cloudformation-yaml.ts'
 import { type IdentityName, identityNames, readerStatements, remediatorStatements } from './permissions.ts'
 import type { Applied } from './permissions-document.ts'
 
@@ -128,20 +129,9 @@ function role({ mode, applied, isRemediating }: MemberOptions): object {
           },
         ],
       },
-      Policies: [{ PolicyName: 'read', PolicyDocument: { Version: '2012-10-17', Statement: statements.map(ofStack) } }],
+      Policies: [{ PolicyName: 'read', PolicyDocument: { Version: '2012-10-17', Statement: statements.map(substituted) } }],
     },
   }
-}
-
-/** What names partition and account of the stack, told to CloudFormation as such. */
-function ofStack(statement: IamStatement): unknown {
-  const told = (node: unknown): unknown => {
-    if (typeof node === 'string') return node.includes('${') ? sub(node) : node
-    if (Array.isArray(node)) return node.map(told)
-    if (typeof node !== 'object' || node === null) return node
-    return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, told(value)]))
-  }
-  return told(statement)
 }
 
 /** A mode that reads hosts sends the documents that read; who remediates sends all. */

@@ -81,9 +81,9 @@ export const roleManifests = (identity: IdentityName, rights: readonly string[],
 export const rolesOf = (name: string, rights: readonly string[], account: ServiceAccount | null = null): string[] =>
   clusterRole(name, rights, account).map(object => yamlOf(object))
 
-/** Lists of plain words on one line. @param version  of YAML: a reader of 1.1, like CloudFormation's, takes `2012-10-17` for a day, unless it is quoted */
-export function yamlOf(object: object, version: '1.1' | '1.2' = '1.2'): string {
-  const document = new Document(object, { version })
+/** Lists of plain words on one line. */
+function yamlOf(object: object): string {
+  const document = new Document(object)
   visit(document, {
     Seq: (_, list) => {
       list.flow = list.items.every(item => isScalar(item))

@@ -146,6 +146,12 @@ const documentResource = (document: Document) => [
   {
     Type: 'AWS::SSM::Document',
     Condition: 'MakesDocuments',
+    Metadata: {
+      'cfn-lint': {
+        config: { ignore_checks: ['E3051'] },
+        reason: 'Content is text, so that its hash can be pinned. E3051 reads only documents that are objects.',
+      },
+    },
     Properties: {
       Name: document.name,
       DocumentType: 'Command',

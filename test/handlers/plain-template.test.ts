@@ -22,7 +22,7 @@ describe('npm run template', () => {
   /** What the framework adds for itself is not there; what it knows of archives is not the same. */
   function alike({ resources, outputs }: Stack) {
     const kept = (entries: object) => Object.entries(entries).filter(([name]) => !name.startsWith('ServerlessDeploymentBucket'))
-    const withoutCode = kept(resources).map(([name, { DependsOn: _, Properties, ...rest }]) => [
+    const withoutCode = kept(resources).map(([name, { DependsOn: _, Metadata: __, Properties, ...rest }]) => [
       name,
       { ...rest, Properties: { ...Properties, Code: null } },
     ])

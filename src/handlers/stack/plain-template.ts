@@ -3,7 +3,7 @@
 export interface CloudFormationTemplate {
   Description: string
   Parameters: Record<string, object>
-  Resources: Record<string, { Type: string; DependsOn?: string[]; Properties?: Record<string, unknown> }>
+  Resources: Record<string, { Type: string; DependsOn?: string[]; Metadata?: object; Properties?: Record<string, unknown> }>
   Outputs: Record<string, object>
 }
 
@@ -30,10 +30,10 @@ export function plainTemplate(packaged: CloudFormationTemplate, version: string)
   return namedByStack(plain, stackOf(Resources)) as CloudFormationTemplate
 }
 
-/** The archive of a function is named as its bundle is. What a function depends on by a reference need not be said again. */
+/** The archive of a function is named as its bundle is. What a function depends on by a reference need not be said again, nor that a linter may pass that over. */
 function withItsCode([name, resource]: [string, CloudFormationTemplate['Resources'][string]]) {
   if (resource.Type !== 'AWS::Lambda::Function') return [name, resource] as const
-  const { DependsOn = [], Properties = {}, ...rest } = resource
+  const { DependsOn = [], Metadata: _, Properties = {}, ...rest } = resource
   const archive = String(Properties.Handler).replace(/^\.build\/(\w+)\.handler$/, '$1.zip')
   const Code = { S3Bucket: { Ref: 'CodeBucket' }, S3Key: { 'Fn::Sub': `$\{CodePrefix}${archive}` } }
   return [name, { ...rest, DependsOn: DependsOn.filter(other => other.endsWith('LogGroup')), Properties: { ...Properties, Code } }] as const

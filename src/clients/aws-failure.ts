@@ -28,6 +28,10 @@ export function awsFailure(error: unknown, { service, endpointVariable, what, re
   )
     return fail(`AWS does not accept these credentials (${name}: ${text}). Check the keys, and this machine's clock`)
   if (name === 'RequestTimeTooSkewed') return fail(`this machine's clock is wrong (${text}). Set it by NTP`)
+  if (untakenRole(text) !== null)
+    return fail(
+      `${notAllowed}${text}). That role has to be there, to trust this identity, and to be taken with the external id that its trust asks for; this identity needs sts:AssumeRole on it`,
+    )
   // EC2 has a word of its own.
   if (/AccessDenied|UnauthorizedOperation/.test(name)) return fail(`${notAllowed}${text}). Grant ${grant} to this identity`)
   if (isThrottling(error)) return fail(`AWS asks to slow down (${status} ${name}: ${text}), and did so at every try. Try again later`)
@@ -47,6 +51,10 @@ const notAllowed = 'not allowed ('
 
 /** Whether a failure's words tell of a right that is missing. */
 export const isAboutRight = (message: string) => message.includes(`: ${notAllowed}`)
+
+/** The role that could not be taken, where a failure's words tell of one: STS names it, and never says which of the reasons it is. */
+export const untakenRole = (message: string): string | null =>
+  /is not authorized to perform: sts:AssumeRole on resource: (arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]+)/.exec(message)?.[1] ?? null
 
 /** A failure that AWS answered, or that came before any answer, in the client's own words. */
 export function requestFailure(error: unknown, message: string): RequestFailure {

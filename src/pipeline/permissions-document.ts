@@ -226,16 +226,21 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
   ]
 }
 
+/** Of a role that this one, and nobody else, may take. */
+export const trustIn = (roleArn: string) => ({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Principal: { AWS: roleArn }, Action: 'sts:AssumeRole' }],
+})
+
 /** Made once, in the account of whoever reads: clusters of other accounts let it in by its ARN. */
 const seenRole = ({ reader, kubelet }: Applied['roles']): string[] => {
   const [path = '/', name = ''] = /^.*:role(\/(?:.*\/)?)([^/]+)$/.exec(kubelet)?.slice(1) ?? []
-  const trust = { Version: '2012-10-17', Statement: [{ Effect: 'Allow', Principal: { AWS: reader }, Action: 'sts:AssumeRole' }] }
   return [
     "AWS, the role that kubelets see: it has no policy at all, and whoever reads may take it. The stack makes it with `--param='readsByKubelet=yes'`; elsewhere:",
     '',
     ...fenced(
       'sh',
-      `aws iam create-role --role-name ${name}${path === '/' ? '' : ` --path ${path}`} --assume-role-policy-document '${JSON.stringify(trust)}'`,
+      `aws iam create-role --role-name ${name}${path === '/' ? '' : ` --path ${path}`} --assume-role-policy-document '${JSON.stringify(trustIn(reader))}'`,
     ),
   ]
 }

@@ -16,8 +16,10 @@ import { eksTargets, kubeconfigTargets } from '#pipeline/fleet.ts'
 import { applyDocuments, contentOf } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
 import { inspectDocuments, inspected } from '#test/inspected.ts'
 import { labOf } from '#test/lab-audit.ts'
+import { parseTemplate } from '#test/template.ts'
 import { nodes, scenario } from '../lab/support.ts'
 
 // They may share the machine with many others.
@@ -257,6 +259,15 @@ describe.runIf(process.platform === 'linux')('mode kubelet', () => {
     expect(JSON.parse(checkup.fixes[0]?.text ?? '').Statement).toEqual([{ Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: role }])
   })
 
+  it('… and what its trust has to say, in whoever asks', async () => {
+    await world(narrow, [])
+    const [, trust] = (await checkedUp(kubelet)).fixes
+    expect(trust?.target).toContain(`trust policy of ${role}`)
+    expect(JSON.parse(trust?.text ?? '').Statement).toEqual([
+      { Effect: 'Allow', Principal: { AWS: labPrincipal }, Action: 'sts:AssumeRole' },
+    ])
+  })
+
   it('with a role that the cluster does not know: its access entry', async () => {
     await world(null)
     const checkup = await checkedUp(kubelet)
@@ -282,6 +293,7 @@ describe('what to paste', () => {
     account: { partition: 'aws', account: '111122223333', clusters: null },
     region: 'eu-west-1',
     isByConfigMap: true,
+    ...{ taker: null, member: null },
     principals: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: null },
     deletions: null,
     output: null,
@@ -311,5 +323,45 @@ describe('what to paste', () => {
 
   it('is nothing where nothing is missing, whatever else failed', () => {
     expect(fixesOf(patient, { reader: [{ ...missing('list pods'), state: 'failed' }], kubelet: [] })).toEqual([])
+  })
+})
+
+describe('an account that cannot be entered', () => {
+  const member = 'arn:aws:iam::444455556666:role/audited'
+  const account = { roleArn: null, externalId: null, regions: null }
+  const entering = (externalId: string | null) => ({ accounts: [account, { ...account, roleArn: member, externalId }] })
+  const world = () => labOf([cluster({}, { roles: [{ arn: member, externalId: 'agreed-4711' }] })])
+
+  it.each([
+    ['wrong', 'ExternalId=wrong', /^the role \S+, made in account 444455556666$/],
+    [null, 'ExternalId=EXTERNAL_ID', /; what you choose as external id goes into the policy/],
+  ] as const)(
+    'is told from one whose role may do too little: the right to take it, and what makes it; external id %j',
+    async (id, given, target) => {
+      await world()
+      const [first, own] = await Array.fromAsync(checkUp(eksTargets(optionsOf(entering(id))), optionsOf(entering(id))))
+      expect(own?.state).toBe('ok')
+      if (first === undefined) throw new Error('no account was checked')
+      expect(first).toMatchObject({ cluster: `${member}/us-east-1/*`, state: 'missing' })
+      expect(ofState(first, 'missing')).toEqual({ 'sts:AssumeRole': expect.stringMatching(/to trust this identity, .* external id/) })
+      const [right, role, ...others] = first.fixes
+      expect(others).toEqual([])
+      expect(right?.target).toBe(`an IAM policy of ${labPrincipal}`)
+      expect(JSON.parse(right?.text ?? '').Statement).toEqual([{ Effect: 'Allow', Action: ['sts:AssumeRole'], Resource: member }])
+      expect(role?.target).toMatch(target)
+      for (const part of [given, 'RoleName=audited', 'RoleRegion=us-east-1', 'AuditRoleArn=']) expect(role?.text).toContain(part)
+    },
+  )
+
+  it('takes the template that it names, with the parameters that it gives', async () => {
+    await world()
+    const [first] = await Array.fromAsync(checkUp(eksTargets(optionsOf(entering('wrong'))), optionsOf(entering('wrong'))))
+    const text = first?.fixes[1]?.text ?? ''
+    const [, command = ''] = /^highwater (.*) > member\.yaml$/m.exec(text) ?? []
+    const { stdout, code } = await inProcess(command.split(' '))
+    expect(code).toBe(0)
+    const names = [...text.matchAll(/(\w+)=\S/g)].map(([, name]) => name)
+    expect(Object.keys(parseTemplate(stdout).Parameters)).toEqual(expect.arrayContaining(names))
+    expect(names).toContain('ExternalId')
   })
 })

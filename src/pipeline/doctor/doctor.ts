@@ -1,8 +1,9 @@
 /** The story of a check-up: every cluster is asked what its mode would ask, as harmlessly as can be, and what is missing is said with what would mend it. */
+import { credentialSource } from '#clients/credentials.ts'
 import { KubeletApi } from '#clients/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { callerIdentity } from '#clients/sts.ts'
-import type { ClusterTarget } from '#discover/discover.ts'
+import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
 import type { Check, ClusterCheckup } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
@@ -65,7 +66,10 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
   const checks = [...reader, ...kubelet]
   const isMissing = checks.some(({ state }) => state === 'missing')
   const isWell = !isMissing && checks.every(({ state }) => state !== 'failed')
-  const caller = place === null || !isOfEks ? null : await whoAsks(target, signal)
+  const caller = place === null || !isOfEks ? null : await whoAsks(place, signal)
+  const needsRole = checks.some(({ what, state }) => what === 'sts:AssumeRole' && state === 'missing')
+  const taker =
+    place === null || !needsRole ? null : await whoAsks({ ...place, credentials: credentialSource(null, null, place.region) }, signal)
   const fixes = fixesOf(
     {
       mode,
@@ -76,6 +80,8 @@ async function checkedUp(target: ClusterTarget, options: DoctorOptions): Promise
       account: accountOf(record.eks?.arn, caller?.account ?? null),
       isRemediating: options.isRemediating,
       principals: { reader: caller?.principal ?? null, kubelet: policy.kubelet.roleArn },
+      taker: taker?.principal ?? null,
+      member: place,
       deletions: deletionRole(policy),
       output: policy.inspectOutput,
     },
@@ -136,10 +142,9 @@ async function inCluster({ record, kubelet, place }: ClusterTarget, endpoint: Ku
   }
 }
 
-async function whoAsks({ place }: ClusterTarget, signal: AbortSignal) {
-  if (place === null) return null
+async function whoAsks({ region, credentials }: AwsPlace, signal: AbortSignal) {
   try {
-    return await callerIdentity(place.region, place.credentials, signal)
+    return await callerIdentity(region, credentials, signal)
   } catch {
     signal.throwIfAborted()
     // Whatever is wrong with the credentials, the checks of EKS have said it.

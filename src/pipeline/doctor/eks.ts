@@ -1,4 +1,5 @@
 /** What discovery could read of a cluster in AWS: the calls are the reading's own, so the check is what they answered. */
+import { untakenRole } from '#clients/aws-failure.ts'
 import type { Check } from '#model/checkup.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type ClusterRecord, isRawObject } from '#model/record.ts'
@@ -15,6 +16,8 @@ const failureOf: Readonly<Record<string, (what: string) => boolean>> = {
 }
 
 export function eksChecks(record: ClusterRecord, mode: ReadMode): Check[] {
+  const untaken = (record.errors ?? []).find(({ message }) => untakenRole(message) !== null)
+  if (untaken !== undefined) return [check('sts:AssumeRole', 'missing', untaken.message, 'everything of this account')]
   const checks: Check[] = []
   for (const needed of awsRights(mode).filter(({ right }) => Object.hasOwn(failureOf, right))) {
     const found = callCheck(record, needed)

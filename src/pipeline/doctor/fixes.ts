@@ -1,4 +1,5 @@
 /** What to paste where something is missing. */
+import type { AwsPlace } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
 import { everyDocument, fleetGrants, iamStatements, outputGrants, readingDocuments } from '#facts/aws/iam.ts'
 import type { Check, Fix } from '#model/checkup.ts'
@@ -6,7 +7,7 @@ import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type DeletionRole, deleterName } from '#pipeline/deletion-permissions.ts'
 import { applyKubernetesRights, type IdentityName, identityNames, kubernetesRights } from '#pipeline/permissions.ts'
-import { accessEntryCommand, roleManifests } from '#pipeline/permissions-document.ts'
+import { accessEntryCommand, roleManifests, trustIn } from '#pipeline/permissions-document.ts'
 
 export interface Patient {
   mode: ReadMode
@@ -23,19 +24,21 @@ export interface Patient {
   isRemediating?: boolean
   /** Who asked, as an access entry names it; null: not known, as behind a kubeconfig. */
   principals: Readonly<Record<IdentityName, string | null>>
+  /** Who takes roles: whoever runs this, and not a role that it has taken already; null: not known. */
+  taker: string | null
+  /** The role by which its account is entered, and where; null: not known, as behind a kubeconfig. */
+  member: Pick<AwsPlace, 'region' | 'roleArn' | 'externalId'> | null
   deletions: DeletionRole | null
   /** Where agents put long answers; null: nowhere. */
   output: Policy['inspectOutput']
 }
 
 /** @param checks by whom they were about */
-export function fixesOf(
-  { mode, policy, cluster, account, region, isByConfigMap, isRemediating, principals, deletions, output }: Patient,
-  checks: Readonly<Record<IdentityName, readonly Check[]>>,
-): Fix[] {
-  const fixes: Fix[] = []
+export function fixesOf(patient: Patient, checks: Readonly<Record<IdentityName, readonly Check[]>>): Fix[] {
+  const { mode, policy, cluster, account, region, isByConfigMap, isRemediating, principals, deletions, output } = patient
+  const fixes = roleFixes(patient, checks)
   const actions = [...checks.reader, ...checks.kubelet]
-    .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what))
+    .filter(({ what, state }) => state === 'missing' && /^\w+:\w+$/.test(what) && what !== takes)
     .map(({ what }) => what)
   if (actions.length > 0) {
     const statements = {
@@ -43,7 +46,6 @@ export function fixesOf(
       Statement: iamStatements([...new Set(actions)], {
         ...fleetGrants(account, isRemediating ? everyDocument : readingDocuments),
         ...(output !== null && outputGrants(account.partition, output)),
-        ...(principals.kubelet !== null && { role: { Resource: principals.kubelet } }),
       }),
     }
     fixes.push({ target: `an IAM policy of ${principals.reader ?? 'the identity that reads'}`, text: JSON.stringify(statements, null, 2) })
@@ -77,4 +79,56 @@ export function fixesOf(
   if (deletions !== null && checks.reader.some(({ what, state }) => state === 'missing' && deletions.rights.includes(what)))
     fixes.push({ target: `kubectl apply -f - in cluster ${cluster}, for whoever is in the group ${deleterName}`, text: deletions.text })
   return fixes
+}
+
+const takes = 'sts:AssumeRole'
+
+/** Of a role that could not be taken: the right to take it, and what has to stand on its side. */
+function roleFixes(
+  { mode, isRemediating, principals, taker, member }: Patient,
+  checks: Readonly<Record<IdentityName, readonly Check[]>>,
+): Fix[] {
+  const isMissing = (identity: IdentityName) => checks[identity].some(({ what, state }) => what === takes && state === 'missing')
+  const mayTake = (roleArn: string): Fix => ({
+    target: `an IAM policy of ${taker ?? 'the identity that runs highwater'}`,
+    text: JSON.stringify({ Version: '2012-10-17', Statement: iamStatements([takes], { role: { Resource: roleArn } }) }, null, 2),
+  })
+  const fixes: Fix[] = []
+  if (isMissing('reader') && member !== null && member.roleArn !== null) {
+    const [, , , , id = '', role = ''] = member.roleArn.split(':')
+    fixes.push(mayTake(member.roleArn), {
+      target: `the role ${member.roleArn}, made in account ${id}${member.externalId === null ? '; what you choose as external id goes into the policy, as externalId of that account' : ''}`,
+      text: memberCommands({
+        mode,
+        isRemediating,
+        taker,
+        region: member.region,
+        name: role.slice(role.lastIndexOf('/') + 1),
+        externalId: member.externalId,
+      }),
+    })
+  }
+  if (isMissing('kubelet') && principals.kubelet !== null)
+    fixes.push(mayTake(principals.kubelet), {
+      target: `the trust policy of ${principals.kubelet}, the role that kubelets see`,
+      text: JSON.stringify(trustIn(taker ?? 'ROLE_ARN'), null, 2),
+    })
+  return fixes
+}
+
+interface MemberAsked extends Pick<Patient, 'mode' | 'isRemediating' | 'taker'> {
+  region: string
+  name: string
+  externalId: string | null
+}
+
+/** By whoever may make roles there. The template asks for the ARN of a role: of a person's own user it is left open. */
+function memberCommands({ mode, isRemediating, taker, region, name, externalId }: MemberAsked): string {
+  const audits = taker !== null && /:role\//.test(taker) ? taker : 'AUDIT_ROLE_ARN'
+  return [
+    `highwater permissions --mode ${mode}${isRemediating ? ' --remediate' : ''} --format cloudformation > member.yaml`,
+    `aws cloudformation deploy --stack-name highwater-member --region ${region} --template-file member.yaml --s3-bucket A_BUCKET \\`,
+    `  --capabilities CAPABILITY_NAMED_IAM --parameter-overrides AuditRoleArn=${audits} \\`,
+    `  ExternalId=${externalId ?? 'EXTERNAL_ID'} RoleName=${name} RoleRegion=${region}`,
+  ].join('\n')
 }

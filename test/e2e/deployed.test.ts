@@ -12,6 +12,7 @@ import type { Plan } from '#model/plan.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import { runIdOf } from '#model/run.ts'
 import { kubernetesRights } from '#pipeline/permissions.ts'
+import type { Invocation } from '#test/function-process.ts'
 import { firedRules } from '#test/lab-audit.ts'
 import { grantRights } from '#test/stored-objects.ts'
 import { type Strangers, startStrangers, strangersMissing } from '#test/strangers/strangers.ts'
@@ -47,6 +48,13 @@ const foundGarbage = ({ findings }: FindingsDocument) =>
 const silent = garbage.expect().nodes.filter(({ rules }) => rules.includes('unread-node'))
 
 const tick = (scheduledTime: string) => ({ source: 'highwater.schedule', scheduledTime })
+
+/** What a function wrote for CloudWatch. */
+const linesOf = ({ logged = '' }: Partial<Invocation> = {}): Record<string, unknown>[] =>
+  logged
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
 
 describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why}`, () => {
   let world: Strangers
@@ -120,11 +128,7 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     expect(mail?.told).toContain('team@example.com')
     expect(await notices()).toContain(mail?.subject)
 
-    const [{ logged = '' } = {}] = world.functions.invocations
-    const lines = logged
-      .trim()
-      .split('\n')
-      .map(line => JSON.parse(line))
+    const lines = linesOf(world.functions.invocations[0])
     expect(lines.find(({ message }) => message === 'run ended')).toMatchObject({ runId: runIdOf(alone), service: 'highwater-prod' })
     expect(lines.find(line => 'NodesRead' in line)).toMatchObject({ NodesRead: 16, NodesPartlyRead: 3, NotAudited: 0 })
     expect(lines.find(line => 'ReportsPublished' in line)).toMatchObject({ ReportsPublished: 1 })
@@ -148,6 +152,8 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     })
     expect(told((await kept('many/', time)).findings)).toEqual(told((await kept('', alone)).findings))
     expect(await mailsOf()).toHaveLength(2)
+    const metrics = { NodesRead: 16, NodesPartlyRead: 3, NotAudited: 0 }
+    expect(linesOf(world.functions.invocations.at(-1)).find(line => 'NodesRead' in line)).toMatchObject(metrics)
   })
 
   it('lose no more than the shard that fails at every try', async () => {
@@ -162,13 +168,15 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     expect(notAudited[0]?.reason).toMatch(/did not come to its end at any try: .*nobodys-bucket/)
   })
 
-  it('say of a role that nobody has let into the cluster what to do', async () => {
+  it('end red where nobody has let a role into the cluster, and say what to do', async () => {
     Object.assign(stack, { prefix: 'outside/', fansOut: false, outsiders: ['Audit'] })
-    await world.invoke('Audit', tick(alone))
+    await expect(world.invoke('Audit', tick(alone))).rejects.toThrow(
+      /no node was read: .*answered 401.*map the role by an EKS access entry/,
+    )
     stack.outsiders = []
     const { clusters, notAudited } = (await kept('outside/', alone)).findings
     expect(clusters).toMatchObject([{ name: 'garbage', grade: null }])
-    expect(notAudited).toMatchObject([{ node: null, reason: expect.stringMatching(/answered 401.*map the role by an EKS access entry/) }])
+    expect(notAudited).toMatchObject([{ node: null, reason: expect.stringContaining('answered 401') }])
   })
 
   it('plan a change, and refuse nodes that moto’s SSM does not reach, with the reason', async () => {

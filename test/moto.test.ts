@@ -1,45 +1,32 @@
-/** A second opinion: moto, an AWS stand-in by others, takes the calls as they are. Only where it is installed (`pip install 'moto[server,ec2,s3,ses,sts]'`). */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+/** A second opinion: moto, an AWS stand-in by others, takes the calls as they are. Only where it is installed (`pip install 'moto[server]'`). */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Ec2Api } from '#clients/ec2.ts'
 import { s3Store } from '#clients/s3.ts'
 import { sendMail } from '#clients/sesv2.ts'
 import { callerAccount } from '#clients/sts.ts'
+import { type Moto, motoProgram, startMoto } from '#test/strangers/moto.ts'
 
-const port = 15_000 + (process.pid % 10_000)
-const endpoint = `http://127.0.0.1:${port}`
 const region = 'us-east-1'
 const credentials = async () => ({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' })
 
-function isInstalled(): boolean {
-  try {
-    execFileSync('moto_server', ['--help'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-const installed = isInstalled()
-describe.skipIf(!installed)(`moto${installed ? '' : ' (skipped: there is no moto_server on the PATH)'}`, () => {
-  let moto: ChildProcess
+const program = motoProgram()
+describe.skipIf(program === null)(`moto${program === null ? ' (skipped: there is no moto_server on the PATH)' : ''}`, () => {
+  let moto: Moto
+  let endpoint = ''
   const before = { ...process.env }
   beforeAll(async () => {
-    moto = spawn('moto_server', ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
+    moto = await startMoto(program ?? '')
+    endpoint = moto.endpoint
     for (const name of ['EC2', 'S3', 'SESV2', 'STS']) process.env[`AWS_ENDPOINT_URL_${name}`] = endpoint
-    for (let attempt = 0; attempt < 100; attempt += 1) {
-      if (await fetch(endpoint).catch(() => null)) break
-      await new Promise(resolve => setTimeout(resolve, 200))
-    }
     const headers = {
       authorization: `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20261121/${region}/s3/aws4_request, SignedHeaders=host, Signature=0`,
     }
     await fetch(`${endpoint}/reports`, { method: 'PUT', headers })
     const identity = { ...headers, authorization: headers.authorization.replace('/s3/', '/ses/'), 'content-type': 'application/json' }
     await fetch(`${endpoint}/v2/email/identities`, { method: 'POST', headers: identity, body: '{"EmailIdentity":"example.com"}' })
-  }, 40_000)
-  afterAll(() => {
-    moto.kill()
+  }, 150_000)
+  afterAll(async () => {
+    await moto?.close()
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
   })
 

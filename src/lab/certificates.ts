@@ -22,6 +22,7 @@ export interface CertificateAuthority {
   certificatePem: string
 }
 
+/** A key and its certificate: a server's, or a caller's. */
 export interface ServingCertificate {
   keyPem: string
   certificatePem: string
@@ -43,21 +44,30 @@ export function createAuthority(commonName: string): CertificateAuthority {
 
 /** A serving certificate for the given DNS names and IPv4 addresses. */
 export function issueServing(authority: CertificateAuthority, names: { dns: string[]; ip: string[] }): ServingCertificate {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const alternatives = [
     ...names.dns.map(name => contextPrimitive(2, Buffer.from(name))),
     ...names.ip.map(address => contextPrimitive(7, Buffer.from(address.split('.').map(Number)))),
   ]
+  return issue(authority, 'kube-apiserver', '1.3.6.1.5.5.7.3.1', [extension('2.5.29.17', false, sequence(...alternatives))])
+}
+
+/** A certificate with which somebody of that name asks a server. */
+export const issueClient = (authority: CertificateAuthority, name: string): ServingCertificate =>
+  issue(authority, name, '1.3.6.1.5.5.7.3.2', [])
+
+/** @param usage  RFC 5280 4.2.1.12: serverAuth or clientAuth */
+function issue(authority: CertificateAuthority, subject: string, usage: string, more: Uint8Array[]): ServingCertificate {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const extensions = [
     extension('2.5.29.19', true, sequence()),
     extension('2.5.29.15', true, bitString(Buffer.from([0b1000_0000]), 7)), // digitalSignature
-    extension('2.5.29.37', false, sequence(objectIdentifier('1.3.6.1.5.5.7.3.1'))), // serverAuth
+    extension('2.5.29.37', false, sequence(objectIdentifier(usage))),
     extension('2.5.29.35', false, sequence(contextPrimitive(0, authority.keyId))),
-    extension('2.5.29.17', false, sequence(...alternatives)),
+    ...more,
   ]
   return {
     keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    certificatePem: certify('kube-apiserver', publicKey, authority.name, authority.key, extensions),
+    certificatePem: certify(subject, publicKey, authority.name, authority.key, extensions),
   }
 }
 

@@ -6,7 +6,7 @@ import { isRawObject, type NodeRecord } from '#model/record.ts'
 import { instanceIdOf } from '#remediate/never.ts'
 import { pullImage } from '#remediate/remedies/pull-image.ts'
 import { replay } from '#replay/replay.ts'
-import { healthOf, type Planned, type PlanRules, refused } from './plan-node.ts'
+import { healthOf, type Planned, type PlanRules, refused, refusedChange } from './plan-node.ts'
 import { stateOf } from './plan-state.ts'
 import type { WantedImage } from './wanted-images.ts'
 
@@ -23,7 +23,7 @@ export function planImage({ record, takenAt, identity, wanted }: ImageToPlan, { 
   if (instanceId === null) return refused('the Node object names no instance that SSM would know')
   const change = pullImage(isRawObject(record.runtime) ? record.runtime : null, identity.amiFamily, wanted.name, wanted.source)
   if (change === 'unchanged') return change
-  if ('refused' in change) return refused(change.refused, change.isUnread && 'unread')
+  if ('refused' in change) return refusedChange(change, record)
   // What is pinned is not deleted; what the kubelet does, and when, stays.
   const state = stateOf(record, replay(record, takenAt), policy)
   return {

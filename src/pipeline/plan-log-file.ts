@@ -10,7 +10,7 @@ import { instanceIdOf } from '#remediate/never.ts'
 import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
 import { replay } from '#replay/replay.ts'
 import type { WantedFile } from './log-files.ts'
-import { healthOf, type Planned, type PlanRules, refused } from './plan-node.ts'
+import { healthOf, type Planned, type PlanRules, refused, refusedChange } from './plan-node.ts'
 import { stateOf } from './plan-state.ts'
 
 export interface LogFileToPlan {
@@ -26,7 +26,7 @@ export function planLogFile({ record, takenAt, identity, wanted }: LogFileToPlan
   if (instanceId === null) return refused('the Node object names no instance that SSM would know')
   const host = isRawObject(record.host) ? record.host : null
   const change = syncLogRotation(host, wanted.path, wanted.content)
-  if ('refused' in change) return refused(change.refused, change.isUnread && 'unread')
+  if ('refused' in change) return refusedChange(change, record)
   if (change.oldSha256 === change.newSha256) return refused(`${wanted.path} has the wanted bytes already: what differs is what it inherits`)
   // Nothing of it reaches the kubelet.
   const state = stateOf(record, replay(record, takenAt), policy)

@@ -43,6 +43,13 @@ export const refused = (why: string, because?: Planned['because']): Planned => (
   ...(because !== undefined && { because }),
 })
 
+/** What no remedy takes. Where the node told too little: with why it was not reached, if it was asked. */
+export function refusedChange({ refused: why, isUnread }: { refused: string; isUnread?: true }, { errors = [] }: NodeRecord): Planned {
+  if (!isUnread) return refused(why)
+  const failed = errors.find(({ what }) => what === 'host' || what === 'runtime')
+  return refused(`${why}${failed ? `: ${failed.message}` : ' (mode ssm or both)'}`, 'unread')
+}
+
 export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
   const { record, takenAt, identity, running, patch } = node
   if (running === null) return refused('its running configuration was not read', 'unread')
@@ -58,7 +65,7 @@ export function planNode(node: NodeToPlan, rules: PlanRules): Planned {
   const osImage = record.node.status?.nodeInfo?.osImage ?? ''
   const host = isRawObject(record.host) ? record.host : null
   const change = setKubeletConfig({ identity, osImage, releaseVersion: node.releaseVersion, host, running }, patch)
-  if ('refused' in change) return refused(change.refused, change.isUnread && 'unread')
+  if ('refused' in change) return refusedChange(change, record)
   const start = startOf(record, identity, running, patch, change.host)
   if (typeof start === 'string') return refused(start)
 

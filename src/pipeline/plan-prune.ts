@@ -12,7 +12,7 @@ import { longestPruneMs, pruningFields, pruningMs } from '#remediate/prune.ts'
 import { type ImageGcPolicy, imageGcPolicyOf } from '#replay/image-gc/policy.ts'
 import { kubeletOf } from '#replay/kubelet.ts'
 import { replay } from '#replay/replay.ts'
-import { type NodeToPlan, type Planned, type PlanRules, planNode, refused } from './plan-node.ts'
+import { type NodeToPlan, type Planned, type PlanRules, planNode, refused, refusedChange } from './plan-node.ts'
 import { pullsOf } from './plan-state.ts'
 
 export interface PruneWish {
@@ -27,17 +27,16 @@ export function planPrune(node: Omit<NodeToPlan, 'patch'>, { toPercent }: PruneW
   const { record, takenAt, identity, running } = node
   const low = running?.imageGCLowThresholdPercent
   const to = toPercent ?? (typeof low === 'number' && low >= 1 && low <= 98 ? low : null)
-  const no = (why: string, because?: Planned['because']): Pruned => ({
-    patch: toPercent === null ? {} : pruningFields(toPercent),
-    outcome: refused(why, because),
-  })
+  const without = (outcome: Planned): Pruned => ({ patch: toPercent === null ? {} : pruningFields(toPercent), outcome })
+  const no = (why: string, because?: Planned['because']) => without(refused(why, because))
   if (running === null) return no('its running configuration was not read', 'unread')
   if (to === null) return no('its imageGCLowThresholdPercent is no target: say one with --to')
   const present = replay(record, takenAt)
   const usedPercent = present.filesystems.imagefs?.usedPercent ?? null
   if (usedPercent === null) return no('its image filesystem was not read', 'unread')
   if (usedPercent <= to) return 'unchanged'
-  if (!Array.isArray(record.runtime?.images)) return no('its images were not read in full (mode ssm or both)', 'unread')
+  if (!Array.isArray(record.runtime?.images))
+    return without(refusedChange({ refused: 'its images were not read in full', isUnread: true }, record))
   const { minimumAgeMs, ...policy } = policyOf(record.configz, identity.kubeletVersion)
   const isTimed = featuresOf(identity.kubeletVersion).has('firstDetectionIsTimed')
   const atMostMs = pruningMs(isTimed ? minimumAgeMs : 0)

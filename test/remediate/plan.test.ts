@@ -236,6 +236,12 @@ const nodeInfo = { kubeletVersion: 'v1.34.1', operatingSystem: 'linux', osImage:
 describe('a node is refused', () => {
   it.each<[string, FleetNode, string[], string]>([
     ['whose files were not read', { record: { host: null } }, gc, "the node's files were not read (mode ssm or both)"],
+    [
+      'whose files were asked for in vain',
+      { record: { host: null, errors: [{ what: 'host', message: 'SSM does not know the instance' }] } },
+      gc,
+      "the node's files were not read: SSM does not know the instance",
+    ],
     ['whose configuration was not read', { record: { configz: null, host: null } }, gc, 'its running configuration was not read'],
     ['whose flag says the same field', { flags: ['--image-gc-high-threshold=90'] }, gc, 'the flag --image-gc-high-threshold'],
     ['of another path', { family: 'AL2', flags: ['--config=/opt/kubelet.json'] }, gc, '/opt/kubelet.json is none that a plan may write'],

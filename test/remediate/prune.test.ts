@@ -90,7 +90,12 @@ describe('a plan that prunes images', () => {
 
   it.each<[string, NodeRecord, RegExp]>([
     ['has nothing to prune', full({ images: images.slice(2) }), /nothing to prune/],
-    ['did not tell its images', full({ record: { runtime: null } }), /images were not read in full/],
+    ['did not tell its images', full({ record: { runtime: null } }), /images were not read in full \(mode ssm or both\)$/],
+    [
+      'was asked for its images in vain',
+      full({ record: { runtime: null, errors: [{ what: 'runtime', message: 'crictl did not answer' }] } }),
+      /images were not read in full: crictl did not answer$/,
+    ],
     ['did not tell its disk', full({ record: { summary: null } }), /image filesystem was not read/],
     [
       'has a sandbox image that nobody pinned',

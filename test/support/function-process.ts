@@ -15,11 +15,13 @@ export interface Invocation {
   wallMs: number
   cpuMs: number
   peakRssBytes: number
+  /** All that it wrote for CloudWatch. */
+  logged: string
 }
 
 export interface FunctionProcesses {
-  /** @throws Error named as Lambda names it: what the handler threw, or `Runtime.ExitError` for a process that died */
-  invoke(name: string, event: unknown): Promise<unknown>
+  /** @param more of its environment. @throws Error named as Lambda names it: what the handler threw, or `Runtime.ExitError` for a process that died */
+  invoke(name: string, event: unknown, more?: Readonly<Record<string, string>>): Promise<unknown>
   /** Those that ended well, in that order. */
   readonly invocations: readonly Invocation[]
   remove(): void
@@ -39,7 +41,7 @@ export async function functionProcesses(environment: Record<string, string>, mem
   return {
     invocations,
     remove: () => rmSync(folder, { recursive: true, force: true }),
-    async invoke(name, event) {
+    async invoke(name, event, more = {}) {
       const file = join(folder, `${name[0]?.toLowerCase()}${name.slice(1)}.cjs`)
       const context = { awsRequestId: randomUUID() }
       const script = `${atMs === undefined ? '' : stoppedAt(atMs)}
@@ -55,7 +57,7 @@ export async function functionProcesses(environment: Record<string, string>, mem
       const startMs = performance.now()
       const heap = `--max-old-space-size=${Math.floor(memoryMiB * heapShare)}`
       const { stdout } = await run(process.execPath, [heap, '-e', script], {
-        env: { PATH: '/usr/bin:/bin', ...environment },
+        env: { PATH: '/usr/bin:/bin', ...environment, ...more },
         maxBuffer: 256 * 2 ** 20,
       }).catch(error => {
         throw named(
@@ -63,9 +65,10 @@ export async function functionProcesses(environment: Record<string, string>, mem
           `Runtime exited with error: ${error.signal ?? `exit status ${error.code}`}: ${String(error.stderr).slice(-400)}`,
         )
       })
-      const { answer, failed, used } = JSON.parse(stdout.slice(stdout.lastIndexOf(mark) + mark.length))
+      const end = stdout.lastIndexOf(mark)
+      const { answer, failed, used } = JSON.parse(stdout.slice(end + mark.length))
       if (failed) throw named(failed.name, failed.message)
-      invocations.push({ name, event, wallMs: performance.now() - startMs, ...used })
+      invocations.push({ name, event, wallMs: performance.now() - startMs, ...used, logged: stdout.slice(0, end) })
       return answer
     },
   }

@@ -1,13 +1,12 @@
 /** A kube-apiserver and its etcd as a test starts them, where somebody has the programs: in KUBEBUILDER_ASSETS, as controller-runtime's tests take them, or on the PATH. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Agent, request } from 'node:https'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import type { RawObject } from '#model/record.ts'
+import { ended, findProgram, freePorts, type Started, started, until } from './programs.ts'
 
 export interface Programs {
   etcd: string
@@ -15,10 +14,8 @@ export interface Programs {
 }
 
 /** Null: not both are here. */
-export function realApiServerPrograms(env: NodeJS.ProcessEnv = process.env): Programs | null {
-  const folders = [env.KUBEBUILDER_ASSETS ?? '', ...(env.PATH ?? '').split(delimiter)].filter(folder => folder !== '')
-  const find = (name: string) => folders.map(folder => join(folder, name)).find(path => existsSync(path))
-  const [etcd, apiServer] = [find('etcd'), find('kube-apiserver')]
+export function realApiServerPrograms(): Programs | null {
+  const [etcd, apiServer] = [findProgram('etcd'), findProgram('kube-apiserver')]
   return etcd && apiServer ? { etcd, apiServer } : null
 }
 
@@ -38,21 +35,21 @@ export interface RealApiServer {
   close(): Promise<void>
 }
 
-/** Far above what a slow machine needs. */
-const startMs = 120_000
 const administrators = 'system:masters'
 
 /**
  * @param stored what is in etcd before it starts: only so can an object be older than the test
  * @param groups each has a member, who may do nothing until it is granted
+ * @param flags  of the API server, beside those that it cannot do without
  */
 export async function startRealApiServer(
   { etcd, apiServer }: Programs,
   stored: readonly StoredObject[],
   groups: readonly string[],
+  flags: readonly string[] = [],
 ): Promise<RealApiServer> {
   const home = mkdtempSync(join(tmpdir(), 'highwater-api-server-'))
-  const children: ChildProcess[] = []
+  const children: Started[] = []
   const close = async () => {
     for (const child of children.toReversed()) await ended(child)
     rmSync(home, { recursive: true, force: true })
@@ -90,6 +87,7 @@ export async function startRealApiServer(
         ...['--service-account-signing-key-file', join(home, 'sa.key'), '--endpoint-reconciler-type', 'none'],
         // Service accounts are made by controllers, and there are none.
         ...['--disable-admission-plugins', 'ServiceAccount'],
+        ...flags,
       ]),
     )
     const server = `https://127.0.0.1:${port}`
@@ -111,45 +109,6 @@ export async function startRealApiServer(
     await close()
     throw error
   }
-}
-
-/** What it says at its end stays with it. */
-function started(program: string, args: string[]): ChildProcess & { said?: string } {
-  const child: ChildProcess & { said?: string } = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] })
-  child.stderr?.on('data', chunk => {
-    child.said = `${child.said ?? ''}${chunk}`.slice(-4000)
-  })
-  return child
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const closed = new Promise(done => child.once('close', done))
-  child.kill('SIGKILL')
-  await closed
-}
-
-/** @throws Error when one of the programs has ended, or the time is over */
-async function until(isSo: () => Promise<boolean>, children: readonly (ChildProcess & { said?: string })[]): Promise<void> {
-  for (const deadline = performance.now() + startMs; ; ) {
-    const gone = children.find(({ exitCode }) => exitCode !== null)
-    if (gone) throw new Error(`${gone.spawnfile} ended with ${gone.exitCode}: ${gone.said}`)
-    if (await isSo().catch(() => false)) return
-    if (performance.now() > deadline) throw new Error(`not up after ${startMs / 1000} s: ${children.at(-1)?.said}`)
-    await new Promise(done => setTimeout(done, 200))
-  }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer())
-  const ports: number[] = []
-  for (const server of servers) {
-    await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
-    const address = server.address()
-    ports.push(typeof address === 'object' && address ? address.port : 0)
-  }
-  for (const server of servers) await new Promise(done => server.close(done))
-  return ports
 }
 
 /** By etcd's JSON gateway. */

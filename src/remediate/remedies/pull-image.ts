@@ -20,7 +20,7 @@ export function pullImage(runtime: RawObject | null, amiFamily: AmiFamily, name:
   if (amiFamily === 'Bottlerocket')
     return { refused: 'Bottlerocket has no ctr that could pin an image: its containerd belongs to the image' }
   const oldSha256 = imageHashOn(runtime, name)
-  if (oldSha256 === null) return { refused: "the node's images were not read (mode ssm or both)", isUnread: true }
+  if (oldSha256 === null) return { refused: "the node's images were not read", isUnread: true }
   const newSha256 = imageHash(name, 'pinned')
   if (oldSha256 === newSha256) return 'unchanged'
   const registry = source.slice(0, source.indexOf('/'))

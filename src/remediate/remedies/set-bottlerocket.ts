@@ -23,7 +23,7 @@ const plannable = Object.entries(bottlerocketSettings).flatMap(([setting, [field
 export function setBottlerocket({ host, running }: NodeToSet, patch: RawObject): Remedied {
   const told = isRawObject(host?.bottlerocket) ? host.bottlerocket : null
   const present = isRawObject(told?.kubernetes) ? told.kubernetes : null
-  if (present === null) return { refused: "the node's settings were not read (mode ssm or both)", isUnread: true }
+  if (present === null) return { refused: "the node's settings were not read", isUnread: true }
   const release = isRawObject(told?.os) && typeof told.os.version_id === 'string' ? told.os.version_id : null
   const settings: RawObject = {}
   const back: RawObject = {}

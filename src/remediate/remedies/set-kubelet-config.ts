@@ -14,7 +14,7 @@ import { styleOf } from './json-text.ts'
 import type { FileChange, NodeToSet, Remedied } from './remedy.ts'
 import { setBottlerocket } from './set-bottlerocket.ts'
 
-const unreadFiles = "the node's files were not read (mode ssm or both)"
+const unreadFiles = "the node's files were not read"
 
 /** @param patch merge patch of what runs, of fields that a plan may change */
 export function setKubeletConfig(node: NodeToSet, patch: RawObject): Remedied {

@@ -9,7 +9,7 @@ import type { Remedied } from './remedy.ts'
 
 /** @param host what the node itself told; null: it was not asked */
 export function syncLogRotation(host: RawObject | null, path: string, content: string): Remedied {
-  if (!Array.isArray(host?.logrotate)) return { refused: "the node's files of logrotate were not read (mode ssm or both)", isUnread: true }
+  if (!Array.isArray(host?.logrotate)) return { refused: "the node's files of logrotate were not read", isUnread: true }
   if (!isLogrotateFile(path)) return { refused: `${path.slice(0, 200)} is no file of logrotate that a plan may write` }
   const blocks = parseLogrotate(content)
   if (typeof blocks === 'string') return { refused: `what ${path} is meant to say is nothing that a plan writes: ${blocks}` }

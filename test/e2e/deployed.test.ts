@@ -1,0 +1,195 @@
+/**
+ * The deployed functions end to end, where somebody has moto and a kube-apiserver with etcd: an AWS and a cluster that nobody here wrote. What stands between
+ * them is in test/support/strangers.
+ */
+import { gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { fleet } from '#lab/scenarios/fleet.ts'
+import { garbage } from '#lab/scenarios/garbage.ts'
+import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
+import type { FindingsDocument } from '#model/finding.ts'
+import type { Plan } from '#model/plan.ts'
+import type { RemediationAnswer } from '#model/remediation-request.ts'
+import { runIdOf } from '#model/run.ts'
+import { kubernetesRights } from '#pipeline/permissions.ts'
+import type { Invocation } from '#test/function-process.ts'
+import { firedRules } from '#test/lab-audit.ts'
+import { grantRights } from '#test/stored-objects.ts'
+import { type Strangers, startStrangers, strangersMissing } from '#test/strangers/strangers.ts'
+
+// Programs of others, and processes, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
+
+const missing = strangersMissing()
+const why = missing.length === 0 ? '' : ` (skipped: there is no ${missing.join(', and no ')})`
+
+const [crowded] = garbage.clusters as [ClusterScenario]
+const large = fleet({ nodes: 12, podsPerNode: 4 })
+const [more] = large.clusters as [ClusterScenario]
+const nodeNames = [...crowded.nodes.names(), ...more.nodes.names()].toSorted()
+/** Enough nodes for two shards. */
+const cluster: ClusterScenario = {
+  ...crowded,
+  nodegroups: [...(crowded.nodegroups ?? []), ...(more.nodegroups ?? [])],
+  nodes: { names: () => nodeNames, node: name => crowded.nodes.node(name) ?? more.nodes.node(name) },
+}
+
+/** What moto has is as old as the test, and its clusters say nothing of pod GC. */
+const isTold = (rule: string) => !['unattached-disk', 'instance-without-node', 'terminated-pods-near-threshold'].includes(rule)
+const expectedGarbage = (garbage.expect().garbage ?? [])
+  .filter(({ rule }) => isTold(rule))
+  .map(({ rule, subject }) => `${rule}: ${subject}`)
+  .toSorted()
+const foundGarbage = ({ findings }: FindingsDocument) =>
+  findings
+    .filter(({ family }) => family === 'cluster-gc')
+    .map(({ rule, subject }) => `${rule}: ${subject.kind} ${subject.name}`)
+    .toSorted()
+const silent = garbage.expect().nodes.filter(({ rules }) => rules.includes('unread-node'))
+
+const tick = (scheduledTime: string) => ({ source: 'highwater.schedule', scheduledTime })
+
+/** What a function wrote for CloudWatch. */
+const linesOf = ({ logged = '' }: Partial<Invocation> = {}): Record<string, unknown>[] =>
+  logged
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+
+describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why}`, () => {
+  let world: Strangers
+  /** What the stack is set to. */
+  const stack = { prefix: '', fansOut: false, lost: (_event: unknown): boolean => false, outsiders: [] as string[] }
+  beforeAll(async () => {
+    world = await startStrangers({
+      cluster,
+      groupsOf: name => (stack.outsiders.includes(name) || name === 'Publish' ? null : ['highwater']),
+      environmentOf: (name, event, { topicArn, stateMachineArn }) => ({
+        HIGHWATER_PREFIX: stack.prefix,
+        ...(['Audit', 'Publish'].includes(name) && { HIGHWATER_TOPIC_ARN: topicArn }),
+        ...(name === 'Audit' && stack.fansOut && { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn }),
+        ...(stack.lost(event) && { HIGHWATER_BUCKET: 'nobodys-bucket' }),
+      }),
+    })
+    await grantRights(
+      world.apiServer,
+      'highwater',
+      kubernetesRights('proxy', 'reader').map(({ right }) => right),
+    )
+  })
+  afterAll(() => world?.close(), 60_000)
+
+  const kept = async (prefix: string, scheduledTime: string) => {
+    const read = async (name: string) => world.account.read(`${prefix}runs/${runIdOf(scheduledTime)}/${name}`)
+    const findings: FindingsDocument = JSON.parse((await read('findings.json')).toString())
+    return { findings, page: (await read('report.html')).toString(), snapshot: gunzipSync(await read('snapshot.ndjson.gz')).toString() }
+  }
+  const mailsOf = async (): Promise<{ subject: string; told: string }[]> =>
+    ((await world.moto.held('ses')).Message ?? []).map(mail => ({ subject: String(mail.subject), told: JSON.stringify(mail) }))
+  const notices = async () => JSON.stringify((await world.moto.held('sns')).Topic)
+  const fannedOut = async (prefix: string, scheduledTime: string) => {
+    Object.assign(stack, { prefix, fansOut: true })
+    await world.account.write(`${prefix}highwater.yaml`, 'fanOut: { aboveNodes: 10, nodesPerShard: 10 }')
+    expect(await world.invoke('Audit', tick(scheduledTime))).toMatchObject({ state: 'fanned-out' })
+    await vi.waitFor(async () => expect((await world.account.execution(runIdOf(scheduledTime))).status).not.toBe('RUNNING'), {
+      timeout: 240_000,
+      interval: 1000,
+    })
+    return world.account.execution(runIdOf(scheduledTime))
+  }
+
+  const alone = '2026-11-21T05:00:00Z'
+
+  it('audit every node through EKS, its API server and the kubelets, and leave report, mail, notice and metrics', async () => {
+    const answer = await world.invoke('Audit', tick(alone))
+    expect(answer).toMatchObject({
+      state: 'published',
+      clusters: [{ name: 'garbage', coverage: { nodes: 19, read: 16, partlyRead: 3, notRead: 0 } }],
+      notAudited: 0,
+      deliveries: [
+        { channel: 's3', error: null },
+        { channel: 'ses', error: null, state: 'sent' },
+        { channel: 'sns', error: null, state: 'sent' },
+      ],
+    })
+    const { findings, page, snapshot } = await kept('', alone)
+    expect(foundGarbage(findings)).toEqual(expectedGarbage)
+    expect(JSON.stringify(findings.findings.filter(({ family }) => family === 'cluster-gc'))).not.toContain('kept-')
+    const fired = firedRules(findings)
+    for (const { node, rules } of [...garbage.expect().nodes, ...large.expect().nodes])
+      expect({ node, rules: fired[`garbage/${node}`] ?? [] }).toEqual({ node, rules: expect.arrayContaining([...rules]) })
+    expect(page).toContain('namespace-stuck-terminating')
+    expect(snapshot.match(/"configz":\{/g)).toHaveLength(nodeNames.length - silent.length)
+    expect(new Set(world.kubelets.asked).size).toBe(2 * (nodeNames.length - silent.length))
+
+    const [mail, ...others] = await mailsOf()
+    expect(others).toEqual([])
+    expect(mail?.subject).toMatch(/^Critical: .* in garbage - highwater/)
+    expect(mail?.told).toContain('team@example.com')
+    expect(await notices()).toContain(mail?.subject)
+
+    const lines = linesOf(world.functions.invocations[0])
+    expect(lines.find(({ message }) => message === 'run ended')).toMatchObject({ runId: runIdOf(alone), service: 'highwater-prod' })
+    expect(lines.find(line => 'NodesRead' in line)).toMatchObject({ NodesRead: 16, NodesPartlyRead: 3, NotAudited: 0 })
+    expect(lines.find(line => 'ReportsPublished' in line)).toMatchObject({ ReportsPublished: 1 })
+  })
+
+  it('find the same as many functions, led through the state machine by moto’s Step Functions', async () => {
+    const before = world.functions.invocations.length
+    const time = '2026-11-22T05:00:00Z'
+    expect(await fannedOut('many/', time)).toMatchObject({
+      status: 'SUCCEEDED',
+      output: { run: runIdOf(time), state: 'published' },
+    })
+    const steps = world.functions.invocations
+      .slice(before)
+      .map(({ name, event }) => [name, (event as { step?: string }).step ?? ''].join(' ').trim())
+    expect(steps).toEqual(['Audit', 'Discover', 'AuditShard read', 'AuditShard read', 'AuditShard judge', 'Publish'])
+    const told = ({ findings, clusters, notAudited }: FindingsDocument) => ({
+      findings: findings.map(({ id, rule, severity, nodes }) => ({ id, rule, severity, nodes })),
+      clusters,
+      notAudited,
+    })
+    expect(told((await kept('many/', time)).findings)).toEqual(told((await kept('', alone)).findings))
+    expect(await mailsOf()).toHaveLength(2)
+    const metrics = { NodesRead: 16, NodesPartlyRead: 3, NotAudited: 0 }
+    expect(linesOf(world.functions.invocations.at(-1)).find(line => 'NodesRead' in line)).toMatchObject(metrics)
+  })
+
+  it('lose no more than the shard that fails at every try', async () => {
+    stack.lost = event => JSON.stringify(event).includes('"step":"read"') && (event as { shard: number }).shard === 0
+    const time = '2026-11-23T05:00:00Z'
+    expect(await fannedOut('lost/', time)).toMatchObject({ status: 'SUCCEEDED' })
+    stack.lost = () => false
+    const { clusters, notAudited } = (await kept('lost/', time)).findings
+    expect(clusters).toMatchObject([{ coverage: { nodes: 19, notRead: notAudited.length } }])
+    expect(notAudited.length).toBeGreaterThan(0)
+    expect(notAudited.length).toBeLessThan(19)
+    expect(notAudited[0]?.reason).toMatch(/did not come to its end at any try: .*nobodys-bucket/)
+  })
+
+  it('end red where nobody has let a role into the cluster, and say what to do', async () => {
+    Object.assign(stack, { prefix: 'outside/', fansOut: false, outsiders: ['Audit'] })
+    await expect(world.invoke('Audit', tick(alone))).rejects.toThrow(
+      /no node was read: .*answered 401.*map the role by an EKS access entry/,
+    )
+    stack.outsiders = []
+    const { clusters, notAudited } = (await kept('outside/', alone)).findings
+    expect(clusters).toMatchObject([{ name: 'garbage', grade: null }])
+    expect(notAudited).toMatchObject([{ node: null, reason: expect.stringContaining('answered 401') }])
+  })
+
+  it('plan a change, and refuse nodes that moto’s SSM does not reach, with the reason', async () => {
+    Object.assign(stack, { prefix: 'change/', fansOut: false })
+    await world.account.write('change/highwater.yaml', 'modes: [{ match: {}, mode: both }]')
+    const answer = (await world.invoke('Remediate', { action: 'plan' })) as Extract<RemediationAnswer, { action: 'plan' }>
+    expect(answer).toMatchObject({ counts: { nodes: 0, cohorts: expect.any(Number) }, approvedBy: null })
+    const { digest, refused }: Plan = JSON.parse((await world.account.read(`change/remediation/plans/${answer.digest}.json`)).toString())
+    expect(digest).toBe(answer.digest)
+    expect(refused.length).toBe(answer.counts.refused)
+    expect(
+      refused.map(({ why }) => why.replace(/(were not read: SSM) .*/, '$1')).filter(why => !why.endsWith('were not read: SSM')),
+    ).toEqual([])
+    expect(refused.length).toBeGreaterThan(0)
+  })
+})

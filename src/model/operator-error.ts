@@ -3,6 +3,8 @@
  * to do. Nothing was audited. Bad input ends with exit code 2, everything else with 4.
  */
 export class OperatorError extends Error {
+  /** A state machine knows by it that no further try helps. */
+  override readonly name = 'OperatorError'
   readonly isBadInput: boolean
 
   constructor(message: string, options: { isBadInput?: boolean; cause?: unknown } = {}) {

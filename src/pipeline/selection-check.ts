@@ -1,11 +1,14 @@
+import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { AuditedNode } from '#model/report.ts'
 import type { Selection } from '#model/selection.ts'
 
 const named = 10
 
 /** A name that no node has is a slip of the pen: better said than an empty report. @throws OperatorError */
-export function rejectUnknownNames({ nodes: wanted, nodegroups }: Selection, nodes: readonly Pick<AuditedNode, 'identity'>[]): void {
+export function rejectUnknownNames(
+  { nodes: wanted, nodegroups }: Selection,
+  nodes: readonly { identity: Pick<NodeIdentity, 'name'> }[],
+): void {
   const names = new Set(nodes.map(({ identity }) => identity.name))
   const unknown = wanted.filter(name => !names.has(name))
   const more = unknown.length > named ? ` and ${unknown.length - named} more` : ''

@@ -2,13 +2,16 @@
 import pMap from 'p-map'
 import { listNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources, readModeOf } from '#model/read-mode.ts'
 import type { ReadError } from '#model/record.ts'
 import type { AuditRequest } from '#model/run.ts'
 import { foundTargets, liveHeader } from '#pipeline/fleet.ts'
+import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { policyOf } from '#pipeline/service-runtime.ts'
 import { prune } from '#snapshot/prune.ts'
 import { type FanOutContext, runPolicy } from './context.ts'
@@ -25,7 +28,7 @@ export interface Discovered {
   nodes: number
 }
 
-/** @throws OperatorError when the run was never asked for, or there is nothing to audit */
+/** @throws OperatorError when the run was never asked for, or there is nothing to audit of what was asked for: before anybody reads for it */
 export async function discoverShards(context: FanOutContext): Promise<Discovered> {
   const { runId, store, runtime, limits } = context
   runtime.watch.enters('discover')
@@ -40,9 +43,11 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
   const live = { policy, selection: request.selection, signal: limits.reading }
   const header = await liveHeader(live)
   let found = 0
-  const clusters = await pMap(foundTargets(live), target => writeCluster(target, found++, { ...context, ...live }), {
+  const listed: { identity: Pick<NodeIdentity, 'name'> }[] = []
+  const clusters = await pMap(foundTargets(live), target => writeCluster(target, found++, listed, { ...context, ...live }), {
     concurrency: policy.pace.clusters,
   })
+  rejectUnknownNames(request.selection, listed)
   const shared = clusters.map(cluster => ({ ...cluster, ssmRequestsPerSecond: ssmShare(cluster, clusters, policy) }))
   const items: WorkItem[] = clusters.map(({ shards }, cluster) => ({ run: runId, cluster, shards: [...Array(shards).keys()] }))
   await writeJson(store, keys.work(runId), items)
@@ -68,6 +73,7 @@ type DiscoverContext = FanOutContext & Parameters<typeof listNodes>[2]
 async function writeCluster(
   target: ClusterTarget,
   number: number,
+  listed: { identity: Pick<NodeIdentity, 'name'> }[],
   context: DiscoverContext,
 ): Promise<Omit<ClusterWork, 'ssmRequestsPerSecond'>> {
   const { runId, store, runtime, policy } = context
@@ -77,7 +83,8 @@ async function writeCluster(
   await writeRecords(store, keys.cluster(runId, number), [prune(record)], folder)
   const listErrors: ReadError[] = []
   const nodes: KubernetesNode[] = []
-  if (endpoint !== null) for await (const node of listNodes(record, endpoint, context, listErrors)) nodes.push(listed(cluster, node))
+  if (endpoint !== null) for await (const node of listNodes(record, endpoint, context, listErrors)) nodes.push(keptOf(cluster, node))
+  listed.push(...nodes.map(node => ({ identity: { name: nodeIdentity(node).name } })))
   const shards = shardsOf(nodes, policy.fanOut.nodesPerShard)
   for (const [shard, members] of shards.entries()) {
     const records = members.map(node => ({ kind: 'Node' as const, cluster, node }))
@@ -88,7 +95,7 @@ async function writeCluster(
 }
 
 /** What stays of it for the snapshot, and where its kubelet listens. */
-function listed(cluster: string, node: KubernetesNode): KubernetesNode {
+function keptOf(cluster: string, node: KubernetesNode): KubernetesNode {
   const kept = prune({ kind: 'Node', cluster, node }).node
   const port = node.status?.daemonEndpoints?.kubeletEndpoint?.Port
   return typeof port === 'number' ? { ...kept, status: { ...kept.status, daemonEndpoints: { kubeletEndpoint: { Port: port } } } } : kept

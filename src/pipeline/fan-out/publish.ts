@@ -8,7 +8,6 @@ import type { RunAnswer } from '#model/run.ts'
 import { conclude } from '#pipeline/audit.ts'
 import { type Judged, mergedJudged } from '#pipeline/judge-records.ts'
 import type { KeptRecords } from '#pipeline/kept-records.ts'
-import { rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { doneBefore, openServiceReport, type ReportRuntime } from '#pipeline/service-report.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { type FanOutContext, runOf, runPolicy } from './context.ts'
@@ -18,7 +17,7 @@ import { judgeLostCluster } from './judge-cluster.ts'
 import { BrokenFile, readJudged } from './judged-files.ts'
 
 /**
- * @throws OperatorError when nothing was discovered, or not what was asked for
+ * @throws OperatorError when nothing was discovered
  * @throws IncompleteRun when the report exists and something of it could not be delivered, or nothing was read
  */
 export async function publishRun(context: FanOutContext & { runtime: ReportRuntime }): Promise<RunAnswer> {
@@ -41,7 +40,6 @@ export async function publishRun(context: FanOutContext & { runtime: ReportRunti
   }
   const judged = mergedJudged(run.header, parts)
   judged.inputErrors.unshift(...report.inputErrors)
-  rejectUnknownNames(request.selection, judged.nodes)
   return report.end(await conclude(judged, snapshot, report.conclusion))
 }
 

@@ -72,17 +72,20 @@ async function sizeOf(live: LiveOptions): Promise<FleetSize> {
   const { fanOut, accounts } = live.policy
   // Nobody asks for so many by name.
   if (live.selection.nodes.length > 0) return { isLarge: false }
-  if (fanOut.acrossPlaces && placesOf(accounts) > 1) return { isLarge: true }
-  if (fanOut.aboveNodes === null) return { isLarge: false }
+  const isAcross = fanOut.acrossPlaces && placesOf(accounts) > 1
+  const { aboveNodes } = fanOut
+  if (isAcross ? live.selection.clusters.length === 0 : aboveNodes === null) return { isLarge: isAcross }
+  // Whoever named a cluster that is not there hears it now, not by a state machine that has failed.
   const targets: ClusterTarget[] = []
   for await (const target of foundTargets(live)) targets.push(target)
+  if (isAcross || aboveNodes === null) return { isLarge: isAcross, targets }
   const known = { nodes: 0, reason: null }
   const counts = await pMap(
     targets,
     async ({ record, endpoint }) => ({ cluster: record.cluster, ...(endpoint === null ? known : await countNodes(endpoint, live)) }),
     { concurrency: countedAtOnce },
   )
-  if (counts.reduce((sum, { nodes }) => sum + (nodes ?? 0), 0) > fanOut.aboveNodes) return { isLarge: true, targets }
+  if (counts.reduce((sum, { nodes }) => sum + (nodes ?? 0), 0) > aboveNodes) return { isLarge: true, targets }
   const silent = counts.find(({ nodes }) => nodes === null)
   if (silent === undefined) return { isLarge: false, targets }
   return {

@@ -261,6 +261,38 @@ describe('a function that dies', () => {
   })
 })
 
+describe('a slip of the pen', () => {
+  const onDemand = (event: object) => invoke(event, { HIGHWATER_STATE_MACHINE_ARN: stateMachineArn })
+
+  it('in a nodegroup’s name is refused by the first function, with no second try, and nothing is read', async () => {
+    const here = await world()
+    const event = { clusters: ['fleet-a'], nodegroups: ['nowhere'] }
+    expect(await onDemand(event)).toMatchObject({ state: 'fanned-out' })
+    const { input } = here.lab.executions()[0]!
+    const asked: string[] = []
+    const listening: Functions = {
+      ...here.functions,
+      invoke(name, given) {
+        asked.push(name)
+        return here.functions.invoke(name, given)
+      },
+    }
+    const refusal = 'No node belongs to the nodegroup nowhere in what was read'
+    await expect(execute(input, listening)).rejects.toThrow(refusal)
+    expect(asked).toEqual(['Discover'])
+    await expect(invoke(event)).rejects.toThrow(refusal)
+  })
+
+  it.each([
+    ['of one region', policy],
+    ['of several', 'accounts: [{ regions: [us-east-1, us-west-2] }]'],
+  ])('in a cluster’s name is refused before anything is handed over, in a fleet %s', async (_, written) => {
+    const here = await world(scenarios, written)
+    await expect(onDemand({ clusters: ['nowhere'] })).rejects.toThrow('No EKS cluster is named nowhere. There are: fleet-a, fleet-b')
+    expect(here.lab.executions()).toEqual([])
+  })
+})
+
 describe('trouble', () => {
   it('with an API server that is away is told as one function tells it', async () => {
     const [first, ...others] = scenarios

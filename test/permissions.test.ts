@@ -12,7 +12,7 @@ import { sfnPermissions } from '#clients/sfn.ts'
 import { snsPermissions } from '#clients/sns.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
 import { awsResources } from '#facts/aws/cluster-resources.ts'
-import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
+import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements, keyGrants } from '#facts/aws/iam.ts'
 import {
   logPermissions,
   networkPermissions,
@@ -351,8 +351,9 @@ describe('the roles of the stack', () => {
     const { Condition, Properties } = Resources[name]
     expect(Condition).toBe(condition)
     // Source: S3 user guide, SSE-KMS: writing needs a data key, reading what was written its decryption.
-    const key: Grants = { key: { Resource: sub('KmsKeyArn') } }
+    const key = keyGrants(sub('KmsKeyArn'))
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(s3KmsPermissions, key).map(canonical))
+    expect(JSON.stringify(Properties)).toContain('"kms:ViaService":"s3.*"')
   })
 
   it.each([

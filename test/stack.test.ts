@@ -269,7 +269,7 @@ describe('the alarms', () => {
     expect(ofType(stack, 'AWS::CloudWatch::Alarm').map(({ Properties }) => Properties.AlarmActions)).toEqual([[], [], [], []])
   })
 
-  it('reach a mailbox by a topic that only alarms of this account may write to', () => {
+  it('reach a mailbox by a topic that only alarms of this stack may write to', () => {
     expect(named(whole, 'AlarmTopic')).toEqual({ Subscription: [{ Protocol: 'email', Endpoint: 'ops@example.com' }] })
     expect(statementsIn(named(whole, 'AlarmTopicPolicy'))).toEqual([
       {
@@ -277,9 +277,15 @@ describe('the alarms', () => {
         Principal: { Service: 'cloudwatch.amazonaws.com' },
         Action: 'sns:Publish',
         Resource: '<AlarmTopic>',
-        Condition: { StringEquals: { 'aws:SourceAccount': '111122223333' } },
+        Condition: {
+          StringEquals: { 'aws:SourceAccount': '111122223333' },
+          ArnLike: { 'aws:SourceArn': 'arn:aws:cloudwatch:eu-west-1:111122223333:alarm:highwater-prod-*' },
+        },
       },
+      expect.objectContaining({ Sid: 'TlsOnly' }),
     ])
+    // By their given names the condition would not know them.
+    for (const { Properties } of ofType(whole, 'AWS::CloudWatch::Alarm')) expect(Properties).not.toHaveProperty('AlarmName')
     expect(ofType(stack, 'AWS::SNS::Topic')).toEqual([])
   })
 
@@ -327,11 +333,13 @@ describe('who may do what', () => {
     expect(ofType(whole, 'AWS::Lambda::Permission')).toEqual([])
   })
 
-  it('keeps bucket and queue to TLS', () => {
-    const denied = ['ReportBucketPolicy', 'UndeliveredQueuePolicy'].flatMap(name => statementsIn(named(stack, name)))
+  it('keeps bucket, queue and topic to TLS', () => {
+    const denied = ['ReportBucketPolicy', 'UndeliveredQueuePolicy', 'AlarmTopicPolicy']
+      .flatMap(name => statementsIn(named(whole, name)))
+      .filter(({ Effect }) => Effect === 'Deny')
     for (const statement of denied)
       expect(statement).toMatchObject({ Effect: 'Deny', Principal: '*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } })
-    expect(denied).toHaveLength(2)
+    expect(denied).toHaveLength(3)
   })
 
   it('has no action and no resource with a star where AWS allows a narrower one', () => {

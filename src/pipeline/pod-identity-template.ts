@@ -7,7 +7,7 @@ import { s3KmsPermissions, s3Permissions, s3ReadPermissions } from '#clients/s3.
 import { sesPermissions } from '#clients/sesv2.ts'
 import { snsPermissions } from '#clients/sns.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
-import { fleetGrants, type Grants, type IamStatement, iamStatements } from '#facts/aws/iam.ts'
+import { fleetGrants, type Grants, type IamStatement, iamStatements, keyGrants } from '#facts/aws/iam.ts'
 import { defaultReadMode } from '#model/read-mode.ts'
 import { cloudFormationYaml, substituted } from './cloudformation-yaml.ts'
 import { readerStatements } from './permissions.ts'
@@ -42,7 +42,7 @@ function always(): IamStatement[] {
 /** What is needed only where somebody wants it: by the parameter that says so. */
 const wanted: Readonly<Record<string, IamStatement[]>> = {
   TopicArn: iamStatements(snsPermissions, { topic: { Resource: named('TopicArn') } }),
-  KmsKeyArn: iamStatements(s3KmsPermissions, { key: { Resource: named('KmsKeyArn') } }),
+  KmsKeyArn: iamStatements(s3KmsPermissions, keyGrants(named('KmsKeyArn'))),
   ReadsBySsm: iamStatements(ssmPermissions, fleetGrants(fleet)),
   InspectOutputBucket: iamStatements(s3ReadPermissions, {
     bucket: { Resource: `arn:${partition}:s3:::${named('InspectOutputBucket')}` },

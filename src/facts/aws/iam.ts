@@ -153,4 +153,9 @@ export const outputGrants = (partition: string, output: InspectOutput): Grants =
   object: { Resource: `arn:${partition}:s3:::${output.bucket}/${outputFolder(output)}*` },
 })
 
+/** A key that encrypts objects, and whatever else it protects. Source: KMS developer guide, kms:ViaService: `s3.` and the region's domain. */
+export const keyGrants = (keyArn: string): Grants => ({
+  key: { Resource: keyArn, Condition: { StringLike: { 'kms:ViaService': 's3.*' } } },
+})
+
 const oneOrMore = (values: readonly string[]): string | readonly string[] => (values.length === 1 ? (values[0] ?? '') : values)

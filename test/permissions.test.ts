@@ -23,6 +23,7 @@ import {
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
+import { remediateSuffix } from '#pipeline/member-template.ts'
 import { agentStatements, applyRights, awsRights, kubernetesRights, readerStatements, remediatorStatements } from '#pipeline/permissions.ts'
 import { exampleApplied, iamPolicy, manifests, permissionsDocument } from '#pipeline/permissions-document.ts'
 
@@ -307,7 +308,9 @@ describe('the roles of the stack', () => {
 
   it('grants who applies plans a role of its own, only where remediation is on', () => {
     expect(Resources.RemediateRole.Condition).toBe('Remediates')
-    const expected = [...remediatorStatements('ssm', stack, roles), ...ownStatements('remediate', ['remediation/'])]
+    const members = roles.role?.Resource ?? []
+    const taken = { role: { Resource: [...[members].flat(), `${members}${remediateSuffix}`] } }
+    const expected = [...remediatorStatements('ssm', stack, taken), ...ownStatements('remediate', ['remediation/'])]
     expect(inRole('RemediateRole')).toEqual(expected.map(canonical).toSorted())
   })
 

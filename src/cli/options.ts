@@ -7,6 +7,7 @@ import { OperatorError } from '#model/operator-error.ts'
 import { defaultPolicy, type Policy, regionPattern } from '#model/policy.ts'
 import { type ReadMode, readModes } from '#model/read-mode.ts'
 import type { Selection } from '#model/selection.ts'
+import { actingPolicy } from '#pipeline/remediation/acting-policy.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 
@@ -24,6 +25,8 @@ export interface PlaceOptions {
   inCluster?: string
   mode?: ReadMode
   policy?: string
+  /** Whether nodes are to be changed. */
+  remediate?: boolean
 }
 
 export interface FleetOptions extends SelectionOptions, PlaceOptions {
@@ -123,7 +126,8 @@ export const selectionOf = ({ cluster, nodegroup, node }: SelectionOptions): Sel
 
 /** The policy of the file, narrowed by the options. @throws OperatorError */
 export function policyOf(options: PlaceOptions): Policy {
-  const policy = policyFile(options.policy)
+  const asked = policyFile(options.policy)
+  const policy = options.remediate === true ? actingPolicy(asked) : asked
   const { region, tag, mode } = options
   return {
     ...policy,

@@ -23,9 +23,10 @@ export const addStoreOption = (command: Command): Command =>
 
 /** Progress goes to standard error. @throws OperatorError */
 export async function withRemediation(
-  options: RemediationOptions,
+  given: RemediationOptions,
   work: (live: RemediateOptions) => Promise<RemediationRun>,
 ): Promise<RemediationRun> {
+  const options = { ...given, remediate: true }
   const policy = policyOf(options)
   const store = await storeAt(options.store)
   if (!options.store.includes('://')) process.stderr.write(folderWarning(options.store))

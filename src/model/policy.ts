@@ -24,6 +24,8 @@ export interface Waiver {
 /** An AWS account and its regions to enumerate. Nulls: the caller's own credentials, the SDK's own region. */
 export interface AccountSelection {
   roleArn: string | null
+  /** Taken instead of it by whoever changes nodes there; null or absent: that one, too. */
+  remediateRoleArn?: string | null
   externalId: string | null
   regions: string[] | null
 }

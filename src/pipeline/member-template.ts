@@ -2,7 +2,7 @@
  * What an account needs whose clusters are audited from another one, as a CloudFormation template for a stack or a StackSet: the role that is taken there, with an external id,
  * the SSM documents where nodes are read or changed through them, and access entries.
  */
-import { everyDocument, readingDocuments } from '#facts/aws/iam.ts'
+import { everyDocument, type IamStatement, readingDocuments } from '#facts/aws/iam.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 import { applyDocuments, contentOf, type Document, documents } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
@@ -33,6 +33,9 @@ const takers = {
 /** The others are there where the stack has more than its function audit. */
 const required = 'AuditRoleArn'
 const optional = Object.keys(takers).filter(name => name !== required)
+const changes = 'RemediateRoleArn'
+/** Of the name of the role that may change nodes. The stack's own role may take that, too: test/permissions.test.ts. */
+export const remediateSuffix = '-remediate'
 const isGiven = (name: string) => `Has${name.replace(/Arn$/, '')}`
 
 /** As an object, with CloudFormation's long forms. */
@@ -46,15 +49,23 @@ export function memberTemplate(options: MemberOptions): object {
     Conditions: {
       ...Object.fromEntries(optional.map(name => [isGiven(name), { 'Fn::Not': [{ 'Fn::Equals': [ref(name), ''] }] }])),
       MakesRole: { 'Fn::Equals': [ref('AWS::Region'), ref('RoleRegion')] },
+      ...(options.isRemediating && { MakesRemediateRole: { 'Fn::And': [{ Condition: 'MakesRole' }, { Condition: isGiven(changes) }] } }),
       ...(hasDocuments && { MakesDocuments: { 'Fn::Equals': [ref('Documents'), 'yes'] } }),
     },
-    Resources: { Role: role(options), ...accessEntries(options), ...Object.fromEntries(sent.map(documentResource)) },
+    Resources: { ...roles(options), ...accessEntries(options), ...Object.fromEntries(sent.map(documentResource)) },
     Outputs: {
       RoleArn: {
         Description: 'What the policy of highwater names under accounts, as roleArn, with the external id beside it',
         Condition: 'MakesRole',
         Value: { 'Fn::GetAtt': ['Role', 'Arn'] },
       },
+      ...(options.isRemediating && {
+        RemediateRoleArn: {
+          Description: 'What the policy names there as remediateRoleArn',
+          Condition: 'MakesRemediateRole',
+          Value: { 'Fn::GetAtt': ['RemediateRole', 'Arn'] },
+        },
+      }),
     },
   }
 }
@@ -76,7 +87,11 @@ const parameters = (hasDocuments: boolean) => ({
     AllowedPattern: '^[\\w+=,.@:/-]{2,1224}$',
     Description: 'Text that has to come along with whoever takes the role: externalId of this account in the policy of highwater.',
   },
-  RoleName: { Type: 'String', Default: identityNames.reader, Description: 'Name of the role: memberRole of the stack of highwater.' },
+  RoleName: {
+    Type: 'String',
+    Default: identityNames.reader,
+    Description: 'Name of the role: memberRole of the stack of highwater. That of whoever changes nodes ends in -remediate.',
+  },
   RoleRegion: {
     Type: 'String',
     Default: 'us-east-1',
@@ -107,32 +122,43 @@ const kubeletParameter = (options: MemberOptions) =>
 
 const roleArnPattern = '^arn:[a-z-]+:iam::\\d{12}:role/.+$'
 
-/** Taken by name of the role, not by its principal: that would be another one after the role has been made anew. */
-function role({ mode, applied, isRemediating }: MemberOptions): object {
-  const statementsOf = isRemediating ? remediatorStatements : readerStatements
-  const statements = statementsOf(mode, { ...stackAccount, clusters: applied.clusters }, {}, applied.output)
-  const trusted = [ref(required), ...optional.map(name => ({ 'Fn::If': [isGiven(name), ref(name), ref('AWS::NoValue')] }))]
-  const account = { 'Fn::Select': [4, { 'Fn::Split': [':', ref(required)] }] }
-  return {
-    Type: 'AWS::IAM::Role',
-    Condition: 'MakesRole',
-    Properties: {
-      RoleName: ref('RoleName'),
-      AssumeRolePolicyDocument: {
-        Version: '2012-10-17',
-        Statement: [
-          {
-            Effect: 'Allow',
-            Principal: { AWS: account },
-            Action: 'sts:AssumeRole',
-            Condition: { StringEquals: { 'sts:ExternalId': ref('ExternalId') }, ArnEquals: { 'aws:PrincipalArn': trusted } },
-          },
-        ],
-      },
-      Policies: [{ PolicyName: 'read', PolicyDocument: { Version: '2012-10-17', Statement: statements.map(substituted) } }],
-    },
-  }
+/** Where nodes may be changed a second role may do it, which only whoever applies plans takes: whoever audits cannot. */
+function roles({ mode, applied, isRemediating }: MemberOptions): object {
+  const account = { ...stackAccount, clusters: applied.clusters }
+  const reading = readerStatements(mode, account, {}, applied.output)
+  const readers = optional.filter(name => !isRemediating || name !== changes)
+  const given = readers.map(name => ({ 'Fn::If': [isGiven(name), ref(name), ref('AWS::NoValue')] }))
+  const Role = role('MakesRole', ref('RoleName'), [ref(required), ...given], policy('read', reading))
+  if (!isRemediating) return { Role }
+  const changing = policy('remediate', remediatorStatements(mode, account, {}, applied.output))
+  return { Role, RemediateRole: role('MakesRemediateRole', sub(`$\{RoleName}${remediateSuffix}`), [ref(changes)], changing) }
 }
+
+const policy = (PolicyName: string, statements: readonly IamStatement[]) => ({
+  PolicyName,
+  PolicyDocument: { Version: '2012-10-17', Statement: statements.map(substituted) },
+})
+
+/** Taken by name of the role, not by its principal: that would be another one after the role has been made anew. */
+const role = (Condition: string, RoleName: object, trusted: readonly object[], may: object) => ({
+  Type: 'AWS::IAM::Role',
+  Condition,
+  Properties: {
+    RoleName,
+    AssumeRolePolicyDocument: {
+      Version: '2012-10-17',
+      Statement: [
+        {
+          Effect: 'Allow',
+          Principal: { AWS: { 'Fn::Select': [4, { 'Fn::Split': [':', ref(required)] }] } },
+          Action: 'sts:AssumeRole',
+          Condition: { StringEquals: { 'sts:ExternalId': ref('ExternalId') }, ArnEquals: { 'aws:PrincipalArn': trusted } },
+        },
+      ],
+    },
+    Policies: [may],
+  },
+})
 
 /** A mode that reads hosts sends the documents that read; who remediates sends all. */
 function documentsOf({ mode, isRemediating }: MemberOptions): Document[] {
@@ -168,15 +194,30 @@ const namedClusters = ({ applied: { clusters } }: MemberOptions) => (clusters ??
 const accessEntries = (options: MemberOptions) =>
   Object.fromEntries(
     namedClusters(options).flatMap((cluster, index) => [
-      [`AccessEntry${index + 1}`, accessEntry(cluster, 'reader', memberRoleArn)],
+      [`AccessEntry${index + 1}`, accessEntry(cluster, 'reader', roleArnOf('MakesRole', 'Role'))],
+      ...(options.isRemediating
+        ? [
+            [
+              `RemediateAccessEntry${index + 1}`,
+              {
+                Condition: isGiven(changes),
+                ...accessEntry(cluster, 'reader', roleArnOf('MakesRemediateRole', 'RemediateRole', remediateSuffix)),
+              },
+            ],
+          ]
+        : []),
       ...(options.mode === 'kubelet' ? [[`KubeletAccessEntry${index + 1}`, accessEntry(cluster, 'kubelet', ref('KubeletRoleArn'))]] : []),
     ]),
   )
 
 /** Its stack may be that of another region. */
-const memberRoleArn = {
-  'Fn::If': ['MakesRole', { 'Fn::GetAtt': ['Role', 'Arn'] }, sub(`arn:$\{AWS::Partition}:iam::$\{AWS::AccountId}:role/$\{RoleName}`)],
-}
+const roleArnOf = (condition: string, resource: string, suffix = '') => ({
+  'Fn::If': [
+    condition,
+    { 'Fn::GetAtt': [resource, 'Arn'] },
+    sub(`arn:$\{AWS::Partition}:iam::$\{AWS::AccountId}:role/$\{RoleName}${suffix}`),
+  ],
+})
 
 const accessEntry = (ClusterName: string, identity: IdentityName, PrincipalArn: object) => ({
   Type: 'AWS::EKS::AccessEntry',

@@ -9,6 +9,10 @@ export const fleetKeys = {
     .array(
       z.strictObject({
         roleArn: roleArn.nullable().default(null),
+        remediateRoleArn: roleArn
+          .nullable()
+          .optional()
+          .describe('taken instead of roleArn by whoever changes nodes; by default roleArn, too'),
         // Source: STS API reference, AssumeRole ExternalId.
         externalId: z
           .string()

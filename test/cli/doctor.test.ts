@@ -54,6 +54,25 @@ describe('highwater doctor', () => {
     expect(binding).toMatchObject({ kind: 'ClusterRoleBinding', subjects: [{ kind: 'Group', name: 'highwater' }] })
   })
 
+  it('enters another account as whoever would change nodes there only where that is asked', async () => {
+    const reader = 'arn:aws:iam::444455556666:role/highwater'
+    const file = join(temporaryFolder(), 'highwater.yaml')
+    writeFileSync(
+      file,
+      `accounts: [{ roleArn: null }, { roleArn: '${reader}', remediateRoleArn: '${reader}-remediate', externalId: agreed-4711 }]\n`,
+    )
+    const { environment } = await labOf([recorded])
+    const asked = async (...more: string[]) =>
+      (await highwater(['doctor', '--policy', file, ...more], { env: environment })).stdout.replace(/\s+/g, ' ')
+    const reading = await asked()
+    expect(reading).not.toContain('-remediate')
+    expect(reading).toContain('RoleName=highwater ')
+    const changing = await asked('--remediate')
+    expect(changing).toContain(`role ${reader}-remediate, made in account 444455556666`)
+    expect(changing).toContain('RemediateRoleArn=')
+    expect(changing).toContain('RoleName=highwater ')
+  })
+
   it('asks for the rights to delete only where the policy names what may go', async () => {
     const file = join(temporaryFolder(), 'highwater.yaml')
     writeFileSync(file, 'remediation: { deletions: { failedPods: { olderThanHours: 48 } } }')

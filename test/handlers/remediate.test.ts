@@ -8,6 +8,7 @@ import { parseRemediationEvent } from '#handlers/remediate-event.ts'
 import { probe } from '#lab/scenarios/probe.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
+import { auditorRights } from '#lab/world.ts'
 import { type Approval, approvalSchema, type Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { PlanAnswer } from '#model/remediation-request.ts'
@@ -68,6 +69,19 @@ describe('asked for a plan', () => {
       ...{ nodes: steps.length, waves: waves.length, never: never.length, refused: refused.length, cohorts: cohorts.length, unchanged },
     })
     expect([kept('plans'), kept('approvals'), kept('runs')]).toEqual([[`${answer.digest}.json`], [], []])
+  })
+
+  it('enters another account by the role that may change nodes there, where the policy names one', async () => {
+    const reader = 'arn:aws:iam::444455556666:role/highwater'
+    const changer = `${reader}-remediate`
+    const clusters = recorded.clusters.map(cluster => ({ ...cluster, account: '444455556666', access: { [changer]: auditorRights } }))
+    const scenario = { ...recorded, clusters, roles: [{ arn: changer, externalId: 'agreed-4711' }] }
+    const entering = (more: string) => world({ scenario, policy: `accounts: [{ roleArn: '${reader}', externalId: agreed-4711${more} }]\n` })
+    const { kept } = await entering(`, remediateRoleArn: '${changer}'`)
+    expect((await planned({ action: 'plan', set: gc })).counts.unread).toBe(2)
+    expect(kept('plans')).toHaveLength(1)
+    await entering('')
+    await expect(planned({ action: 'plan', set: gc })).rejects.toThrow(`on resource: ${reader})`)
   })
 
   it('of the last scheduled audit makes the same plan each time, whatever else lies there', async () => {

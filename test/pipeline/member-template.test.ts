@@ -24,12 +24,12 @@ const given = {
 }
 const printed = (mode: ReadMode, { isRemediating = false, clusters = null as string[] | null } = {}) =>
   parseTemplate(cloudFormationYaml(memberTemplate({ mode, applied: { clusters, output }, isRemediating, kubeletRoleArn: null })))
-const roleOf = (stack: Stack) =>
-  stack.resources.Role?.Properties as {
+const roleOf = (stack: Stack, name = 'Role') =>
+  stack.resources[name]?.Properties as {
     AssumeRolePolicyDocument: { Statement: unknown[] }
     Policies: { PolicyDocument: { Statement: IamStatement[] } }[]
   }
-const granted = (stack: Stack) => roleOf(stack).Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+const granted = (stack: Stack, name = 'Role') => roleOf(stack, name).Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
 const hashes = (stack: Stack) =>
   Object.fromEntries(ofType(stack, 'AWS::SSM::Document').map(({ Properties: { Name, Content } }) => [Name, hashOf(String(Content))]))
 
@@ -53,8 +53,27 @@ it('lets the role that kubelets see into the clusters, too, where the mode shows
 describe('the role in another account', () => {
   it.each(readModes)('may do what mode %s needs, and nothing else', mode => {
     expect(granted(instantiate(printed(mode), given))).toEqual(readerStatements(mode, account, {}, output))
-    const remediating = instantiate(printed(mode, { isRemediating: true }), given)
-    expect(granted(remediating)).toEqual(remediatorStatements(mode, account, {}, output))
+  })
+
+  const RemediateRoleArn = 'arn:aws:iam::444455556666:role/highwater-prod-RemediateRole-B2'
+
+  it.each(readModes)('changes no node: where that is wanted a second one does, which whoever audits cannot take; mode %s', mode => {
+    const template = printed(mode, { isRemediating: true, clusters: ['prod'] })
+    const stack = instantiate(template, { ...given, RemediateRoleArn, DiscoverRoleArn: 'arn:aws:iam::444455556666:role/d' })
+    expect(granted(stack)).toEqual(readerStatements(mode, { ...account, clusters: ['prod'] }, {}, output))
+    expect(granted(stack, 'RemediateRole')).toEqual(remediatorStatements(mode, { ...account, clusters: ['prod'] }, {}, output))
+    const takenBy = (name: string) => JSON.stringify(roleOf(stack, name).AssumeRolePolicyDocument)
+    expect(takenBy('Role')).not.toContain(RemediateRoleArn)
+    expect(roleOf(stack, 'RemediateRole').AssumeRolePolicyDocument.Statement).toMatchObject([
+      { Condition: { StringEquals: { 'sts:ExternalId': 'agreed-4711' }, ArnEquals: { 'aws:PrincipalArn': [RemediateRoleArn] } } },
+    ])
+    expect(stack.resources.RemediateRole?.Properties.RoleName).toBe('highwater-remediate')
+    expect(stack.outputs.RemediateRoleArn).toBe('<RemediateRole.Arn>')
+    const entries = (of: Stack) => ofType(of, 'AWS::EKS::AccessEntry').map(({ Properties }) => Properties.PrincipalArn)
+    expect(entries(stack)).toContain('<RemediateRole.Arn>')
+    const elsewhere = instantiate(template, { ...given, RemediateRoleArn, RoleRegion: 'us-east-1' })
+    expect(entries(elsewhere)).toContain('arn:aws:iam::111122223333:role/highwater-remediate')
+    expect(JSON.stringify(instantiate(template, given))).not.toMatch(/RemediateRole|-remediate/)
   })
 
   it('is taken by the named roles alone, and only with the external id', () => {

@@ -6,6 +6,7 @@ import type { Check, Fix } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type DeletionRole, deleterName } from '#pipeline/deletion-permissions.ts'
+import { remediateSuffix } from '#pipeline/member-template.ts'
 import { applyKubernetesRights, type IdentityName, identityNames, kubernetesRights } from '#pipeline/permissions.ts'
 import { accessEntryCommand, roleManifests, trustIn } from '#pipeline/permissions-document.ts'
 
@@ -124,11 +125,16 @@ interface MemberAsked extends Pick<Patient, 'mode' | 'isRemediating' | 'taker'> 
 
 /** By whoever may make roles there. The template asks for the ARN of a role: of a person's own user it is left open. */
 function memberCommands({ mode, isRemediating, taker, region, name, externalId }: MemberAsked): string {
-  const audits = taker !== null && /:role\//.test(taker) ? taker : 'AUDIT_ROLE_ARN'
+  const asking = taker !== null && /:role\//.test(taker) ? taker : null
+  const isOfWhoChanges = isRemediating === true && name.endsWith(remediateSuffix)
+  const takers = isOfWhoChanges
+    ? `AuditRoleArn=AUDIT_ROLE_ARN RemediateRoleArn=${asking ?? 'REMEDIATE_ROLE_ARN'}`
+    : `AuditRoleArn=${asking ?? 'AUDIT_ROLE_ARN'}`
+  const roleName = isOfWhoChanges ? name.slice(0, -remediateSuffix.length) : name
   return [
     `highwater permissions --mode ${mode}${isRemediating ? ' --remediate' : ''} --format cloudformation > member.yaml`,
     `aws cloudformation deploy --stack-name highwater-member --region ${region} --template-file member.yaml --s3-bucket A_BUCKET \\`,
-    `  --capabilities CAPABILITY_NAMED_IAM --parameter-overrides AuditRoleArn=${audits} \\`,
-    `  ExternalId=${externalId ?? 'EXTERNAL_ID'} RoleName=${name} RoleRegion=${region}`,
+    `  --capabilities CAPABILITY_NAMED_IAM --parameter-overrides ${takers} \\`,
+    `  ExternalId=${externalId ?? 'EXTERNAL_ID'} RoleName=${roleName} RoleRegion=${region}`,
   ].join('\n')
 }

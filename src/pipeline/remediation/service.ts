@@ -7,6 +7,7 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { RemediationAnswer, RemediationRequest } from '#model/remediation-request.ts'
 import type { Settings } from '#model/run.ts'
 import { policyKey, remainingOf, type ServiceRuntime, storeOf, timeLimit } from '#pipeline/service-runtime.ts'
+import { actingPolicy } from './acting-policy.ts'
 import { plan } from './planning.ts'
 import { applyApproved, resumeAll, resumeOne, rollBackRun } from './running.ts'
 
@@ -46,7 +47,7 @@ export async function runRemediation(request: RemediationRequest, settings: Sett
     const run = runOf(request)
     if (run !== null) runtime.watch.began(run)
     runtime.watch.enters('prepare')
-    const policy = await policyOf(store, runtime)
+    const policy = actingPolicy(await policyOf(store, runtime))
     runtime.watch.enters(request.action)
     return await answered(request, { store, policy, runtime, readUntil: reading.signal, stop: sending.signal, end: end.signal })
   } finally {

@@ -3,10 +3,7 @@
  * them is in test/support/strangers.
  */
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { fleet } from '#lab/scenarios/fleet.ts'
-import { garbage } from '#lab/scenarios/garbage.ts'
-import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { FindingsDocument } from '#model/finding.ts'
 import type { Plan } from '#model/plan.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
@@ -14,7 +11,9 @@ import { runIdOf } from '#model/run.ts'
 import { kubernetesRights } from '#pipeline/permissions.ts'
 import type { Invocation } from '#test/function-process.ts'
 import { firedRules } from '#test/lab-audit.ts'
+import { execute } from '#test/state-machine.ts'
 import { grantRights } from '#test/stored-objects.ts'
+import { cluster, expectedGarbage, expectedNodes, foundGarbage, silentNodes } from '#test/strangers/crowd.ts'
 import { type Strangers, startStrangers, strangersMissing } from '#test/strangers/strangers.ts'
 
 // Programs of others, and processes, on a machine that may have other things to do.
@@ -23,30 +22,10 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 const missing = strangersMissing()
 const why = missing.length === 0 ? '' : ` (skipped: there is no ${missing.join(', and no ')})`
 
-const [crowded] = garbage.clusters as [ClusterScenario]
-const large = fleet({ nodes: 12, podsPerNode: 4 })
-const [more] = large.clusters as [ClusterScenario]
-const nodeNames = [...crowded.nodes.names(), ...more.nodes.names()].toSorted()
-/** Enough nodes for two shards. */
-const cluster: ClusterScenario = {
-  ...crowded,
-  nodegroups: [...(crowded.nodegroups ?? []), ...(more.nodegroups ?? [])],
-  nodes: { names: () => nodeNames, node: name => crowded.nodes.node(name) ?? more.nodes.node(name) },
-}
+/** Below which the roles may write. */
+const strict = 'strict/'
 
-/** What moto has is as old as the test, and its clusters say nothing of pod GC. */
-const isTold = (rule: string) => !['unattached-disk', 'instance-without-node', 'terminated-pods-near-threshold'].includes(rule)
-const expectedGarbage = (garbage.expect().garbage ?? [])
-  .filter(({ rule }) => isTold(rule))
-  .map(({ rule, subject }) => `${rule}: ${subject}`)
-  .toSorted()
-const foundGarbage = ({ findings }: FindingsDocument) =>
-  findings
-    .filter(({ family }) => family === 'cluster-gc')
-    .map(({ rule, subject }) => `${rule}: ${subject.kind} ${subject.name}`)
-    .toSorted()
-const silent = garbage.expect().nodes.filter(({ rules }) => rules.includes('unread-node'))
-
+const answering = cluster.nodes.names().length - silentNodes.length
 const tick = (scheduledTime: string) => ({ source: 'highwater.schedule', scheduledTime })
 
 /** What a function wrote for CloudWatch. */
@@ -59,10 +38,17 @@ const linesOf = ({ logged = '' }: Partial<Invocation> = {}): Record<string, unkn
 describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why}`, () => {
   let world: Strangers
   /** What the stack is set to. */
-  const stack = { prefix: '', fansOut: false, lost: (_event: unknown): boolean => false, outsiders: [] as string[] }
+  const stack = {
+    prefix: '',
+    fansOut: false,
+    lost: (_event: unknown): boolean => false,
+    outsiders: [] as string[],
+    roles: {} as Record<string, string>,
+  }
   beforeAll(async () => {
     world = await startStrangers({
       cluster,
+      prefix: strict,
       groupsOf: name => (stack.outsiders.includes(name) || name === 'Publish' ? null : ['highwater']),
       environmentOf: (name, event, { topicArn, stateMachineArn }) => ({
         HIGHWATER_PREFIX: stack.prefix,
@@ -116,11 +102,11 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     expect(foundGarbage(findings)).toEqual(expectedGarbage)
     expect(JSON.stringify(findings.findings.filter(({ family }) => family === 'cluster-gc'))).not.toContain('kept-')
     const fired = firedRules(findings)
-    for (const { node, rules } of [...garbage.expect().nodes, ...large.expect().nodes])
+    for (const { node, rules } of expectedNodes)
       expect({ node, rules: fired[`garbage/${node}`] ?? [] }).toEqual({ node, rules: expect.arrayContaining([...rules]) })
     expect(page).toContain('namespace-stuck-terminating')
-    expect(snapshot.match(/"configz":\{/g)).toHaveLength(nodeNames.length - silent.length)
-    expect(new Set(world.kubelets.asked).size).toBe(2 * (nodeNames.length - silent.length))
+    expect(snapshot.match(/"configz":\{/g)).toHaveLength(answering)
+    expect(new Set(world.kubelets.asked).size).toBe(2 * answering)
 
     const [mail, ...others] = await mailsOf()
     expect(others).toEqual([])
@@ -177,6 +163,30 @@ describe.skipIf(missing.length > 0)(`the deployed functions among strangers${why
     const { clusters, notAudited } = (await kept('outside/', alone)).findings
     expect(clusters).toMatchObject([{ name: 'garbage', grade: null }])
     expect(notAudited).toMatchObject([{ node: null, reason: expect.stringContaining('answered 401') }])
+  })
+
+  it('need no right beyond those of their roles, with signatures and policies checked', async () => {
+    Object.assign(stack, { prefix: strict, fansOut: false })
+    await world.account.write(`${strict}highwater.yaml`, 'fanOut: { aboveNodes: 10, nodesPerShard: 10 }')
+    await world.iam.enforce(true)
+    onTestFinished(() => world.iam.enforce(false))
+    const coverage = { nodes: 19, read: 16, partlyRead: 3, notRead: 0 }
+    expect(await world.invoke('Audit', tick(alone))).toMatchObject({ state: 'published', clusters: [{ coverage }], notAudited: 0 })
+    const many = '2026-11-22T05:00:00Z'
+    const run = runIdOf(many)
+    stack.fansOut = true
+    expect(await world.invoke('Audit', tick(many))).toMatchObject({ state: 'fanned-out' })
+    // Moto's own state machines have no role: they may not even read what lies in the bucket.
+    await execute(
+      { run },
+      { invoke: world.invoke, readObject: async (_bucket, key) => JSON.parse((await world.account.read(key)).toString()) },
+    )
+    const { findings } = await kept(strict, many)
+    expect(findings).toMatchObject({ clusters: [{ coverage }], notAudited: [] })
+    expect(foundGarbage(findings)).toEqual(expectedGarbage)
+
+    Object.assign(stack, { prefix: 'elsewhere/', fansOut: false })
+    await expect(world.invoke('Audit', tick(many))).rejects.toThrow(/s3:(Get|Put)Object/)
   })
 
   it('plan a change, and refuse nodes that moto’s SSM does not reach, with the reason', async () => {

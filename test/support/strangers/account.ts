@@ -6,14 +6,15 @@ import { CreateEmailIdentityCommand, SESv2Client } from '@aws-sdk/client-sesv2'
 import { CreateStateMachineCommand, DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn'
 import { CreateTopicCommand, SNSClient } from '@aws-sdk/client-sns'
 import { CreateDocumentCommand, SSMClient } from '@aws-sdk/client-ssm'
-import { AssumeRoleCommand, STSClient } from '@aws-sdk/client-sts'
+import { AssumeRoleCommand, GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import type { AwsCredentials } from '#clients/credentials.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
 import { deployedDocuments } from '#pipeline/documents.ts'
 import { stateMachine } from '#test/state-machine.ts'
 
 const region = 'us-east-1'
 const account = '123456789012'
-const bucket = 'highwater-reports'
+export const bucket = 'highwater-reports'
 const functionArn = (name: string) => `arn:aws:lambda:${region}:${account}:function:${name}`
 const roleArn = (name: string) => `arn:aws:iam::${account}:role/${name}`
 
@@ -22,8 +23,12 @@ export interface Account {
   environment: Readonly<Record<string, string>>
   topicArn: string
   stateMachineArn: string
-  /** As Lambda gives them to a function of that role. */
-  credentialsOf(role: string): Promise<Record<string, string>>
+  /** As STS gives them to a function of that role. */
+  credentialsOf(role: string): Promise<AwsCredentials>
+  /** Of whom STS has given that key. */
+  keyOf(accessKeyId: string): AwsCredentials | null
+  /** Who STS says they are. */
+  arnOf(credentials: AwsCredentials): Promise<string>
   write(key: string, body: string): Promise<void>
   /** @throws the SDK's error where there is no such object */
   read(key: string): Promise<Buffer>
@@ -33,9 +38,10 @@ export interface Account {
   runInstances(cluster: string, count: number): Promise<string[]>
 }
 
-/** @param endpoint where AWS is. @param names of the functions of a fan-out */
-export async function openAccount(endpoint: string, names: readonly string[]): Promise<Account> {
-  const at = { region, endpoint, credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' } }
+/** @param endpoint where AWS is. @param names of the functions of a fan-out. @param credentials of its administrator */
+export async function openAccount(endpoint: string, names: readonly string[], credentials: AwsCredentials): Promise<Account> {
+  const at = { region, endpoint, credentials }
+  const given = new Map<string, AwsCredentials>()
   const s3 = new S3Client({ ...at, forcePathStyle: true })
   const [ses, sns, sfn, sts, ec2] = [new SESv2Client(at), new SNSClient(at), new SFNClient(at), new STSClient(at), new EC2Client(at)]
   await s3.send(new CreateBucketCommand({ Bucket: bucket }))
@@ -67,7 +73,15 @@ export async function openAccount(endpoint: string, names: readonly string[]): P
     async credentialsOf(role) {
       const { Credentials } = await sts.send(new AssumeRoleCommand({ RoleArn: roleArn(role), RoleSessionName: role }))
       const { AccessKeyId = '', SecretAccessKey = '', SessionToken = '' } = Credentials ?? {}
-      return { AWS_ACCESS_KEY_ID: AccessKeyId, AWS_SECRET_ACCESS_KEY: SecretAccessKey, AWS_SESSION_TOKEN: SessionToken }
+      const credentials = { accessKeyId: AccessKeyId, secretAccessKey: SecretAccessKey, sessionToken: SessionToken }
+      given.set(AccessKeyId, credentials)
+      return credentials
+    },
+    keyOf: accessKeyId => given.get(accessKeyId) ?? null,
+    async arnOf(credentials) {
+      const client = new STSClient({ region, endpoint, credentials })
+      const { Arn = '' } = await client.send(new GetCallerIdentityCommand({}))
+      return Arn
     },
     async write(Key, Body) {
       await s3.send(new PutObjectCommand({ Bucket: bucket, Key, Body }))
@@ -95,8 +109,12 @@ export async function openAccount(endpoint: string, names: readonly string[]): P
 }
 
 /** The scenario's cluster and its nodegroups. */
-export async function createCluster(endpoint: string, { name, version, nodegroups = [] }: ClusterScenario): Promise<void> {
-  const eks = new EKSClient({ region, endpoint, credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' } })
+export async function createCluster(
+  endpoint: string,
+  { name, version, nodegroups = [] }: ClusterScenario,
+  credentials: AwsCredentials,
+): Promise<void> {
+  const eks = new EKSClient({ region, endpoint, credentials })
   const subnets = ['subnet-1', 'subnet-2']
   await eks.send(new CreateClusterCommand({ name, version, roleArn: roleArn('cluster'), resourcesVpcConfig: { subnetIds: subnets } }))
   for (const { name: nodegroupName, instanceTypes = [], version: ofNodes, releaseVersion, desiredSize, diskSize } of nodegroups)

@@ -5,19 +5,23 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { AwsCredentials } from '#clients/credentials.ts'
 import type { ClusterScenario } from '#lab/scenarios/scenario.ts'
 import { type FunctionProcesses, functionProcesses } from '#test/function-process.ts'
 import { type RealApiServer, realApiServerPrograms, startRealApiServer } from '#test/real-api-server.ts'
 import { installResources, storedObjects } from '#test/stored-objects.ts'
-import { type Account, createCluster, openAccount } from './account.ts'
+import { type Account, bucket, createCluster, openAccount } from './account.ts'
 import { startFront } from './front.ts'
+import { type Iam, openIam } from './iam.ts'
 import { type Kubelets, startKubelets } from './kubelets.ts'
 import { type Moto, motoProgram, startMoto } from './moto.ts'
+import { rolePolicies } from './role-policies.ts'
 import { startTokenWebhook } from './token-webhook.ts'
 
 export interface Strangers {
   moto: Moto
   account: Account
+  iam: Iam
   apiServer: RealApiServer
   kubelets: Kubelets
   functions: FunctionProcesses
@@ -28,6 +32,8 @@ export interface Strangers {
 
 export interface Deployment {
   cluster: ClusterScenario
+  /** Of the bucket's keys: what the functions' roles may write is below it. */
+  prefix: string
   /** Of the access entry of a function's role; null: it has none. */
   groupsOf(name: string): readonly string[] | null
   /** What the stack sets for a function beside what it sets for all, asked at each invocation. */
@@ -44,7 +50,7 @@ export const strangersMissing = (): string[] => [
 const memoryMiB = 1024
 
 /** @throws Error where something is missing, or does not come up */
-export async function startStrangers({ cluster, groupsOf, environmentOf }: Deployment): Promise<Strangers> {
+export async function startStrangers({ cluster, prefix, groupsOf, environmentOf }: Deployment): Promise<Strangers> {
   const [motoFile, programs] = [motoProgram(), realApiServerPrograms()]
   if (motoFile === null || programs === null) throw new Error(`this machine lacks ${strangersMissing().join('; ')}`)
   const folder = mkdtempSync(join(tmpdir(), 'highwater-strangers-'))
@@ -70,8 +76,9 @@ export async function startStrangers({ cluster, groupsOf, environmentOf }: Deplo
     )
     const moto = kept(await startMoto(motoFile, front.port))
     late.moto = moto
-    const account = await openAccount(front.endpoint, ['Discover', 'AuditShard', 'Publish'])
-    await createCluster(front.endpoint, cluster)
+    const iam = await openIam(moto.endpoint, await rolePolicies(bucket, prefix))
+    const account = await openAccount(front.endpoint, ['Discover', 'AuditShard', 'Publish'], iam.administrator)
+    await createCluster(front.endpoint, cluster, iam.administrator)
 
     const at = new Date().toISOString()
     const instances = await instancesOf(cluster, at, account)
@@ -80,7 +87,7 @@ export async function startStrangers({ cluster, groupsOf, environmentOf }: Deplo
       return id === undefined ? node : { ...node, spec: { ...node.spec, providerID: `aws:///us-east-1a/${id}` } }
     })
     const kubelets = kept(await startKubelets(cluster, at, folder))
-    const webhook = kept(await startTokenWebhook(moto.endpoint, cluster.name, groupsOf, folder))
+    const webhook = kept(await startTokenWebhook(account, cluster.name, groupsOf, folder))
     const apiServer = kept(await startRealApiServer(programs, stored, [], [...kubelets.flags, ...webhook.flags]))
     late.apiServer = apiServer
     await installResources(apiServer, cluster)
@@ -90,11 +97,11 @@ export async function startStrangers({ cluster, groupsOf, environmentOf }: Deplo
     const invoke: Strangers['invoke'] = async (name, event) =>
       functions.invoke(name, event, {
         ...lambdaEnvironment(name),
-        ...(await account.credentialsOf(name)),
+        ...credentialsIn(await account.credentialsOf(name)),
         ...environmentOf(name, event, account),
       })
     late.invoke = invoke
-    return { moto, account, apiServer, kubelets, functions, invoke, close }
+    return { moto, account, iam, apiServer, kubelets, functions, invoke, close }
   } catch (error) {
     await close()
     throw error
@@ -118,4 +125,10 @@ const lambdaEnvironment = (name: string): Record<string, string> => ({
   AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
   AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMiB),
   AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+})
+
+const credentialsIn = ({ accessKeyId, secretAccessKey, sessionToken = '' }: AwsCredentials): Record<string, string> => ({
+  AWS_ACCESS_KEY_ID: accessKeyId,
+  AWS_SECRET_ACCESS_KEY: secretAccessKey,
+  AWS_SESSION_TOKEN: sessionToken,
 })

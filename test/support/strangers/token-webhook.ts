@@ -1,11 +1,13 @@
 /**
- * The authenticator beside EKS's API server: it asks STS who has signed a token, and the access entries what they are here. Moto checks no signature, so
- * what it looks at itself is the form that aws-iam-authenticator wants. Upstream: kubernetes-sigs/aws-iam-authenticator pkg/token/token.go Verify.
+ * The authenticator beside EKS's API server: it looks at a token's form and signature, asks STS whose the key is, and the access entries what they are here.
+ * Moto takes no presigned request, so the signature is checked here. Upstream: kubernetes-sigs/aws-iam-authenticator pkg/token/token.go Verify.
  */
 import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
+import { parseScope, sameSignature, sha256Hex, signature } from '#lab/sigv4.ts'
+import type { Account } from './account.ts'
 
 export interface TokenWebhook {
   /** Of the API server. */
@@ -17,13 +19,13 @@ const clusterHeader = 'x-k8s-aws-id'
 
 /** @param groupsOf a role's name; null: it has no access entry. @param folder for the API server's file */
 export async function startTokenWebhook(
-  sts: string,
+  account: Account,
   cluster: string,
   groupsOf: (role: string) => readonly string[] | null,
   folder: string,
 ): Promise<TokenWebhook> {
   const review = async (token: string): Promise<object> => {
-    const arn = await principalOf(token, sts, cluster)
+    const arn = await principalOf(token, account, cluster)
     const [, role = ''] = /:assumed-role\/([^/]+)\//.exec(arn ?? '') ?? []
     const groups = groupsOf(role)
     return groups === null ? { authenticated: false } : { authenticated: true, user: { username: arn, groups } }
@@ -58,23 +60,22 @@ export async function startTokenWebhook(
   }
 }
 
-/** Null: STS is not asked about a token of another form, or knows nobody of that key. */
-async function principalOf(token: string, sts: string, cluster: string): Promise<string | null> {
+/** Null: the token is of another form, or signed with no key that STS has given. */
+async function principalOf(token: string, account: Account, cluster: string): Promise<string | null> {
   const [, encoded = ''] = /^k8s-aws-v1\.([\w-]+)$/.exec(token) ?? []
   const url = URL.parse(Buffer.from(encoded, 'base64url').toString())
   if (url?.protocol !== 'https:' || !/^sts\.[a-z0-9-]+\.amazonaws\.com$/.test(url.host) || url.pathname !== '/') return null
   const of = (name: string) => url.searchParams.get(name) ?? ''
   const signed = of('X-Amz-SignedHeaders').split(';')
   if (of('Action') !== 'GetCallerIdentity' || !signed.includes(clusterHeader) || !signed.includes('host')) return null
-  // Moto takes no presigned requests: the same goes in headers.
-  const authorization = `AWS4-HMAC-SHA256 Credential=${of('X-Amz-Credential')}, SignedHeaders=${signed.join(';')}, Signature=${of('X-Amz-Signature')}`
-  const headers = {
-    authorization,
-    'x-amz-date': of('X-Amz-Date'),
-    'x-amz-security-token': of('X-Amz-Security-Token'),
-    [clusterHeader]: cluster,
+  const scope = parseScope(of('X-Amz-Credential'))
+  const key = scope && account.keyOf(scope.accessKeyId)
+  if (!scope || !key || key.sessionToken !== of('X-Amz-Security-Token')) return null
+  const values: Record<string, string> = { host: url.host, [clusterHeader]: cluster }
+  const request = {
+    ...{ method: 'GET', path: '/', payloadSha256: sha256Hex(''), amzDate: of('X-Amz-Date') },
+    query: [...url.searchParams].filter(([name]) => name !== 'X-Amz-Signature'),
+    headers: signed.map((name): [string, string] => [name, values[name] ?? '']),
   }
-  const answer = await fetch(`${sts}/?Action=GetCallerIdentity&Version=2011-06-15`, { headers })
-  const [, arn = null] = /<Arn>([^<]+)<\/Arn>/.exec(await answer.text()) ?? []
-  return answer.ok ? arn : null
+  return sameSignature(signature(request, scope, key.secretAccessKey), of('X-Amz-Signature')) ? account.arnOf(key) : null
 }

@@ -67,6 +67,41 @@ describe('a run by many functions', () => {
   })
 })
 
+describe('the log of a run by many functions', () => {
+  it('says on each line of which run, step, cluster and shard it is, and of what is lost why', async () => {
+    const { functions } = await world()
+    await written(() => invoke(tick, { ...loud, ...stateMachine }))
+    const dying: Functions = {
+      ...functions,
+      async invoke(name, event) {
+        const { step, cluster } = event as { step?: string; cluster?: number }
+        if (step === 'read' && cluster === 1)
+          throw Object.assign(new Error('{"errorMessage":"signal: killed"}'), { name: 'Runtime.ExitError' })
+        return functions.invoke(name, event)
+      },
+    }
+    const { lines } = await written(() => execute({ run }, dying))
+    for (const line of lines) expect(line).toMatchObject({ runId: run })
+    const ends = lines.filter(({ message }) => message === 'step ended')
+    for (const line of ends) expect(line).toMatchObject({ level: 'INFO', cluster: expect.stringMatching(/^fleet-[ab]$/) })
+    expect(ends.filter(({ step }) => step === 'judge').map(({ clusterNumber }) => clusterNumber)).toEqual([0, 1])
+    expect(ends.filter(({ step }) => step === 'read').map(({ shard }) => shard)).toEqual(
+      ends.filter(({ step }) => step === 'read').map((_, index) => index),
+    )
+    const lost = lines.filter(({ message }) => message === 'lost')
+    expect(lost.length).toBeGreaterThan(0)
+    for (const line of lost)
+      expect(line).toMatchObject({ level: 'WARN', step: 'lost', clusterNumber: 1, shard: 0, reason: 'Runtime.ExitError: signal: killed' })
+    expect(lines.find(({ message }) => message === 'discovered')).toMatchObject({ step: 'discover', clusters: 2, nodes: 34 })
+    expect(lines.find(({ message }) => message === 'not audited')).toMatchObject({
+      ...{ level: 'WARN', cluster: expect.stringMatching(/^fleet-/), node: expect.stringMatching(/^ip-/) },
+      reason: expect.stringContaining('signal: killed'),
+    })
+    expect(lines.at(-1)).toMatchObject({ message: 'run ended' })
+    expect(lines.at(-1)).not.toHaveProperty('cluster')
+  })
+})
+
 describe('the metrics of a run by many functions', () => {
   it('are those of one function, from the tick to the report, with what slowed any of them down', async () => {
     const { functions, notes } = await world()

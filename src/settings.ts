@@ -7,9 +7,7 @@ import type { Settings } from '#model/run.ts'
 const address = z.string().check(z.regex(addressPattern, 'an e-mail address'))
 const optional = <Type extends z.core.$ZodType>(type: Type) => z.optional(type)
 const schema = z.strictObject({
-  HIGHWATER_BUCKET: optional(
-    z.string().check(z.regex(/^[a-z0-9]+([.-][a-z0-9]+|-+[a-z0-9]+)*$/, 'an S3 bucket name'), z.minLength(3), z.maxLength(63)),
-  ),
+  HIGHWATER_BUCKET: optional(z.string().check(z.regex(/^(?=.{3,63}$)[a-z0-9]+([.-][a-z0-9]+|-+[a-z0-9]+)*$/, 'an S3 bucket name'))),
   HIGHWATER_PREFIX: optional(z.string().check(z.regex(/^((?!\.{1,2}\/)[\w!.*'()-]+\/)*$/, 'a key prefix that ends in /'))),
   HIGHWATER_KMS_KEY_ID: optional(z.string().check(z.regex(/^[\w:/-]+$/, 'a KMS key id or ARN'))),
   HIGHWATER_SENDER: optional(address),

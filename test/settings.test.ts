@@ -46,6 +46,8 @@ describe('parseSettings', () => {
   it.each([
     [{ HIGHWATER_RECIPIENT: 'a@example.com' }, 'HIGHWATER_RECIPIENT'],
     [{ HIGHWATER_BUCKET: 'a..b' }, 'an S3 bucket name'],
+    [{ HIGHWATER_BUCKET: 'ab' }, 'wrong: HIGHWATER_BUCKET: an S3 bucket name'],
+    [{ HIGHWATER_BUCKET: 'a'.repeat(64) }, 'wrong: HIGHWATER_BUCKET: an S3 bucket name'],
     [{ HIGHWATER_BUCKET: 'reports', HIGHWATER_RECIPIENTS: 'a@example.com' }, 'recipients without a sender'],
     [{ ...whole, HIGHWATER_RECIPIENTS: 'a@example.com,team' }, 'team is no e-mail address'],
     [{ ...whole, HIGHWATER_RECIPIENTS: Array.from({ length: 51 }, (_, index) => `a${index}@example.com`).join() }, '51 addresses'],

@@ -1,37 +1,42 @@
 /** An estimate as a terminal tells it. */
-import type { CostEstimate } from '#model/cost.ts'
-import { lineText, runSentences, usdText } from '#pipeline/cost/cost-words.ts'
+import type { Bounds, CostEstimate, CostLine } from '#model/cost.ts'
+import { fanOutSentences, lineText, runSentences, usdText } from '#pipeline/cost/cost-words.ts'
 import { painter, type Screen, wrap } from './terminal.ts'
 
 export function costText(estimate: CostEstimate, { hasColour, columns }: Screen): string {
   const paint = painter(hasColour)
-  const { question, run, lines, totalUsd, prices, notCounted } = estimate
+  const { question, fanOut, prices, notCounted } = estimate
   const count = (value: number, noun: string) => `${value.toLocaleString('en-US')} ${noun}${value === 1 ? '' : 's'}`
   const asked = `${count(question.nodes, 'node')} in ${count(question.clusters, 'cluster')} and ${count(question.accounts, 'account')}, read ${count(question.runsPerDay, 'time')} a day by mode ${question.mode}`
-  const rows = lines.map(line => ({ ...lineText(line), usd: usdText(line.usd), service: line.service }))
-  const width = (of: (row: (typeof rows)[number]) => string) => Math.max(...rows.map(row => of(row).length))
-  const [services, usds] = [
-    width(({ service }) => service),
-    Math.max(
-      width(({ usd }) => usd),
-      usdText(totalUsd).length,
-    ),
+  const part = (sentences: string[], { run, lines, totalUsd }: Part) => [
+    ...wrap(sentences.join(' '), columns, ''),
+    ...run.remarks.flatMap(remark => wrap(remark, columns, '! ', '  ')),
+    '',
+    ...table(lines, totalUsd, paint),
+    '',
   ]
-  const table = rows.map(
-    ({ service, what, amount, usd }) => `  ${service.padEnd(services)}  ${usd.padStart(usds)}  ${what} ${paint('dim', `(${amount})`)}`,
-  )
   return [
     ...wrap(asked, columns, ''),
     '',
-    ...wrap(runSentences(estimate).join(' '), columns, ''),
-    ...run.remarks.flatMap(remark => wrap(remark, columns, '! ', '  ')),
-    '',
-    `  ${'US$ a month'.padEnd(services)}  ${''.padStart(usds)}`.trimEnd(),
-    ...table,
-    paint('bold', `  ${'Total'.padEnd(services)}  ${usdText(totalUsd).padStart(usds)}`),
-    '',
+    ...part(runSentences(estimate), estimate),
+    ...(fanOut === null ? [] : part(fanOutSentences(estimate, fanOut), fanOut)),
     ...wrap(`List prices of ${prices.region} as of ${prices.asOf}, from docs/cost.md. Not counted:`, columns, ''),
     ...notCounted.flatMap(text => wrap(text, columns, '- ', '  ')),
     '',
   ].join('\n')
+}
+
+type Part = Pick<CostEstimate, 'run' | 'lines' | 'totalUsd'>
+
+function table(lines: readonly CostLine[], total: Bounds, paint: ReturnType<typeof painter>): string[] {
+  const rows = lines.map(line => ({ ...lineText(line), usd: usdText(line.usd), service: line.service }))
+  const services = Math.max(...rows.map(({ service }) => service.length))
+  const usds = Math.max(...rows.map(({ usd }) => usd.length), usdText(total).length)
+  return [
+    `  ${'US$ a month'.padEnd(services)}`.trimEnd(),
+    ...rows.map(
+      ({ service, what, amount, usd }) => `  ${service.padEnd(services)}  ${usd.padStart(usds)}  ${what} ${paint('dim', `(${amount})`)}`,
+    ),
+    paint('bold', `  ${'Total'.padEnd(services)}  ${usdText(total).padStart(usds)}`),
+  ]
 }

@@ -44,7 +44,8 @@ Examples:
   highwater cost --nodes 300 --mode ssm --network endpoints
   highwater cost --nodes 5000 --clusters 20 --format json      {"schema":"highwater.cost/1",…}
 
-The pace of reading is the policy's. Exit codes: 0 it is told; 2 bad usage.`,
+The pace of reading is the policy's, and so is from where on many functions read a fleet
+(fanOut): both ways are told then. Exit codes: 0 it is told; 2 bad usage.`,
     )
     .action(({ memory, policy, format, ...asked }: CostOptions) => {
       if (asked.clusters > asked.nodes || asked.accounts > asked.clusters)

@@ -69,10 +69,12 @@ async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickO
   const watch = openRunWatch({
     began: runId => say(`run ${runId}`),
     stageEnded: (stage, durationMs) => say(`${stage}: ${(durationMs / 1000).toFixed(1)} s`),
-    audited: ({ clusters, notAudited }) => {
+    audited: ({ clusters, notAudited, reasons }) => {
       for (const { name, grade, coverage } of clusters)
         say(`cluster ${name}: ${grade === null ? 'no grade' : `grade ${grade}`}, ${coverage.read} of ${coverage.nodes} nodes read`)
       if (notAudited > 0) say(`not audited: ${notAudited}`)
+      for (const { cluster, node, reason, places } of reasons)
+        say(`  ${cluster}${node === null ? '' : ` ${node}`}${places > 1 ? ` and ${places - 1} more` : ''}: ${reason}`)
     },
   })
   let isFailed = true

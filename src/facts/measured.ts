@@ -29,6 +29,16 @@ export const pageBytesPerNode = 95
 export const logBytesPerRun = 6_000
 export const logBytesPerCluster = 150
 
+/** Of many functions that share a run: of each its start, of each node what those do that read, judge and publish it (`npm run bench -- fan-out`, 400 and 2,000 nodes in 40 clusters). */
+export const partCpuMsPerInvocation = 900
+export const partCpuMsPerNode = 9
+/** The largest of them is the one that publishes (2,000 and 20,000 nodes). */
+export const publishPeakMiBPerRun = 290
+export const publishPeakMiBPerNode = 0.01
+/** What they leave for each other: a node as it was listed, as it was read and as it was judged (300 nodes). */
+export const partBytesPerNode = 10_300
+export const logBytesPerInvocation = 1_300
+
 /** Not measured: what answers weigh on the wire, by the API server's compression and the pods. Lists above 128 KB are compressed, what comes through the node proxy is not. */
 export const nodeBytes: Bounds = { least: 3_000, most: 20_000 }
 export const configzBytes: Bounds = { least: 3_000, most: 4_000 }

@@ -13,22 +13,27 @@ export async function handler(event: unknown, context: LambdaContext): Promise<R
   const log = openRunLog(context.awsRequestId)
   try {
     const asked = parseShardEvent(event)
+    const { step, cluster } = asked
+    log.about({ step, clusterNumber: cluster, ...('shard' in asked && asked.shard !== null && { shard: asked.shard }) })
     const runtime = { ...runtimeOf(context), watch: log.watch }
-    await inFanOut(asked.run, parseSettings(process.env), runtime, run => stepOf(asked, run))
-    await log.stepped('step ended', asked)
+    const lost = await inFanOut(asked.run, parseSettings(process.env), runtime, run => stepOf(asked, run))
+    await log.stepped(lost === null ? 'step ended' : 'lost', {}, lost)
     return {}
   } catch (error) {
-    await log.failed(error)
+    await log.failed(error, 'step')
     throw error
   }
 }
 
-function stepOf(asked: ShardEvent, run: FanOutContext): Promise<void> {
+/** @returns why a part of the run comes to nothing; null: it does not */
+async function stepOf(asked: ShardEvent, run: FanOutContext): Promise<string | null> {
   switch (asked.step) {
     case 'read':
-      return readShard(asked, run)
+      await readShard(asked, run)
+      return null
     case 'judge':
-      return judgeCluster(asked.cluster, run)
+      await judgeCluster(asked.cluster, run)
+      return null
     case 'lost':
       return noteLost(asked, run)
   }

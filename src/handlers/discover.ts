@@ -9,13 +9,14 @@ import { openRunLog } from './run-log.ts'
 
 export async function handler(event: unknown, context: LambdaContext): Promise<Discovered> {
   const log = openRunLog(context.awsRequestId)
+  log.about({ step: 'discover' })
   try {
     const { run } = parseRunEvent(event)
     const discovered = await inFanOut(run, parseSettings(process.env), { ...runtimeOf(context), watch: log.watch }, discoverShards)
-    await log.stepped('discovered', discovered)
+    await log.stepped('discovered', { clusters: discovered.clusters, nodes: discovered.nodes }, null)
     return discovered
   } catch (error) {
-    await log.failed(error)
+    await log.failed(error, 'step')
     throw error
   }
 }

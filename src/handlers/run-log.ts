@@ -16,9 +16,12 @@ export interface RunLog {
   scheduled(): void
   ended(answer: RunAnswer): Promise<void>
   remediated(answer: RemediationAnswer): Promise<void>
-  /** A step of a run whose other steps other functions take. */
-  stepped(message: string, told: object): Promise<void>
-  failed(error: unknown): Promise<void>
+  /** What every line of a step says of itself. */
+  about(step: Record<string, unknown>): void
+  /** A step of a run whose other steps other functions take. @param lost why a part of the run comes to nothing by it */
+  stepped(message: string, told: object, lost: string | null): Promise<void>
+  /** @param what of it; a step may be tried again */
+  failed(error: unknown, what?: 'run' | 'step'): Promise<void>
   /** Lines in CloudWatch's embedded metric format: what stands in the function's log becomes metrics. */
   metrics(lines: string): void
 }
@@ -39,9 +42,12 @@ export function openRunLog(requestId: string): RunLog {
       logger.appendKeys({ runId })
       logger.info('run began')
     },
+    isAbout: cluster => logger.appendKeys({ cluster }),
     stageEnded: (stage, durationMs) => logger.info('stage ended', { stage, durationMs }),
     audited(audited) {
       logger.info('audited', countsOf(audited))
+      for (const { cluster, node, reason, places } of audited.reasons)
+        logger.warn('not audited', { cluster, ...(node !== null && { node }), reason, ...(places > 1 && { places }) })
       counted = audited
     },
   })
@@ -86,7 +92,8 @@ export function openRunLog(requestId: string): RunLog {
       isScheduled = true
     },
     async ended({ runId, state, findings, notAudited, deliveries }) {
-      logger.info('run ended', { runId, state, findings, notAudited, deliveries, ...(await figures(false)) })
+      const isCounted = state === 'published' || state === 'dry-run'
+      logger.info('run ended', { runId, state, ...(isCounted && { findings, notAudited }), deliveries, ...(await figures(false)) })
       if (state !== 'published' || !isScheduled) return
       const metrics = newMetrics()
       metrics.addMetric('ReportsPublished', MetricUnit.Count, 1)
@@ -98,13 +105,16 @@ export function openRunLog(requestId: string): RunLog {
     async remediated(answer) {
       logger.info('remediation answered', { ...answer, ...(await figures(false)) })
     },
-    async stepped(message, told) {
-      logger.info(message, { ...told, ...(await figures(false)) })
+    about: step => logger.appendKeys(step),
+    async stepped(message, told, lost) {
+      const said = { ...told, ...(await figures(false)) }
+      if (lost === null) logger.info(message, said)
+      else logger.warn(message, { ...said, reason: lost })
     },
-    async failed(error) {
+    async failed(error, what = 'run') {
       const reason = error instanceof Error ? error.message : String(error)
       // Messages are made for people; a stack would only show the bundle's one line.
-      logger.error('run failed', { reason: reason.slice(0, longestReason), ...(await figures(true)) })
+      logger.error(`${what} failed`, { reason: reason.slice(0, longestReason), ...(await figures(true)) })
     },
   }
 }

@@ -50,12 +50,26 @@ export interface RunEstimate {
   remarks: string[]
 }
 
+/** What is paid for a run that many functions share. */
+export interface FanOutEstimate {
+  run: RunEstimate
+  /** Of a run: of all its functions together. */
+  invocations: Bounds
+  functionSeconds: Bounds
+  stateTransitions: Bounds
+  lines: CostLine[]
+  totalUsd: Bounds
+}
+
 export interface CostEstimate {
   schema: 'highwater.cost/1'
   question: CostQuestion
+  /** By one function. */
   run: RunEstimate
   lines: CostLine[]
   totalUsd: Bounds
+  /** The same by many functions, where the stack has them (`fanOut=on`); null: the service does not hand over so small a fleet. */
+  fanOut: FanOutEstimate | null
   prices: { region: string; asOf: string }
   notCounted: string[]
 }

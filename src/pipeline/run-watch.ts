@@ -1,6 +1,7 @@
 /** What a run of the service tells while it goes: for its log, its metrics and its trace. Nobody needs it to be told. */
 import { countSlowDowns } from '#clients/slow-downs.ts'
 import { openTrace, type TracedStage } from '#clients/xray.ts'
+import type { NotAudited } from '#model/finding.ts'
 import type { RemediationRequest } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
 import type { Spent, SpentBefore } from './spent.ts'
@@ -10,12 +11,17 @@ export type AuditStage = 'read' | 'judge' | 'compare' | 'plan' | 'render' | 'pub
 /** And what stands before it, and the actions of the function `remediate`. */
 export type Stage = AuditStage | 'prepare' | 'discover' | 'reduce' | RemediationRequest['action']
 
-/** What of an audit is counted. */
-export type Audited = Pick<RunAnswer, 'findings' | 'clusters' | 'notAudited'>
+/** What of an audit is counted, and why something is missing. */
+export interface Audited extends Pick<RunAnswer, 'findings' | 'clusters' | 'notAudited'> {
+  /** The first reasons, each with the place that it was first met in and how many it keeps out. */
+  reasons: (NotAudited & { places: number })[]
+}
 
 export interface RunWatch {
   /** Its name is known. */
   began(runId: string): void
+  /** Which cluster this invocation is about, where it is one. */
+  isAbout(cluster: string): void
   /** A stage begins, and with it the one before ends. */
   enters(stage: Stage): void
   /** What was found is known, whatever becomes of the deliveries. */
@@ -29,6 +35,7 @@ export interface RunWatch {
 /** Who writes down what is told. */
 export interface RunLines {
   began(runId: string): void
+  isAbout?(cluster: string): void
   stageEnded(stage: Stage, durationMs: number): void
   audited(audited: Audited): void
 }
@@ -65,6 +72,7 @@ export function openRunWatch(lines: RunLines): OpenRunWatch {
   }
   return {
     began: lines.began,
+    isAbout: cluster => lines.isAbout?.(cluster),
     audited: lines.audited,
     spent,
     goesOnFrom(others) {

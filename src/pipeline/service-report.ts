@@ -1,6 +1,7 @@
 /** How the service tells of what it has judged, whichever of its functions it was that read: to the places and people that stack and policy name. */
 import type { Store } from '#clients/store.ts'
-import type { Severity } from '#model/finding.ts'
+import { fargateReason } from '#judge/subject.ts'
+import type { FindingsDocument, Severity } from '#model/finding.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
@@ -13,6 +14,7 @@ import { openHistory, scopeOf } from './history/history.ts'
 import { nothingRead } from './nothing-read.ts'
 import { type PlanBesideOptions, planBeside } from './plan-beside.ts'
 import { audiencesOf } from './publication.ts'
+import type { Audited } from './run-watch.ts'
 import type { RunLimits, ServiceRuntime } from './service-runtime.ts'
 import { embeddedMetricsName, formatsWith, languages, rules } from './shelves.ts'
 import { waysOf } from './ways.ts'
@@ -84,7 +86,7 @@ export function openServiceReport(run: ServiceRun, runtime: ReportRuntime, limit
     },
     async end(result) {
       const answer = answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
-      runtime.watch.audited(answer)
+      runtime.watch.audited({ ...answer, reasons: reasonsOf(result.document) })
       const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
       if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
       const failures = [...inputErrors, ...failuresOf(result), ...[nothingRead(result)].filter(reason => reason !== null)]
@@ -131,6 +133,15 @@ function failuresOf({ deliveries, ruleErrors }: AuditResult): string[] {
   })
   const broken = [...new Set(ruleErrors.map(({ rule, message }) => `rule ${rule} broke: ${message}`))]
   return [...channels, ...broken]
+}
+
+const mostReasons = 10
+
+/** Fargate's nodes are listed, and nobody's trouble. */
+function reasonsOf({ notAudited }: FindingsDocument): Audited['reasons'] {
+  const groups = Map.groupBy(notAudited, ({ reason }) => reason)
+  groups.delete(fargateReason)
+  return [...groups.values()].slice(0, mostReasons).map(places => ({ ...places[0]!, places: places.length }))
 }
 
 function answerOf(runId: string, state: RunAnswer['state'], { document, deliveries }: AuditResult): RunAnswer {

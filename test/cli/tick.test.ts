@@ -68,7 +68,11 @@ describe('highwater tick', () => {
       allDown,
       /no node was read: 2 nodes could not be read\. The report names each.* node \S+ of cluster recorded: /,
     ],
-    ['whose API server is away', { faults: { endpoint: 'closed-port' as const } }, /no node was read: of 1 cluster it is not known which/],
+    [
+      'whose API server is away',
+      { faults: { endpoint: 'closed-port' as const } },
+      /not audited: 1\n {2}recorded: nodes: the list.*no node was read: of 1 cluster it is not known which/s,
+    ],
     ['that is only being made', { status: 'CREATING' as const }, /as that of cluster recorded: cluster: the cluster is CREATING/],
   ])('of a cluster %s fails, and leaves a report that says so', async (_, more, message) => {
     const { tick, run, lab } = await world({ clusters: [{ ...recorded.clusters[0]!, ...more }] })

@@ -47,10 +47,28 @@ describe('the log', () => {
     expect(metrics).not.toHaveProperty(`ReportsPublished{${service}}`)
   })
 
+  it('says why something was not audited, each reason once, with where it was first met', async () => {
+    const [cluster] = recorded.clusters
+    const away = { ...cluster!, name: 'away', faults: { endpoint: 'closed-port' as const } }
+    await labOf([{ ...recorded, clusters: [cluster!, away] }], { storeFolder: temporaryFolder() })
+    const { lines } = await written(() => invoke(tick, loud))
+    expect(lines.filter(({ message }) => message === 'not audited')).toEqual([
+      expect.objectContaining({ level: 'WARN', runId, cluster: 'away', reason: expect.stringContaining('refused the connection') }),
+    ])
+  })
+
+  it('of a second delivery counts nothing, because it has read nothing', async () => {
+    await labOf([recorded], { storeFolder: temporaryFolder() })
+    await invoke(tick)
+    const { lines } = await written(() => invoke(tick, loud))
+    expect(lines.at(-1)).toMatchObject({ message: 'run ended', state: 'published-before' })
+    expect(lines.at(-1)).not.toHaveProperty('notAudited')
+  })
+
   it('counts clusters that are too many to be named', async () => {
     const coverage = { nodes: 3, read: 1, partlyRead: 1, notRead: 1 }
     const clusters = Array.from({ length: 101 }, (_, index) => ({ name: `c-${index}`, grade: null, coverage }))
-    const { lines } = await written(async () => openRunLog('r').watch.audited({ findings: {}, clusters, notAudited: 0 }))
+    const { lines } = await written(async () => openRunLog('r').watch.audited({ findings: {}, clusters, notAudited: 0, reasons: [] }))
     const [audited] = lines
     expect(audited).toMatchObject({ message: 'audited', nodesRead: 101, nodesPartlyRead: 101, nodesNotRead: 101, moreClusters: 1 })
     expect(audited?.clusters).toHaveLength(100)

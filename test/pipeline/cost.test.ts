@@ -12,7 +12,7 @@ import { estimateCost } from '#pipeline/cost/estimate.ts'
 import { inProcess } from '#test/in-process.ts'
 
 const estimate = (question: Partial<CostQuestion>, pace = defaultPolicy.pace): CostEstimate =>
-  estimateCost({ ...usualFleet, nodes: 1000, clusters: 1, ...question }, { pace })
+  estimateCost({ ...usualFleet, nodes: 1000, clusters: 1, ...question }, { ...defaultPolicy, pace })
 const usdOf = ({ lines }: CostEstimate, what: string) => lines.find(line => line.what.includes(what))?.usd.most ?? Number.NaN
 
 const questions = fc.record({
@@ -32,23 +32,25 @@ describe('an estimate', () => {
   it('is the sum of its lines, and no least is more than its most', () => {
     fc.assert(
       fc.property(questions, question => {
-        const { lines, totalUsd, run } = estimate(question)
-        for (const { least, most } of [
-          ...lines.flatMap(({ quantity, usd }) => [quantity, usd]),
-          totalUsd,
-          run.seconds,
-          run.bytes,
-          run.ssmCalls,
-        ]) {
-          expect(least).toBeLessThanOrEqual(most)
-          expect(least).toBeGreaterThanOrEqual(0)
-          expect(Number.isFinite(most)).toBe(true)
+        const { fanOut, ...alone } = estimate(question)
+        for (const { lines, totalUsd, run } of fanOut === null ? [alone] : [alone, fanOut]) {
+          for (const { least, most } of [
+            ...lines.flatMap(({ quantity, usd }) => [quantity, usd]),
+            totalUsd,
+            run.seconds,
+            run.bytes,
+            run.ssmCalls,
+          ]) {
+            expect(least).toBeLessThanOrEqual(most)
+            expect(least).toBeGreaterThanOrEqual(0)
+            expect(Number.isFinite(most)).toBe(true)
+          }
+          for (const side of ['least', 'most'] as const)
+            expect(totalUsd[side]).toBeCloseTo(
+              lines.reduce((total, { usd }) => total + usd[side], 0),
+              6,
+            )
         }
-        for (const side of ['least', 'most'] as const)
-          expect(totalUsd[side]).toBeCloseTo(
-            lines.reduce((total, { usd }) => total + usd[side], 0),
-            6,
-          )
       }),
     )
   })
@@ -104,6 +106,60 @@ describe('an estimate', () => {
   })
 })
 
+describe('an estimate of many functions', () => {
+  const shared = (question: Partial<CostQuestion>) => {
+    const { fanOut } = estimate(question)
+    if (fanOut === null) throw new Error('the fleet is not handed over')
+    return fanOut
+  }
+
+  it.each([
+    [{ nodes: 2000, clusters: 5 }, defaultPolicy.fanOut, false],
+    [{ nodes: 2001, clusters: 5 }, defaultPolicy.fanOut, true],
+    [{ nodes: 20, clusters: 5, accounts: 2 }, defaultPolicy.fanOut, true],
+    [{ nodes: 20, clusters: 5, accounts: 2 }, { ...defaultPolicy.fanOut, acrossPlaces: false }, false],
+    [{ nodes: 90_000, clusters: 5 }, { ...defaultPolicy.fanOut, aboveNodes: null }, false],
+    [{ nodes: 101, clusters: 5 }, { ...defaultPolicy.fanOut, aboveNodes: 100 }, true],
+  ])('of %j by %j is there: %s', (question, fanOut, isThere) => {
+    expect(estimateCost({ ...usualFleet, ...question }, { ...defaultPolicy, fanOut }).fanOut !== null).toBe(isThere)
+  })
+
+  it('counts each state that an execution goes through, of the parent and of each cluster’s own, which are standard ones', () => {
+    const { Clusters } = JSON.parse(readFileSync('src/pipeline/fan-out/state-machine.json', 'utf8')).States
+    expect(Clusters.ItemProcessor.ProcessorConfig).toEqual({ Mode: 'DISTRIBUTED', ExecutionType: 'STANDARD' })
+    // Discover, Clusters, Publish; of each cluster Shards, JudgeCluster, ClusterDone; ReadShard of each of 2 × 8 shards.
+    const { stateTransitions, invocations, lines } = shared({ nodes: 4000, clusters: 2 })
+    expect(stateTransitions.least).toBe(3 + 2 * 3 + 16)
+    // Who hands over, discovers and publishes; 16 to 32 shards; two clusters.
+    expect(invocations).toEqual({ least: 3 + 16 + 2, most: 3 + 32 + 2 })
+    const states = lines.find(({ service }) => service === 'Step Functions')
+    expect(states?.usd.least).toBeCloseTo(25 * 0.000025 * (730 / 24))
+    expect(states?.usd.most).toBeGreaterThan(states?.usd.least ?? 0)
+  })
+
+  it('is sooner done than one function’s, and takes more of Lambda’s time, because each waits for its own API server', () => {
+    const { run, fanOut } = estimate({ nodes: 20_000, clusters: 40 })
+    expect(fanOut?.run.seconds.most).toBeLessThan(run.seconds.least)
+    expect(fanOut?.functionSeconds.least).toBeGreaterThan(run.seconds.most)
+    expect(fanOut?.run.kubernetesRequests).toBe(run.kubernetesRequests)
+    expect(fanOut?.run.peakMiB).toBeLessThan(1024)
+  })
+
+  it('by SSM says when a shard’s part of its pace is too little', () => {
+    expect(shared({ nodes: 20_000, clusters: 40, mode: 'ssm' }).run.remarks).toEqual([
+      expect.stringContaining('lower fanOut.nodesPerShard'),
+    ])
+    expect(shared({ nodes: 20_000, clusters: 40 }).run.remarks).toEqual([])
+  })
+
+  it('needs an endpoint more where there is no way out', () => {
+    const { lines, fanOut } = estimate({ nodes: 3000, network: 'endpoints' })
+    const endpoints = (all: typeof lines) => all.find(({ what }) => what.includes('endpoints ('))?.what
+    expect(endpoints(lines)).not.toContain('states')
+    expect(endpoints(fanOut?.lines ?? [])).toContain('states')
+  })
+})
+
 describe('in words', () => {
   it.each([
     [{ least: 0, most: 0 }, '0.00'],
@@ -136,6 +192,8 @@ describe('highwater cost', () => {
     expect(stdout).toContain('5,000 nodes in 20 clusters and 1 account, read 1 time a day by mode proxy')
     for (const text of ['Lambda', 'SES', 'CloudWatch', 'US$ a month', 'Total', 'us-east-1', 'Not counted', 'free tiers'])
       expect(stdout).toContain(text)
+    expect(stdout).toMatch(/With fanOut=on many functions read this fleet.*Step Functions.*Total/s)
+    expect((await inProcess(['cost', '--nodes', '2,000', '--clusters', '20'])).stdout).not.toContain('fanOut')
   })
 
   it('prints data', async () => {

@@ -3,7 +3,7 @@ import { prices, pricesAsOf, pricesRegion } from '#facts/aws/prices.ts'
 import { type CostEstimate, type CostQuestion, networks } from '#model/cost.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
-import { lineText, runSentences, secondsText, usdText } from './cost-words.ts'
+import { fanOutSentences, lineText, runSentences, secondsText, usdText } from './cost-words.ts'
 import { estimateCost } from './estimate.ts'
 
 /** What is assumed where nobody says otherwise. */
@@ -18,14 +18,20 @@ const fleets = [
   { nodes: 500, clusters: 5 },
   { nodes: 2_000, clusters: 10 },
   { nodes: 5_000, clusters: 20 },
+  { nodes: 20_000, clusters: 40 },
 ]
 const shown = { nodes: 2_000, clusters: 10 }
+const large = { nodes: 20_000, clusters: 40 }
 
 const estimateOf = (question: Partial<CostQuestion> & Pick<CostQuestion, 'nodes' | 'clusters'>): CostEstimate =>
   estimateCost({ ...usualFleet, ...question }, defaultPolicy)
 
 export function costDocument(): string {
   const whole = estimateOf(shown)
+  const byMany = estimateOf(large)
+  const { fanOut } = byMany
+  const { aboveNodes } = defaultPolicy.fanOut
+  if (fanOut === null || aboveNodes === null) throw new Error('the default policy hands no fleet over')
   return [
     '# What it costs',
     '',
@@ -33,12 +39,16 @@ export function costDocument(): string {
     '',
     `US dollars a month, list prices of ${pricesRegion} as of ${pricesAsOf}, without free tiers. Where two numbers stand, the truth lies between them. A daily run by mode \`proxy\`, ${usualFleet.podsPerNode} pods a node, reports kept for ${usualFleet.retentionDays} days, a function of ${usualFleet.memoryMiB} MiB without a VPC:`,
     '',
-    '| nodes | clusters | a run takes | US$ a month |',
-    '| ---: | ---: | ---: | ---: |',
+    '| nodes | clusters | a run takes | US$ a month | by many functions | US$ a month |',
+    '| ---: | ---: | ---: | ---: | ---: | ---: |',
     ...fleets.map(fleet => {
-      const { question, run, totalUsd } = estimateOf(fleet)
-      return `| ${question.nodes.toLocaleString('en-US')} | ${question.clusters} | ${secondsText(run.seconds)} | ${usdText(totalUsd)} |`
+      const { question, run, totalUsd, fanOut: many } = estimateOf(fleet)
+      const alone = `${secondsText(run.seconds)}${run.remarks.length === 0 ? '' : ' ¹'} | ${usdText(totalUsd)}`
+      const shared = many === null ? '– | –' : `${secondsText(many.run.seconds)} | ${usdText(many.totalUsd)}`
+      return `| ${question.nodes.toLocaleString('en-US')} | ${question.clusters} | ${alone} | ${shared} |`
     }),
+    '',
+    `Many functions ([deploy.md](deploy.md#beyond-one-function)) read fleets of more than ${aboveNodes.toLocaleString('en-US')} nodes, or of several accounts, where the stack has \`fanOut=on\`. ¹ More than a function of that memory and 15 minutes can do: \`highwater cost\` says what.`,
     '',
     `## Line by line: ${shown.nodes.toLocaleString('en-US')} nodes in ${shown.clusters} clusters`,
     '',
@@ -46,8 +56,15 @@ export function costDocument(): string {
     '',
     '| service | what | in a month | US$ |',
     '| --- | --- | --- | ---: |',
-    ...whole.lines.map(line => `| ${line.service} | ${lineText(line).what} | ${lineText(line).amount} | ${usdText(line.usd)} |`),
-    `| | **together** | | **${usdText(whole.totalUsd)}** |`,
+    ...tableRows(whole),
+    '',
+    `## By many functions: ${large.nodes.toLocaleString('en-US')} nodes in ${large.clusters} clusters`,
+    '',
+    fanOutSentences(byMany, fanOut).join(' '),
+    '',
+    '| service | what | in a month | US$ |',
+    '| --- | --- | --- | ---: |',
+    ...tableRows(fanOut),
     '',
     'Not counted:',
     '',
@@ -74,5 +91,10 @@ export function costDocument(): string {
     '',
   ].join('\n')
 }
+
+const tableRows = ({ lines, totalUsd }: Pick<CostEstimate, 'lines' | 'totalUsd'>): string[] => [
+  ...lines.map(line => `| ${line.service} | ${lineText(line).what} | ${lineText(line).amount} | ${usdText(line.usd)} |`),
+  `| | **together** | | **${usdText(totalUsd)}** |`,
+]
 
 const decimal = (usd: number) => usd.toFixed(10).replace(/0+$/, '').replace(/\.$/, '')

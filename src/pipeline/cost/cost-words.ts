@@ -1,5 +1,5 @@
 /** An estimate in words and numbers, for the terminal and for `docs/cost.md`. */
-import type { Bounds, CostEstimate, CostLine } from '#model/cost.ts'
+import type { Bounds, CostEstimate, CostLine, FanOutEstimate, RunEstimate } from '#model/cost.ts'
 
 /** `0.41`, or `0.41 – 0.82`; what is less than a cent is `< 0.01`. */
 export function usdText({ least, most }: Bounds): string {
@@ -28,12 +28,25 @@ export function secondsText({ least, most }: Bounds): string {
 export const lineText = ({ what, quantity, unit }: CostLine) => ({ what, amount: `${quantityText(quantity)} × ${unit}` })
 
 /** What the run is, in two sentences. */
-export function runSentences({ question, run }: CostEstimate): string[] {
+export const runSentences = ({ question, run }: CostEstimate): string[] => [
+  `${lengthOf(run)}, and about ${run.peakMiB} MiB of the function's ${question.memoryMiB}.`,
+  askedSentence(run),
+]
+
+/** And what it is by many functions. */
+export const fanOutSentences = (
+  { question }: CostEstimate,
+  { run, invocations, functionSeconds, stateTransitions }: FanOutEstimate,
+): string[] => [
+  `With fanOut=on many functions read this fleet. ${lengthOf(run)}; ${quantityText(invocations)} invocations of together ${secondsText(functionSeconds)} share it, and about ${run.peakMiB} MiB of ${question.memoryMiB} are the most that one of them takes.`,
+  `The state machine goes through ${quantityText(stateTransitions)} states. Clusters are asked for the same as by one function.`,
+]
+
+const lengthOf = (run: RunEstimate) => `A run takes ${secondsText(run.seconds)}, as fast as ${run.boundBy} allows`
+
+function askedSentence(run: RunEstimate): string {
   const { least, most } = run.bytes
   const short = (value: number) => value.toLocaleString('en-US', { maximumSignificantDigits: 2 })
   const bytes = (value: number) => (value >= 1e9 ? `${short(value / 1e9)} GB` : `${short(value / 1e6)} MB`)
-  return [
-    `A run takes ${secondsText(run.seconds)}, as fast as ${run.boundBy} allows, and about ${run.peakMiB} MiB of the function's ${question.memoryMiB}.`,
-    `It asks API servers ${run.kubernetesRequests.toLocaleString('en-US')} times${run.ssmCalls.most > 0 ? ` and SSM ${quantityText(run.ssmCalls)} times` : ''}, and reads ${bytes(least)} to ${bytes(most)}.`,
-  ]
+  return `It asks API servers ${run.kubernetesRequests.toLocaleString('en-US')} times${run.ssmCalls.most > 0 ? ` and SSM ${quantityText(run.ssmCalls)} times` : ''}, and reads ${bytes(least)} to ${bytes(most)}.`
 }

@@ -1,46 +1,33 @@
 /** What running highwater costs a month: each line a quantity by a price. No line knows a price of its own. */
 import { daysPerMonth, hoursPerMonth, type Price, prices, pricesAsOf, pricesRegion } from '#facts/aws/prices.ts'
 import { vpcEndpoints } from '#facts/aws/vpc-endpoints.ts'
-import {
-  auditEventBytes,
-  historyBytesPerNode,
-  logBytesPerCluster,
-  logBytesPerRun,
-  pageBytesPerNode,
-  pageBytesPerRun,
-  reportBytesPerNode,
-  reportBytesPerRun,
-  snapshotBytesPerNode,
-} from '#facts/measured.ts'
-import type { Bounds, CostEstimate, CostLine, CostQuestion, RunEstimate } from '#model/cost.ts'
+import { auditEventBytes, pageBytesPerNode, pageBytesPerRun } from '#facts/measured.ts'
+import type { Bounds, CostEstimate, CostLine, CostQuestion, FanOutEstimate, RunEstimate } from '#model/cost.ts'
 import { severities } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources } from '#model/read-mode.ts'
 import { exactly, sum, times } from './bounds.ts'
-import { estimateRun } from './run-estimate.ts'
+import { estimateFanOut } from './fan-out-estimate.ts'
+import { estimateRun, type Taken } from './run-estimate.ts'
 
 const bytesPerGB = 1e9
 /** Base64, with its line ends. */
 const base64 = 4 / 3 + 2 / 76
-/** Files of a run, markers and history of each cluster. */
-const writesPerRun = 14
-const writesPerCluster = 2
-const readsPerRun = 20
 /** The run's own, findings by severity, and the one that says that a report came. */
 export const metricsOfRun = 7 + severities.length + 1
 /** Those of the stack. */
 export const stackAlarms = 4
 const zonesOfEndpoints = 2
 
-export function estimateCost(question: CostQuestion, policy: Pick<Policy, 'pace'>): CostEstimate {
-  const run = estimateRun(question, policy)
-  const lines = linesOf(question, run)
+export function estimateCost(question: CostQuestion, policy: Pick<Policy, 'pace' | 'fanOut'>): CostEstimate {
+  const { run, taken } = estimateRun(question, policy)
+  const fanOut = estimateFanOut(question, policy)
   return {
     schema: 'highwater.cost/1',
     question,
     run,
-    lines,
-    totalUsd: sum(...lines.map(({ usd }) => usd)),
+    ...billed(linesOf(question, run, taken)),
+    fanOut: fanOut && fanOutOf(question, fanOut),
     prices: { region: pricesRegion, asOf: pricesAsOf },
     notCounted: [
       'AWS’s free tiers (a million requests and 400,000 GB-seconds of Lambda a month, and others): less is paid where nothing else uses them',
@@ -52,25 +39,43 @@ export function estimateCost(question: CostQuestion, policy: Pick<Policy, 'pace'
   }
 }
 
-function linesOf(question: CostQuestion, run: RunEstimate): CostLine[] {
-  const { nodes, clusters, recipients, retentionDays, runsPerDay, memoryMiB } = question
+const billed = (lines: CostLine[]): Pick<CostEstimate, 'lines' | 'totalUsd'> => ({ lines, totalUsd: sum(...lines.map(({ usd }) => usd)) })
+
+function fanOutOf(question: CostQuestion, { run, taken }: NonNullable<ReturnType<typeof estimateFanOut>>): FanOutEstimate {
+  const { invocations, functionSeconds, stateTransitions } = taken
+  return { run, invocations, functionSeconds, stateTransitions, ...billed(linesOf(question, run, taken)) }
+}
+
+function linesOf(question: CostQuestion, run: RunEstimate, taken: Taken): CostLine[] {
+  const { nodes, recipients, retentionDays, runsPerDay, memoryMiB } = question
   const runs = runsPerDay * daysPerMonth
-  const storedBytes = nodes * (snapshotBytesPerNode + reportBytesPerNode + historyBytesPerNode) + reportBytesPerRun
   const attachedBytes = (pageBytesPerRun + nodes * pageBytesPerNode) * base64
+  const isByMany = taken.stateTransitions.most > 0
   return [
-    line(prices.lambdaTime, 'time of the function', times(run.seconds, (runs * memoryMiB) / 1024)),
-    line(prices.lambdaRequests, 'runs', exactly(runs)),
+    line(
+      prices.lambdaTime,
+      isByMany ? 'time of the functions' : 'time of the function',
+      times(taken.functionSeconds, (runs * memoryMiB) / 1024),
+    ),
+    line(prices.lambdaRequests, isByMany ? 'invocations' : 'runs', times(taken.invocations, runs)),
+    ...(isByMany
+      ? [line(prices.stateTransitions, 'states of the state machine, and of each cluster', times(taken.stateTransitions, runs))]
+      : []),
     line(prices.schedulerInvocations, 'ticks', exactly(runs)),
-    line(prices.s3Storage, `reports of ${retentionDays} days`, exactly((storedBytes * runsPerDay * retentionDays) / bytesPerGB)),
-    line(prices.s3Writes, 'files written', exactly(runs * (writesPerRun + writesPerCluster * clusters))),
-    line(prices.s3Reads, 'files read', exactly(runs * (readsPerRun + writesPerCluster * clusters))),
+    line(
+      prices.s3Storage,
+      `reports ${isByMany ? 'and their parts ' : ''}of ${retentionDays} days`,
+      exactly((taken.storedBytes * runsPerDay * retentionDays) / bytesPerGB),
+    ),
+    line(prices.s3Writes, 'files written', times(taken.writes, runs)),
+    line(prices.s3Reads, 'files read', times(taken.reads, runs)),
     line(prices.sesMessages, 'mails', exactly(runs * recipients)),
     line(prices.sesAttachments, 'the page in each mail', exactly((runs * recipients * attachedBytes) / bytesPerGB)),
-    line(prices.logsIngested, 'the function’s log', exactly((runs * (logBytesPerRun + clusters * logBytesPerCluster)) / bytesPerGB)),
+    line(prices.logsIngested, isByMany ? 'the functions’ logs' : 'the function’s log', times(taken.logBytes, runs / bytesPerGB)),
     line(prices.metrics, 'metrics', exactly((metricsOfRun * Math.min(hoursPerMonth, runs)) / hoursPerMonth)),
     line(prices.alarms, 'alarms', exactly(stackAlarms)),
     auditLog(run, runs),
-    ...networkLines(question, times(run.bytes, runs / bytesPerGB)),
+    ...networkLines(question, times(run.bytes, runs / bytesPerGB), isByMany),
   ]
 }
 
@@ -80,14 +85,20 @@ function auditLog({ kubernetesRequests }: RunEstimate, runs: number): CostLine {
   return line(prices.logsIngested, 'the clusters’ audit logs, where they are on', { least: 0, most })
 }
 
-function networkLines({ network, mode, recipients }: CostQuestion, gigabytes: Bounds): CostLine[] {
+function networkLines({ network, mode, recipients }: CostQuestion, gigabytes: Bounds, isByMany: boolean): CostLine[] {
   // AWS does not say that what a cluster's public endpoint sends to a function of the region is free of charge, nor bills it as anything else.
   if (network === 'public')
     return [line(prices.betweenZones, 'answers of clusters, if they are billed', { least: 0, most: gigabytes.most })]
   if (network === 'nat') return [line(prices.natData, 'answers that come through the gateway', gigabytes)]
-  const isNeeded = (of: string) =>
-    of === 'always' || (of === 'ssm' && promisedSources[mode].includes('host')) || (of === 'mail' && recipients > 0)
-  const interfaces = vpcEndpoints.filter(({ type, of }) => type === 'interface' && isNeeded(of))
+  const needs = {
+    always: true,
+    ssm: promisedSources[mode].includes('host'),
+    mail: recipients > 0,
+    'fan-out': isByMany,
+    topic: false,
+    alarms: false,
+  }
+  const interfaces = vpcEndpoints.filter(({ type, of }) => type === 'interface' && needs[of])
   return [
     line(
       prices.endpointHours,

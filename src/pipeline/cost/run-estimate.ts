@@ -5,14 +5,20 @@ import {
   cpuMsPerNode,
   cpuMsPerRun,
   cpuSlowness,
+  historyBytesPerNode,
   inspectBytes,
   listedBytesPerPod,
+  logBytesPerCluster,
+  logBytesPerRun,
   nodeBytes,
   paceOverhead,
   peakMiBPerNode,
   peakMiBPerRun,
   publishMsPerNode,
   publishMsPerRun,
+  reportBytesPerNode,
+  reportBytesPerRun,
+  snapshotBytesPerNode,
   ssmCallsPerNode,
   summaryBytesPerNode,
   summaryBytesPerPod,
@@ -31,29 +37,90 @@ const nodesPerPage = 500
 const functionSeconds = 900
 const readingShare = 0.8
 
-export function estimateRun(question: CostQuestion, { pace }: Pick<Policy, 'pace'>): RunEstimate {
-  const { nodes, clusters, accounts, mode, memoryMiB } = question
-  const kubernetesRequests = nodes * requestsPerNode[mode] + clusters * listsPerCluster + Math.ceil(nodes / nodesPerPage)
-  const isBySsm = promisedSources[mode].includes('host')
-  const ssmCalls = isBySsm ? times(ssmCallsPerNode, nodes) : exactly(0)
+/** What a function reads for at most. */
+export const limitSeconds = functionSeconds * readingShare
+/** Files of a run, markers and history of each cluster. */
+const writesPerRun = 14
+const writesPerCluster = 2
+const readsPerRun = 20
 
-  const processor = (ms: number): Bounds => times(cpuSlowness, ms / 1000 / Math.min(1, memoryMiB / memoryMiBOfOneCpu))
+/** What a run takes of what is paid for. */
+export interface Taken {
+  /** Of all functions together. */
+  functionSeconds: Bounds
+  invocations: Bounds
+  stateTransitions: Bounds
+  /** Of the bucket. */
+  writes: Bounds
+  reads: Bounds
+  storedBytes: number
+  logBytes: Bounds
+}
+
+type Asked = Pick<RunEstimate, 'kubernetesRequests' | 'ssmCalls' | 'bytes'>
+
+/** By one function. */
+export function estimateRun(question: CostQuestion, { pace }: Pick<Policy, 'pace'>): { run: RunEstimate; taken: Taken } {
+  const { nodes, clusters, accounts, memoryMiB } = question
+  const all = asked(question)
   // So many clusters at a time, each at its own pace; clusters of one size.
-  const paced = times(paceOverhead, (Math.ceil(clusters / pace.clusters) * kubernetesRequests) / clusters / pace.requestsPerSecond)
-  const bySsm = times(ssmCalls, 1 / accounts / pace.ssmRequestsPerSecond)
-  const computing = processor(nodes * cpuMsPerNode)
-  const reading = latest(paced, bySsm, computing)
-  const seconds = sum(reading, processor(cpuMsPerRun + publishMsPerRun + nodes * publishMsPerNode))
-  const longest = Math.max(paced.most, bySsm.most, computing.most)
+  const { seconds: reading, boundBy } = slowest({
+    kubernetesRequests: (Math.ceil(clusters / pace.clusters) * all.kubernetesRequests) / clusters,
+    ssmCalls: times(all.ssmCalls, 1 / accounts),
+    computing: processor(question, nodes * cpuMsPerNode),
+    ...pace,
+  })
+  const seconds = sum(reading, publishing(question))
   const peakMiB = Math.round(peakMiBPerRun + nodes * peakMiBPerNode)
   return {
-    seconds,
-    boundBy: longest === computing.most ? 'the processor' : longest === paced.most ? 'the pace of the API servers' : 'the pace of SSM',
-    peakMiB,
-    kubernetesRequests,
-    ssmCalls,
+    run: { seconds, boundBy, peakMiB, ...all, remarks: [...tooSlow(reading), ...tooLittleMemory(peakMiB, memoryMiB)] },
+    taken: takenAlone(question, seconds),
+  }
+}
+
+export const takenAlone = ({ nodes, clusters }: CostQuestion, seconds: Bounds): Taken => ({
+  functionSeconds: seconds,
+  invocations: exactly(1),
+  stateTransitions: exactly(0),
+  writes: exactly(writesPerRun + writesPerCluster * clusters),
+  reads: exactly(readsPerRun + writesPerCluster * clusters),
+  storedBytes: nodes * (snapshotBytesPerNode + reportBytesPerNode + historyBytesPerNode) + reportBytesPerRun,
+  logBytes: exactly(logBytesPerRun + clusters * logBytesPerCluster),
+})
+
+/** The same whoever asks. */
+export function asked(question: CostQuestion): Asked {
+  const { nodes, clusters, mode } = question
+  return {
+    kubernetesRequests: nodes * requestsPerNode[mode] + clusters * listsPerCluster + Math.ceil(nodes / nodesPerPage),
+    ssmCalls: promisedSources[mode].includes('host') ? times(ssmCallsPerNode, nodes) : exactly(0),
     bytes: times(bytesPerNode(question), nodes),
-    remarks: remarksOf(reading, peakMiB, memoryMiB),
+  }
+}
+
+/** So much of a processor's time, in seconds of a function of that memory. */
+export const processor = ({ memoryMiB }: CostQuestion, ms: number): Bounds =>
+  times(cpuSlowness, ms / 1000 / Math.min(1, memoryMiB / memoryMiBOfOneCpu))
+
+/** What every run does once, and what comes after reading. */
+export const publishing = (question: CostQuestion): Bounds =>
+  processor(question, cpuMsPerRun + publishMsPerRun + question.nodes * publishMsPerNode)
+
+interface Reading extends Omit<Asked, 'bytes'> {
+  computing: Bounds
+  requestsPerSecond: number
+  ssmRequestsPerSecond: number
+}
+
+/** What goes on side by side is done when the slowest of it is. */
+export function slowest(reading: Reading): { seconds: Bounds; boundBy: RunEstimate['boundBy'] } {
+  const { computing } = reading
+  const paced = times(paceOverhead, reading.kubernetesRequests / reading.requestsPerSecond)
+  const bySsm = times(reading.ssmCalls, 1 / reading.ssmRequestsPerSecond)
+  const longest = Math.max(paced.most, bySsm.most, computing.most)
+  return {
+    seconds: latest(paced, bySsm, computing),
+    boundBy: longest === computing.most ? 'the processor' : longest === paced.most ? 'the pace of the API servers' : 'the pace of SSM',
   }
 }
 
@@ -64,14 +131,14 @@ function bytesPerNode({ mode, podsPerNode }: CostQuestion): Bounds {
   return sum(nodeBytes, pods, ...ofKubelet, promisedSources[mode].includes('host') ? inspectBytes : exactly(0))
 }
 
-function remarksOf(reading: Bounds, peakMiB: number, memoryMiB: number): string[] {
-  const remarks: string[] = []
-  const limit = functionSeconds * readingShare
-  if (reading.most > limit)
-    remarks.push(
-      `One function reads for ${limit} s at most; this fleet takes ${reading.least > limit ? '' : 'up to '}${Math.round(reading.most)} s. What it does not reach is listed as not audited: raise the pace in the policy, or split the fleet.`,
-    )
-  if (peakMiB > memoryMiB)
-    remarks.push(`A function of ${memoryMiB} MiB is too small: at its peak the run takes about ${peakMiB} MiB. Deploy it with more.`)
-  return remarks
+function tooSlow({ least, most }: Bounds): string[] {
+  if (most <= limitSeconds) return []
+  return [
+    `One function reads for ${limitSeconds} s at most; this fleet takes ${least > limitSeconds ? '' : 'up to '}${Math.round(most)} s. What it does not reach is listed as not audited: let many functions read it (fanOut=on), raise the pace in the policy, or split the fleet.`,
+  ]
 }
+
+export const tooLittleMemory = (peakMiB: number, memoryMiB: number): string[] =>
+  peakMiB <= memoryMiB
+    ? []
+    : [`A function of ${memoryMiB} MiB is too small: at its peak the run takes about ${peakMiB} MiB. Deploy it with more.`]

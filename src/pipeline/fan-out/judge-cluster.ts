@@ -16,6 +16,7 @@ export async function judgeCluster(cluster: number, context: FanOutContext): Pro
   const { runId, store, runtime } = context
   if (await isThere(store, keys.judged(runId, cluster))) return
   const run = await runOf(context)
+  runtime.watch.isAbout(workOf(run, cluster).cluster)
   const open = await openCluster(run, cluster, context)
   try {
     const rest = openRecords(store, keys.rest(runId, cluster), join(runtime.folder, 'rest.ndjson.gz'))

@@ -4,7 +4,7 @@ import { collectorsOf } from '#collect/modes.ts'
 import { readModeOf } from '#model/read-mode.ts'
 import type { SnapshotRecord } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
-import { type FanOutContext, runPolicy, workOf } from './context.ts'
+import { type FanOutContext, runOf, runPolicy, workOf } from './context.ts'
 import { type FanOutRun, keys, readJson, readRecords, writeJson } from './files.ts'
 
 /** As the state machine tells of a task that failed at every try. Source: Step Functions developer guide, Error names and Lambda's errors. */
@@ -20,12 +20,18 @@ interface Lost {
 
 const longestReason = 500
 
+/** @returns the reason */
 export async function noteLost(
   { cluster, shard, failure }: { cluster: number; shard: number | null; failure: Failure },
-  { runId, store }: FanOutContext,
-): Promise<void> {
+  context: FanOutContext,
+): Promise<string> {
+  const { runId, store, runtime } = context
   const lost: Lost = { reason: reasonOf(failure) }
   await writeJson(store, keys.lost(runId, cluster, shard), lost)
+  // Only for its log: whoever reads that looks for a name.
+  const run = await runOf(context).catch(() => null)
+  if (run !== null) runtime.watch.isAbout(workOf(run, cluster).cluster)
+  return lost.reason
 }
 
 /** @param shard null: the whole cluster */

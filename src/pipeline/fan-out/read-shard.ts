@@ -3,7 +3,7 @@ import { collectNodes } from '#collect/collect.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeRecord, SnapshotRecord } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
-import { type FanOutContext, openCluster, runOf } from './context.ts'
+import { type FanOutContext, openCluster, runOf, workOf } from './context.ts'
 import { isThere, keys, readRecords, writeRecords } from './files.ts'
 
 /** Done before, it does nothing. @throws Error when it could not be kept what was read */
@@ -13,6 +13,7 @@ export async function readShard({ cluster, shard }: { cluster: number; shard: nu
   if (await isThere(store, kept)) return
   runtime.watch.enters('read')
   const run = await runOf(context)
+  runtime.watch.isAbout(workOf(run, cluster).cluster)
   const nodes: KubernetesNode[] = []
   for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
     if (listed.kind === 'Node') nodes.push(listed.node)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { tellSlowDown } from '#clients/slow-downs.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
+import { moreReads, moreWrites } from '#pipeline/cost/fan-out-estimate.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { fanOutHandlers, invoke, serviceEnvironment, written } from '#test/lambda.ts'
@@ -29,7 +30,7 @@ async function world() {
     fleet({ nodes: 30, cluster: 'fleet-a', podsPerNode: 1 }),
     fleet({ nodes: 4, seed: 'b', cluster: 'fleet-b', podsPerNode: 1 }),
   ]
-  await labOf([{ ...clusters[0]!, eksThrottlesFirst: 2 }, ...clusters.slice(1)], { storeFolder })
+  const lab = await labOf([{ ...clusters[0]!, eksThrottlesFirst: 2 }, ...clusters.slice(1)], { storeFolder })
   Object.assign(process.env, loud)
   for (const prefix of ['', 'alone/']) {
     mkdirSync(join(storeFolder, 'highwater-lab', prefix), { recursive: true })
@@ -39,10 +40,67 @@ async function world() {
     invoke: (name, event) => fanOutHandlers[name]!(event),
     readObject: async (bucket, key) => JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
   }
-  return { functions, notes: () => readdirSync(join(storeFolder, 'highwater-lab/runs', run, 'fan-out/invocations')) }
+  return { lab, functions, notes: () => readdirSync(join(storeFolder, 'highwater-lab/runs', run, 'fan-out/invocations')) }
 }
 
 const isOfTime = (name: string) => /^(RunDuration|SlowDowns)/.test(name)
+
+describe('a run by many functions', () => {
+  it('asks the bucket as often as highwater cost reckons', async () => {
+    const { lab, functions } = await world()
+    const requests = async (of: () => Promise<unknown>) => {
+      const before = lab.requests().routes.s3 ?? {}
+      await written(of)
+      const now = lab.requests().routes.s3 ?? {}
+      const count = (...routes: string[]) => routes.reduce((total, route) => total + (now[route] ?? 0) - (before[route] ?? 0), 0)
+      return { reads: count('GetObject'), writes: count('PutObject', 'ListObjectsV2') }
+    }
+    const many = await requests(async () => {
+      await invoke(tick, { ...loud, ...stateMachine })
+      await execute({ run }, functions)
+    })
+    const one = await requests(() => invoke(tick, { ...loud, HIGHWATER_PREFIX: 'alone/' }))
+    const [shards, clusters] = [4, 2]
+    const more = ({ ofShard, ofCluster, ofRun }: typeof moreReads) => ofShard * shards + ofCluster * clusters + ofRun
+    // The state machine itself reads one, which the lab does not see here.
+    expect(many).toEqual({ reads: one.reads + more(moreReads) - 1, writes: one.writes + more(moreWrites) })
+  })
+})
+
+describe('the log of a run by many functions', () => {
+  it('says on each line of which run, step, cluster and shard it is, and of what is lost why', async () => {
+    const { functions } = await world()
+    await written(() => invoke(tick, { ...loud, ...stateMachine }))
+    const dying: Functions = {
+      ...functions,
+      async invoke(name, event) {
+        const { step, cluster } = event as { step?: string; cluster?: number }
+        if (step === 'read' && cluster === 1)
+          throw Object.assign(new Error('{"errorMessage":"signal: killed"}'), { name: 'Runtime.ExitError' })
+        return functions.invoke(name, event)
+      },
+    }
+    const { lines } = await written(() => execute({ run }, dying))
+    for (const line of lines) expect(line).toMatchObject({ runId: run })
+    const ends = lines.filter(({ message }) => message === 'step ended')
+    for (const line of ends) expect(line).toMatchObject({ level: 'INFO', cluster: expect.stringMatching(/^fleet-[ab]$/) })
+    expect(ends.filter(({ step }) => step === 'judge').map(({ clusterNumber }) => clusterNumber)).toEqual([0, 1])
+    expect(ends.filter(({ step }) => step === 'read').map(({ shard }) => shard)).toEqual(
+      ends.filter(({ step }) => step === 'read').map((_, index) => index),
+    )
+    const lost = lines.filter(({ message }) => message === 'lost')
+    expect(lost.length).toBeGreaterThan(0)
+    for (const line of lost)
+      expect(line).toMatchObject({ level: 'WARN', step: 'lost', clusterNumber: 1, shard: 0, reason: 'Runtime.ExitError: signal: killed' })
+    expect(lines.find(({ message }) => message === 'discovered')).toMatchObject({ step: 'discover', clusters: 2, nodes: 34 })
+    expect(lines.find(({ message }) => message === 'not audited')).toMatchObject({
+      ...{ level: 'WARN', cluster: expect.stringMatching(/^fleet-/), node: expect.stringMatching(/^ip-/) },
+      reason: expect.stringContaining('signal: killed'),
+    })
+    expect(lines.at(-1)).toMatchObject({ message: 'run ended' })
+    expect(lines.at(-1)).not.toHaveProperty('cluster')
+  })
+})
 
 describe('the metrics of a run by many functions', () => {
   it('are those of one function, from the tick to the report, with what slowed any of them down', async () => {

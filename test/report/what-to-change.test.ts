@@ -60,7 +60,7 @@ describe('the mail', () => {
     expect(text).toMatch(
       /Evict first, at assumed growth: now: ip-10-0-1-10\.\S+ \(prod-eu, Nodegroup general\) now: ip-10-8-0-4\S+ \(staging, NodePool default\) in 1 min 30 s: ip-10-0-1-44\S+ \(prod-eu/,
     )
-    expect(renderMail(morningReport(), []).html).toMatch(/<b>now<\/b> ip-10-0-1-10\./)
+    expect(renderMail(morningReport(), []).html).toMatch(/<b class="critical"[^>]*>now<\/b> ip-10-0-1-10\./)
   })
 
   it('counts beside them how many evict within which time, and every node', () => {

@@ -37,6 +37,8 @@ interface OutlookRow {
 }
 
 export interface OutlookView {
+  /** How many nodes evict at this moment. */
+  evicting: number
   rows: OutlookRow[]
   /** How many nodes reach eviction within which time; together every node. */
   horizons: { within: string; nodes: string; isNow: boolean }[]
@@ -93,6 +95,7 @@ export function outlookView(
     { within: words.unknownTime, count: all.length - due.length - never, isNow: false },
   ]
   return {
+    evicting: ofHorizon(0, due),
     rows: due
       .slice(0, shownNodes)
       .map(each => ({ ...outlookRow(each, language), ...(isFirstLook ? { growth: '' } : {}), change: changeOf(each.node) })),

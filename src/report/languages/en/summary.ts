@@ -7,11 +7,13 @@ const clusters = (count: number) => counted(count, 'cluster')
 const findings = (count: number) => counted(count, 'finding')
 
 const verdict = {
-  headline: (severity: string, count: number) => `${severity}: ${findings(count)}`,
+  /** `evicting`: how many nodes do so at this moment. */
+  headline: (severity: string, count: number, evicting: number) =>
+    `${severity}: ${evicting > 0 ? `${nodes(evicting)} ${evicting === 1 ? 'evicts' : 'evict'} now, ` : ''}${findings(count)}`,
   nothingRead: 'Nothing could be read',
   nothingFound: 'No findings in what was read',
   worst: (title: string, subject: string, cluster: string, count: number) =>
-    `${title}: ${subject} of ${cluster}${count === 0 ? '' : `, ${nodes(count)}`}`,
+    `Worst: ${title} (${subject} of ${cluster}${count === 0 ? '' : `, ${nodes(count)}`})`,
   scope: (clusterCount: number, read: number, all: number, partly: number) =>
     `${clusters(clusterCount)}, ${formatCount(read)} of ${nodes(all)} read${partly > 0 ? `, ${formatCount(partly)} partly` : ''}`,
   bySeverity: 'Findings by severity',
@@ -108,6 +110,9 @@ const outlook = {
   toDo: 'To do:',
   change: (fields: string[], more: number) => `set ${fields.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
   evictFirst: (isAssumed: boolean) => `Evict first${isAssumed ? ', at assumed growth' : ''}:`,
+  /** `title`: that of `evictFirst`. */
+  evictFirstBrief: (title: string, first: { when: string; name: string }[]) =>
+    `${title} ${first.map(({ when, name }) => `${when} ${name}`).join(', ')}`,
   now: 'now',
   within: (duration: string) => `within ${duration}`,
   withinDays: (days: number) => `within ${counted(days, 'day')}`,

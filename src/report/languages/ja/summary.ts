@@ -3,10 +3,11 @@ import type { Catalogue } from '#report/languages/en.ts'
 import { formatCount as n } from '#report/numbers.ts'
 
 const verdict: Catalogue['verdict'] = {
-  headline: (severity, count) => `${severity}: 検出事項 ${n(count)} 件`,
+  headline: (severity, count, evicting) =>
+    `${severity}: ${evicting > 0 ? `現在 ${n(evicting)} ノードが退避中、` : ''}検出事項 ${n(count)} 件`,
   nothingRead: '何も取得できませんでした',
   nothingFound: '取得できた範囲に検出事項はありません',
-  worst: (title, subject, cluster, count) => `${title}: ${cluster} の ${subject}${count === 0 ? '' : `、${n(count)} ノード`}`,
+  worst: (title, subject, cluster, count) => `最も重大: ${title} (${cluster} の ${subject}${count === 0 ? '' : `、${n(count)} ノード`})`,
   scope: (clusters, read, all, partly) =>
     `${n(clusters)} クラスター、${n(all)} ノード中 ${n(read)} ノード取得済み${partly > 0 ? `、${n(partly)} ノード一部取得` : ''}`,
   bySeverity: '重大度別の検出事項',
@@ -99,6 +100,7 @@ const outlook: Catalogue['outlook'] = {
   toDo: '対処:',
   change: (fields, more) => `${fields.join('、')}${more > 0 ? ` ほか ${n(more)} 件` : ''} を設定`,
   evictFirst: isAssumed => `先に退避するノード${isAssumed ? ' (仮定の増加率)' : ''}:`,
+  evictFirstBrief: (title, first) => `${title} ${first.map(({ when, name }) => `${when} ${name}`).join('、')}`,
   now: '現在',
   within: duration => `${duration}以内`,
   withinDays: days => `${n(days)}日以内`,

@@ -3,10 +3,11 @@ import type { Catalogue } from '#report/languages/en.ts'
 import { formatCount as n } from '#report/numbers.ts'
 
 const verdict: Catalogue['verdict'] = {
-  headline: (severity, count) => `${severity}: 발견 항목 ${n(count)}건`,
+  headline: (severity, count, evicting) =>
+    `${severity}: ${evicting > 0 ? `지금 노드 ${n(evicting)}개 축출 중, ` : ''}발견 항목 ${n(count)}건`,
   nothingRead: '아무것도 읽지 못했습니다',
   nothingFound: '읽은 범위에서 발견 항목이 없습니다',
-  worst: (title, subject, cluster, count) => `${title}: ${cluster}의 ${subject}${count === 0 ? '' : `, ${n(count)}개 노드`}`,
+  worst: (title, subject, cluster, count) => `가장 심각: ${title} (${cluster}의 ${subject}${count === 0 ? '' : `, ${n(count)}개 노드`})`,
   scope: (clusters, read, all, partly) =>
     `${n(clusters)}개 클러스터, 노드 ${n(all)}개 중 ${n(read)}개 읽음${partly > 0 ? `, ${n(partly)}개 일부만 읽음` : ''}`,
   bySeverity: '심각도별 발견 항목',
@@ -99,6 +100,7 @@ const outlook: Catalogue['outlook'] = {
   toDo: '조치:',
   change: (fields, more) => `${fields.join(', ')}${more > 0 ? ` 외 ${n(more)}개` : ''} 설정`,
   evictFirst: isAssumed => `먼저 축출할 노드${isAssumed ? ' (가정한 증가율 기준)' : ''}:`,
+  evictFirstBrief: (title, first) => `${title} ${first.map(({ when, name }) => `${when} ${name}`).join(', ')}`,
   now: '지금',
   within: duration => `${duration} 이내`,
   withinDays: days => `${n(days)}일 이내`,

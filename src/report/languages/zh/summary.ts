@@ -3,10 +3,10 @@ import type { Catalogue } from '#report/languages/en.ts'
 import { formatCount as n } from '#report/numbers.ts'
 
 const verdict: Catalogue['verdict'] = {
-  headline: (severity, count) => `${severity}：${n(count)} 项发现`,
+  headline: (severity, count, evicting) => `${severity}：${evicting > 0 ? `${n(evicting)} 个节点正在驱逐，` : ''}${n(count)} 项发现`,
   nothingRead: '未能读取任何内容',
   nothingFound: '已读取的范围内没有发现项',
-  worst: (title, subject, cluster, count) => `${title}：${cluster} 的 ${subject}${count === 0 ? '' : `，${n(count)} 个节点`}`,
+  worst: (title, subject, cluster, count) => `最严重：${title}（${cluster} 的 ${subject}${count === 0 ? '' : `，${n(count)} 个节点`}）`,
   scope: (clusters, read, all, partly) =>
     `${n(clusters)} 个集群，${n(all)} 个节点中已读取 ${n(read)} 个${partly > 0 ? `，部分读取 ${n(partly)} 个` : ''}`,
   bySeverity: '按严重程度统计的发现项',
@@ -99,6 +99,7 @@ const outlook: Catalogue['outlook'] = {
   toDo: '处理：',
   change: (fields, more) => `设置 ${fields.join('，')}${more > 0 ? ` 等另外 ${n(more)} 项` : ''}`,
   evictFirst: isAssumed => `最先驱逐的节点${isAssumed ? '（按假定增长）' : ''}：`,
+  evictFirstBrief: (title, first) => `${title}${first.map(({ when, name }) => `${when} ${name}`).join('，')}`,
   now: '现在',
   within: duration => `${duration}内`,
   withinDays: days => `${n(days)} 天内`,

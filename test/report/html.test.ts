@@ -203,7 +203,7 @@ describe('the verdict', () => {
     )
     expect(shown).toContain('1 Critical 4 High 2 Medium 1 Low')
     expect(shown).toContain(
-      'Not in this verdict: 3 nodes and 1 whole cluster not audited · 1 node only partly read · 2 questions undecided',
+      'Not in this verdict: 3 nodes and 1 whole cluster not audited · 1 node only partly read · 2 questions without an answer',
     )
   })
   it('names of what is as severe first what happens at this moment, on however few nodes', () => {
@@ -249,7 +249,7 @@ describe('the verdict', () => {
     const outcomes = { pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 }
     const unread = clusterResult('c', { grade: null, coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }, outcomes })
     expect(text(page(quietReport([], { clusters: [unread] })))).toContain('No rule passed anywhere: nothing was read that one could judge.')
-    expect(text(html)).toContain('1 of 9 rules found nothing and left nothing undecided: invalid-kubelet-configuration')
+    expect(text(html)).toContain('1 of 9 rules found nothing and left no question open: invalid-kubelet-configuration')
   })
   it('names errors of the input', () => {
     const { run } = findingsDocument()

@@ -114,7 +114,9 @@ describe('the mail of a morning', () => {
       /^now: ip-10-0-1-10\..* Worst: The kubelet is evicting pods now \(Nodegroup general of prod-eu, 1 node\) 1 Critical, 4 High, 2 Medium, 1 Low 3 clusters, 40 of 44 nodes read, 1 partly/,
     )
     expect(mail.html).toMatch(/^<div aria-hidden="true"[^>]*>Evict first, at assumed growth: now ip-10-0-1-10\.\S+, now ip-10-8-0-4/m)
-    expect(shown).toContain('Not in this verdict: 3 nodes and 1 whole cluster not audited; 1 node only partly read; 2 questions undecided')
+    expect(shown).toContain(
+      'Not in this verdict: 3 nodes and 1 whole cluster not audited; 1 node only partly read; 2 questions without an answer',
+    )
     expect(shown).toContain('1 finding waived by policy, not counted here')
   })
   it('tells of the worst two with their nodes and what to do, of the others in a line', () => {

@@ -23,11 +23,13 @@ export function nextView({ rows, horizons }: OutlookView, nodeCount: number, fol
   const { outlook: words, said, list } = language.words
   const soon = rows.filter(({ isForeseen }) => isForeseen).slice(0, shownNodes)
   if (soon.length === 0) return null
-  const title = words.evictFirst(soon.some(each => !each.isNow && each.isAssumed))
-  const nodes = soon.map(({ name, where, eviction, isNow }) => ({
+  const later = soon.filter(({ isNow }) => !isNow)
+  const isAssumed = later.length > 0 && later.every(each => each.isAssumed)
+  const title = words.evictFirst(isAssumed)
+  const nodes = soon.map(({ name, where, eviction, isNow, ...row }) => ({
     name: fold(name, 80),
     where: fold(where, 100),
-    when: isNow ? words.now : eviction.text,
+    when: isNow ? words.now : row.isAssumed && !isAssumed ? words.asAssumed(eviction.text) : eviction.text,
     isNow,
   }))
   return {

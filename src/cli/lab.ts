@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { type Lab, startLab } from '#lab/lab.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
-import { incidents, incidentsRepaired } from '#lab/scenarios/incidents.ts'
+import { incidents, incidentsAfter } from '#lab/scenarios/incidents.ts'
 import { scenarioNamed, scenarios } from '#lab/scenarios/index.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
@@ -83,8 +83,8 @@ interface Morning {
 /** Each remembers the ones before it that went into the same folder. */
 const mornings: [Morning, ...Morning[]] = [
   { number: 1, incidents },
-  { number: 2, incidents: incidentsRepaired },
-  { number: 3, incidents },
+  { number: 2, incidents: incidentsAfter(1, true) },
+  { number: 3, incidents: incidentsAfter(2, false) },
 ]
 
 async function runDemo(out: string, morning: Morning): Promise<number> {
@@ -92,7 +92,15 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
   mkdirSync(bucket, { recursive: true })
   writeFileSync(join(bucket, 'highwater.yaml'), demoPolicy)
   const scenarios = demoScenarios.map(name => (name === incidents.name ? morning.incidents : scenarioNamed(name)))
+  const event: { scheduledTime: string } = JSON.parse(readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'))
+  // The recorded nodes were recorded in the night of the event: from the day after on, what lies there is old.
+  const dueMs = Date.parse(event.scheduledTime) + morning.number * dayMs
+  const scheduledTime = `${new Date(dueMs).toISOString().slice(0, 19)}Z`
+  // Each morning has its own day, whenever the demo is run.
+  const aheadMs = dueMs - Date.now()
+  const now = () => new Date(Date.now() + aheadMs)
   const lab = await startLab(scenarios, {
+    at: scheduledTime,
     storeFolder: join(out, 'lab-s3'),
     mailFolder: join(out, 'lab-mailbox'),
     documents: deployedDocuments(),
@@ -100,10 +108,8 @@ async function runDemo(out: string, morning: Morning): Promise<number> {
   try {
     enterLab(lab)
     const { handler } = await import('#handlers/audit.ts')
-    const event: { scheduledTime: string } = JSON.parse(readFileSync(new URL('../../events/scheduled.json', import.meta.url), 'utf8'))
-    const scheduledTime = `${new Date(Date.parse(event.scheduledTime) + (morning.number - 1) * dayMs).toISOString().slice(0, 19)}Z`
     process.stdout.write(`The lab is up on loopback. The schedule ticks (${scheduledTime}) and invokes the function:\n\n`)
-    const answer = await handler({ ...event, scheduledTime }, { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000 })
+    const answer = await handler({ ...event, scheduledTime }, { awsRequestId: randomUUID(), getRemainingTimeInMillis: () => 120_000, now })
     copyRun(join(bucket, 'runs', answer.runId), out)
     if (answer.state === 'published-before')
       process.stdout.write(

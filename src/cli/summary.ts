@@ -2,7 +2,7 @@
 import { type Finding, type FindingsDocument, severities } from '#model/finding.ts'
 import { columnsOf, padTo } from '#model/text-width.ts'
 import type { AuditResult } from '#pipeline/audit.ts'
-import { idleWaiverText, type Language, mailChanges, type TitleOf, titlesOf } from '#pipeline/shelves.ts'
+import { idleWaiverText, type Language, mailChanges, mostUrgentFirst, type TitleOf, titlesOf } from '#pipeline/shelves.ts'
 import { clean, cut, type Paint, painter, severityStyles, wrap as wrapTo } from './terminal.ts'
 
 const shownFindings = 10
@@ -111,8 +111,7 @@ function changeLines({ delta, findings, waived }: FindingsDocument, language: La
   return [words.since(said), ...rows, ...(more > 0 ? [`  ${words.moreNotAudited(more)}`] : []), '']
 }
 
-const worst = (findings: Finding[]) =>
-  findings.toSorted((left, right) => severities.indexOf(left.severity) - severities.indexOf(right.severity)).slice(0, shownFindings)
+const worst = (findings: Finding[]) => findings.toSorted(mostUrgentFirst).slice(0, shownFindings)
 
 function findingLines(finding: Finding, paint: Paint, { words }: Language, titleOf: TitleOf): string[] {
   const { severity, rule, cluster, subject, nodes, consequence } = finding

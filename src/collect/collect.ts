@@ -34,6 +34,8 @@ export interface CollectOptions {
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C; its reason's message is what the unread nodes say. */
   signal: AbortSignal
+  /** Default: the machine's clock. */
+  now?: (() => Date) | undefined
   onNodes?: (event: NodesFound) => void
 }
 
@@ -240,7 +242,7 @@ const isUnreached = (error: unknown): boolean => error instanceof RequestFailure
 async function readNode(
   cluster: string,
   node: KubernetesNode,
-  { mode, collectors }: Pick<CollectOptions, 'mode' | 'collectors'>,
+  { mode, collectors, now = () => new Date() }: Pick<CollectOptions, 'mode' | 'collectors' | 'now'>,
   context: CollectContext,
 ): Promise<NodeRecord> {
   const identity = nodeIdentity(node)
@@ -252,7 +254,7 @@ async function readNode(
     Object.assign(record, answers)
     record.errors?.push(...(errors ?? []))
   }
-  record.at = new Date().toISOString()
+  record.at = now().toISOString()
   return record
 }
 

@@ -10,13 +10,19 @@ import { parsePolicy } from '#policy/parse.ts'
 export interface LambdaContext {
   awsRequestId: string
   getRemainingTimeInMillis(): number
+  /** By which the run is dated, for whoever calls a handler without Lambda. Default: the machine's clock. */
+  now?: () => Date
 }
 
-export const runtimeOf = ({ awsRequestId, getRemainingTimeInMillis }: LambdaContext): Omit<ServiceRuntime, 'watch'> => ({
+export const runtimeOf = ({
+  awsRequestId,
+  getRemainingTimeInMillis,
+  now = () => new Date(),
+}: LambdaContext): Omit<ServiceRuntime, 'watch'> => ({
   version: packageJson.version,
   requestId: awsRequestId,
   remainingMs: getRemainingTimeInMillis(),
   folder: join(tmpdir(), `highwater-${awsRequestId}`),
-  now: () => new Date(),
+  now,
   parsePolicy: (text, file) => parsePolicy(text, file, policyTerms),
 })

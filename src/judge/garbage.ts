@@ -2,7 +2,7 @@
 import type { Controller } from '#model/cluster-garbage.ts'
 import type { Subject } from '#model/finding.ts'
 import type { ClusterEvidence } from './rule.ts'
-import { byText, counted, nameLength, span } from './text.ts'
+import { bounded, byText, counted, nameLength, span } from './text.ts'
 
 interface Named {
   namespace: string
@@ -39,7 +39,7 @@ export function named(items: readonly { name: string }[], shown = namesShown): s
 export const controllersOf = (items: readonly { controller: Controller | null }[]): ClusterEvidence =>
   sharesOf(
     'controlled by',
-    items.map(({ controller }) => (controller ? `${controller.kind} ${controller.name}` : 'nobody')),
+    items.map(({ controller }) => (controller ? bounded(`${controller.kind} ${controller.name}`, nameLength) : 'nobody')),
   )
 
 /** How many times each is said, the largest share first. */

@@ -27,6 +27,7 @@ export interface TerminatedPod {
 export interface TerminatingPod {
   namespace: string
   name: string
+  controller: Controller | null
   node: string | null
   /** When its grace period was over. */
   sinceMs: number

@@ -1,6 +1,6 @@
 /** What the report is made of: the findings document, and a compact view of every node. */
 import type { Delta } from './delta.ts'
-import type { FindingsDocument, OutcomeCounts, Severity } from './finding.ts'
+import type { FindingsDocument, NotAudited, OutcomeCounts, Severity, UnknownOutcome } from './finding.ts'
 import type { GarbageOverview } from './garbage-overview.ts'
 import type { ClusterTrend, PastFinding, RememberedFinding, Spread, TrendPoint } from './history.ts'
 import type { NodeIdentity } from './node-identity.ts'
@@ -174,6 +174,8 @@ export interface RunBefore {
   delta: Delta
   /** Findings of that run that are no longer there. */
   ended: PastFinding[]
+  /** What that run could not decide or did not audit, in clusters of this run, and this one no longer says. */
+  closed: { unknowns: UnknownOutcome[]; notAudited: NotAudited[] }
   /** Open findings of earlier runs of which nobody can tell today. */
   hidden: HiddenFinding[]
   /** Clusters of earlier runs that are not in this one, and that nobody knows to be gone. */

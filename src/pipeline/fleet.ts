@@ -38,6 +38,8 @@ export interface LiveOptions {
   selection: Selection
   /** The run's deadline, or the operator's Ctrl-C. */
   signal: AbortSignal
+  /** By which the records are dated. Default: the machine's clock. */
+  now?: () => Date
   onNodes?: CollectOptions['onNodes']
   /** Which objects of a cluster are read beside its nodes; default: all that an audit reads. */
   objects?: keyof typeof objectCollectors
@@ -58,10 +60,10 @@ export async function* liveFleet(options: LiveOptions): AsyncGenerator<SnapshotR
 }
 
 /** How a live fleet begins. @throws OperatorError when it is not to be read as the policy stands */
-export async function liveHeader({ policy, signal }: Pick<LiveOptions, 'policy' | 'signal'>): Promise<SnapshotHeader> {
+export async function liveHeader({ policy, signal, now }: Pick<LiveOptions, 'policy' | 'signal' | 'now'>): Promise<SnapshotHeader> {
   requireKubeletIdentity(policy)
   const region = policy.accounts[0]?.regions?.[0] ?? (await sdkRegion())
-  return header(region === null ? null : await ownAccount(region, signal), region)
+  return header(region === null ? null : await ownAccount(region, signal), region, now)
 }
 
 /** As eksTargets, as far as the time reaches. @throws OperatorError as liveFleet */
@@ -70,7 +72,7 @@ export const foundTargets = (options: LiveOptions): AsyncGenerator<ClusterTarget
 /** Clusters outside EKS, or reached as kubectl does. */
 export async function* kubeconfigFleet(endpoints: NamedEndpoint[], options: LiveOptions): AsyncGenerator<SnapshotRecord> {
   requireKubeletIdentity(options.policy)
-  yield header(null, null)
+  yield header(null, null, options.now)
   yield* readAll(await kubeconfigTargets(endpoints, options.policy, options.behind), options)
 }
 
@@ -157,7 +159,7 @@ async function* readAll(
 /** What reading a cluster takes. @param inspectorOf asked only where its nodes are read by SSM */
 export function collectOptionsOf(
   { record, place, kubelet }: ClusterTarget,
-  { policy, selection, signal, onNodes, objects, depth }: LiveOptions,
+  { policy, selection, signal, now, onNodes, objects, depth }: LiveOptions,
   inspectorOf: (place: AwsPlace) => Inspector,
 ): CollectOptions {
   const mode = readModeOf(policy, record.cluster)
@@ -172,6 +174,7 @@ export function collectOptionsOf(
     policy,
     selection,
     signal,
+    now,
     onNodes,
   }
 }
@@ -191,10 +194,10 @@ async function* untilAborted(targets: AsyncIterable<ClusterTarget>, signal: Abor
   }
 }
 
-const header = (account: string | null, region: string | null): SnapshotHeader => ({
+const header = (account: string | null, region: string | null, now = () => new Date()): SnapshotHeader => ({
   kind: 'Snapshot',
   schema: snapshotSchema,
-  takenAt: new Date().toISOString(),
+  takenAt: now().toISOString(),
   account,
   region,
 })

@@ -37,7 +37,7 @@ async function runUntil(request: AuditRequest, settings: Settings, runtime: Audi
   if (before !== null) return before
 
   const { policy, mistakes } = await policyOf(store, runtime)
-  const live = { policy, selection, signal: limits.reading }
+  const live = { policy, selection, signal: limits.reading, now: runtime.now }
   const { answer, targets, mistake } = await fanOut(
     { runId, request, store, settings, isOwnFleet: runtime.fleet !== undefined, runtime },
     live,

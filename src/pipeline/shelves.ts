@@ -12,6 +12,7 @@ export { languages } from '#report/languages/index.ts'
 export type { Language } from '#report/languages/language.ts'
 export { formatBytes, formatPercent } from '#report/numbers.ts'
 export { type TitleOf, titlesOf } from '#report/rule-words.ts'
+export { mostUrgentFirst } from '#report/statements.ts'
 export { growthNotes } from '#report/views/growth.ts'
 export { mailChanges } from '#report/views/mail-changes.ts'
 

@@ -69,6 +69,7 @@ export function shareOf(report: AuditReport, { name, match }: Pick<ReportOwner, 
         waived: waived.map(({ id }) => id),
       }),
       ended,
+      closed: { unknowns: before.closed.unknowns.filter(isTheirs), notAudited: before.closed.notAudited.filter(mayBeTheirs) },
       hidden,
       // Whose groups were there nobody has kept.
       absent: before.absent.filter(({ cluster }) => owns.group(cluster, null)),

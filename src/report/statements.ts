@@ -47,8 +47,14 @@ export function fixLines({ fix: { config, commands }, docs }: Pick<Finding, 'fix
   return [lineText(docs.fix), ...fields, ...shown, ...(more > 0 ? [`and ${more} more commands`] : [])]
 }
 
-export const worstFirst = (findings: Finding[]) =>
-  findings.toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity) || compareText(a.id, b.id))
+/** The rule that tells of nodes whose kubelet evicts at this moment. */
+const evictingRule = 'eviction-due'
+
+/** By severity, and of those alike first what happens at this moment. */
+export const mostUrgentFirst = (a: Pick<Finding, 'severity' | 'rule'>, b: Pick<Finding, 'severity' | 'rule'>) =>
+  severities.indexOf(a.severity) - severities.indexOf(b.severity) || Number(b.rule === evictingRule) - Number(a.rule === evictingRule)
+
+export const worstFirst = (findings: Finding[]) => findings.toSorted((a, b) => mostUrgentFirst(a, b) || compareText(a.id, b.id))
 
 export const countBySeverity = (findings: Finding[]): Record<Severity, number> => {
   const counts: Record<Severity, number> = { critical: 0, high: 0, medium: 0, low: 0, info: 0 }
@@ -84,6 +90,9 @@ const endings: Record<Ending, string> = {
 /** `Ended on 2026-11-21: it was fixed. It stood since 2026-11-01.` */
 export const endedText = ({ on, ended, since }: Pick<PastFinding, 'on' | 'ended' | 'since'>): string =>
   `Ended on ${on}: ${endings[ended]}. It stood since ${since}.`
+
+/** Of what could not be decided or read before, and this run no longer says. */
+export const closedText = (takenAt: string, reason: string): string => `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
 
 /** Whether nodes that were there without it were seen. */
 export const isRepaired = ({ ended }: Pick<PastFinding, 'ended'>): boolean => ended === 'fixed' || ended === 'replaced'

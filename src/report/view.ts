@@ -75,7 +75,6 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const { words, count } = language
   const { document, nodes } = report
   const titleOf = titlesOf(report, language)
-  const verdict = verdictView(document, titleOf, language)
   const sorted = document.findings.toSorted(worstFirst)
   const isGarbage = ({ family }: Finding) => family === 'cluster-gc'
   const ofNodes = sorted.filter(finding => !isGarbage(finding))
@@ -85,6 +84,12 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
   const page = anchorsOf([ofNodes, garbage], told)
   const on = { page, titleOf, language }
   const groups = groupNodes(report, language)
+  const outlook = outlookView(
+    report,
+    language,
+    changesOf(report, ({ id }) => page.ofFinding(id), language),
+  )
+  const verdict = verdictView(report, { outlook, titleOf, language, fold: language.line })
   const view = {
     tag: language.tag,
     sourceTag: sourceTag(language),
@@ -95,11 +100,7 @@ export function pageView(report: AuditReport, language: Language, listedBytes?: 
     audience: report.owner === undefined ? null : words.page.audience(language.line(report.owner, 80)),
     verdict,
     news: newsView(report, page.ofFinding, language),
-    outlook: outlookView(
-      report,
-      language,
-      changesOf(report, ({ id }) => page.ofFinding(id), language),
-    ),
+    outlook,
     opportunities: opportunitiesView(report, ({ id }) => page.ofFinding(id), language),
     findings: findingsView(ofNodes, on),
     plan: planView(report.plan ?? null, language),

@@ -11,6 +11,7 @@ vi.setConfig({ testTimeout: 240_000 })
 interface Morning extends Run {
   document: FindingsDocument
   news: string
+  page: string
   mail: string
 }
 
@@ -24,7 +25,7 @@ async function morning(out: string, number: number): Promise<Morning> {
   const run = await highwater(['demo', '--out', out, '--morning', String(number)])
   const read = (name: string) => readFileSync(join(out, name), 'utf8')
   const [news = ''] = /<section id="news"[\s\S]*?<\/section>/.exec(read('report.html')) ?? []
-  return { ...run, document: JSON.parse(read('findings.json')), news, mail: flat(read('email.txt')) }
+  return { ...run, document: JSON.parse(read('findings.json')), news, page: flat(read('report.html')), mail: flat(read('email.txt')) }
 }
 
 const repaired = 'kubespray-worker-1'
@@ -69,6 +70,12 @@ it('shows on the second morning what was repaired, on the third that it is lost,
   expect(flat(third.stdout)).toContain(
     `Since the run before: 2 back again back again high: Pods are evicted before image garbage collection runs (incidents, node ${repaired})`,
   )
+
+  const days = [first, second, third].map(({ document: { run } }) => run.takenAt.slice(0, 10))
+  expect(days).toEqual(['2026-11-22', '2026-11-23', '2026-11-24'])
+  expect(first.page).not.toContain('How it went')
+  expect(third.page).toContain('3 days from 2026-11-22 to 2026-11-24, the last run of each.')
+  expect(third.page).toMatch(/kubespray-worker-1 incidents .{0,80} grows 4\.0 GiB a day, 3 readings in 2 d/)
 
   const again = await morning(out, 3)
   expect(again.stdout).toContain('This tick was published and mailed before')

@@ -193,15 +193,29 @@ describe('text from outside', () => {
 
 describe('the verdict', () => {
   it('says how bad it is, where, and how much it does not cover', () => {
-    expect(html).toContain('<title>Critical: 8 findings in 3 clusters · highwater</title>')
+    expect(html).toContain('<title>Critical: 2 nodes evict now, 8 findings in 3 clusters · highwater</title>')
     const shown = text(html)
     expect(shown).toContain(
-      'Critical: 8 findings The kubelet is evicting pods now: Nodegroup general of prod-eu, 1 node 3 clusters, 40 of 44 nodes read, 1 partly',
+      'Worst: The kubelet is evicting pods now (Nodegroup general of prod-eu, 1 node) 3 clusters, 40 of 44 nodes read, 1 partly',
+    )
+    expect(shown).toMatch(
+      /Critical: 2 nodes evict now, 8 findings Evict first, at assumed growth: now ip-10-0-1-10\.\S+ \(prod-eu, Nodegroup general\) now ip-10-8-0-4/,
     )
     expect(shown).toContain('1 Critical 4 High 2 Medium 1 Low')
     expect(shown).toContain(
-      'Not in this verdict: 3 nodes and 1 whole cluster not audited · 1 node only partly read · 2 questions undecided',
+      'Not in this verdict: 3 nodes and 1 whole cluster not audited · 1 node only partly read · 2 questions without an answer',
     )
+  })
+  it('names of what is as severe first what happens at this moment, on however few nodes', () => {
+    const often = finding('critical', { id: 'b', rule: 'unwatched-imagefs', title: 'Unwatched', nodes: { count: 9, sample: [] } })
+    const now = finding('critical', { id: 'c', rule: 'eviction-due', title: 'Evicts', confidence: 'possible' })
+    const report = quietReport([auditedNode('n', sharedDisk(91))], { findings: [often, now] })
+    const { verdict, findings } = pageView(report, english)
+    expect(verdict).toMatchObject({ headline: 'Critical: 1 node evicts now, 2 findings', worst: expect.stringMatching(/^Worst: Evicts /) })
+    expect(findings.cards.map(({ title }) => title)).toEqual(['Evicts', 'Unwatched'])
+    const severe = { ...now, severity: 'high' as const }
+    const { verdict: told } = pageView(quietReport([auditedNode('n', sharedDisk(91))], { findings: [severe, often] }), english)
+    expect(told).toMatchObject({ headline: 'Critical: 1 node evicts now, 2 findings', worst: expect.stringMatching(/^Worst: Unwatched /) })
   })
   it('has no grade where nothing was read', () => {
     expect(text(html)).toContain('no grade prod-us no node known')
@@ -235,7 +249,7 @@ describe('the verdict', () => {
     const outcomes = { pass: 0, fail: 0, unknown: 0, notApplicable: 0, error: 0 }
     const unread = clusterResult('c', { grade: null, coverage: { nodes: 0, read: 0, partlyRead: 0, notRead: 0 }, outcomes })
     expect(text(page(quietReport([], { clusters: [unread] })))).toContain('No rule passed anywhere: nothing was read that one could judge.')
-    expect(text(html)).toContain('1 of 9 rules found nothing and left nothing undecided: invalid-kubelet-configuration')
+    expect(text(html)).toContain('1 of 9 rules found nothing and left no question open: invalid-kubelet-configuration')
   })
   it('names errors of the input', () => {
     const { run } = findingsDocument()

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import type { Change } from '#model/delta.ts'
-import type { FindingsDocument, Severity } from '#model/finding.ts'
+import { type FindingsDocument, type Severity, severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'
 import { notReached } from '#model/not-reached.ts'
 import type { AuditReport, Delivery, HiddenFinding, RunBefore } from '#model/report.ts'
@@ -107,11 +107,16 @@ function hostileReport(text: string): AuditReport {
 describe('the mail of a morning', () => {
   const shown = flat(mail.text)
   it('says first how bad it is, and where', () => {
-    expect(mail.subject).toBe('Critical: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21')
+    expect(mail.subject).toBe('Critical, 2 nodes evict now: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21')
     const [verdict, next] = shown.split(' Evict first, at assumed growth: ')
-    expect(verdict).toMatch(/VERDICT Critical: 8 findings The kubelet is evicting pods now: Nodegroup general of prod-eu, 1 node$/)
-    expect(next).toMatch(/^now: ip-10-0-1-10\..* 1 Critical, 4 High, 2 Medium, 1 Low 3 clusters, 40 of 44 nodes read, 1 partly/)
-    expect(shown).toContain('Not in this verdict: 3 nodes and 1 whole cluster not audited; 1 node only partly read; 2 questions undecided')
+    expect(verdict).toMatch(/VERDICT Critical: 2 nodes evict now, 8 findings$/)
+    expect(next).toMatch(
+      /^now: ip-10-0-1-10\..* Worst: The kubelet is evicting pods now \(Nodegroup general of prod-eu, 1 node\) 1 Critical, 4 High, 2 Medium, 1 Low 3 clusters, 40 of 44 nodes read, 1 partly/,
+    )
+    expect(mail.html).toMatch(/^<div aria-hidden="true"[^>]*>Evict first, at assumed growth: now ip-10-0-1-10\.\S+, now ip-10-8-0-4/m)
+    expect(shown).toContain(
+      'Not in this verdict: 3 nodes and 1 whole cluster not audited; 1 node only partly read; 2 questions without an answer',
+    )
     expect(shown).toContain('1 finding waived by policy, not counted here')
   })
   it('tells of the worst two with their nodes and what to do, of the others in a line', () => {
@@ -202,6 +207,7 @@ describe('the mail of a second morning', () => {
       takenAt: '2026-11-20T05:00:00Z',
       delta: deltaWith([]),
       ended: [],
+      closed: { unknowns: [], notAudited: [] },
       hidden: [],
       absent: [],
       returned: [],
@@ -224,9 +230,11 @@ describe('the mail of a second morning', () => {
   const { subject, html, text, brief } = renderMail(changed, [linked])
 
   it('says in its subject what changed and how bad it is', () => {
-    expect(subject).toBe('Critical: 1 new, 1 back again, 1 worse, …; 8 findings in 2 of 3 clusters - highwater 2026-11-21')
+    expect(subject).toBe(
+      'Critical, 2 nodes evict now: 1 new, 1 back again, 1 worse, …; 8 findings in 2 of 3 clusters - highwater 2026-11-21',
+    )
     const few = second({ delta: deltaWith([[early!.id, change('new')]]) })
-    expect(renderMail(few, []).subject).toBe('Critical: 1 new; 8 findings in 2 of 3 clusters - highwater 2026-11-21')
+    expect(renderMail(few, []).subject).toBe('Critical, 2 nodes evict now: 1 new; 8 findings in 2 of 3 clusters - highwater 2026-11-21')
   })
   it('tells of what changed first, then of what is urgent, and only counts what stands', () => {
     expect(text.match(/^ {2}\[.*/gm)!.map(line => line.slice(2))).toEqual([
@@ -266,7 +274,7 @@ describe('the mail of a second morning', () => {
   it('names what stood and nobody can tell today, the urgent in its subject, and tells again of it without calling it a change', () => {
     const lost = second({ hidden: [hidden('a', { severity: 'low' }), hidden('b'), hidden('c', { isNew: false, severity: 'high' })] })
     const first = renderMail(lost, [linked])
-    expect(first.subject).toMatch(/^Critical: 2 cannot be told \(1 critical\); 8 findings in /)
+    expect(first.subject).toMatch(/^Critical, 2 nodes evict now: 2 cannot be told \(1 critical\); 8 findings in /)
     for (const shown of [flat(first.text), seen(first.html)]) {
       expect(shown).toContain('3 findings that stood, and nobody can tell today')
       expect(shown).toMatch(
@@ -312,7 +320,9 @@ describe('the mail of a second morning', () => {
   })
   it('says so where nothing changed, and counts what stands beside the urgent', () => {
     const same = renderMail(second({}), [linked])
-    expect(same.subject).toBe('Critical, nothing new: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21')
+    expect(same.subject).toBe(
+      'Critical, 2 nodes evict now, nothing new: 1 critical, 4 high, 2 medium, 1 low in 2 of 3 clusters - highwater 2026-11-21',
+    )
     expect(flat(same.text)).toContain('Nothing has changed since the run of 2026-11-20 05:00 UTC.')
     expect(same.text.match(/^ {2}\[.*/gm)).toEqual([`  [Critical] Unchanged: ${evicting!.title}`])
     expect(flat(same.text)).toContain('7 findings stand as they were: 4 high, 2 medium, 1 low.')
@@ -333,6 +343,7 @@ describe('the mail of a second morning', () => {
   it('is told in a few lines, too', () => {
     expect(brief.split('\n')).toEqual([
       subject,
+      expect.stringMatching(/^Evict first, at assumed growth: now ip-10-0-1-10\./),
       expect.stringMatching(/^Since the run of 2026-11-20 05:00 UTC: 1 new/),
       '- High (new): Pods are evicted before image GC can start: prod-eu, Nodegroup general, certain, since 2026-11-18, 37 nodes',
       '- High (back again): Nothing watches the image filesystem: prod-eu, Nodegroup batch, certain, 2 nodes',
@@ -376,10 +387,10 @@ describe('a run that was cut short', () => {
     "12 nodes not read, 1 node read only in part, 1 cluster not read to the end: not reached before the run's deadline of 840 s. What follows does not cover them."
 
   it('says so first, everywhere', () => {
-    expect(subject).toMatch(/^Cut short\. Critical: /)
+    expect(subject).toMatch(/^Cut short\. Critical, 2 nodes evict now: /)
     expect(flat(text)).toContain(`UTC THIS RUN WAS CUT SHORT ${said} VERDICT`)
     expect(seen(html)).toContain(`UTC This run was cut short ${said} `)
-    expect(seen(html).indexOf(said)).toBeLessThan(seen(html).indexOf('Critical: 8 findings'))
+    expect(seen(html).indexOf(said)).toBeLessThan(seen(html).indexOf('Critical: 2 nodes evict now'))
   })
   it('says so although every node was at least partly read', () => {
     const node = auditedNode('n1', sharedDisk(50), {
@@ -466,6 +477,11 @@ describe('the subject', () => {
 
   it('has no day where none is known', () => {
     expect(subject({ run: { ...findingsDocument().run, takenAt: 'soon' } })).toMatch(/read - highwater$/)
+  })
+  it('names fewer counts where it would lose its day', () => {
+    const findings = severities.flatMap(severity => Array.from({ length: 1000 }, () => finding(severity, { cluster: 'x'.repeat(40) })))
+    const counted = '1,000 critical, 1,000 high, 1,000 medium, …'
+    expect(subject({ findings })).toBe(`Critical: ${counted} in ${'x'.repeat(40)} - highwater 2026-11-21`)
   })
   it('is one line of at most 120 characters, whatever the input', () => {
     const late = { cluster: 'a', node: 'n', reason: deadline }
@@ -569,7 +585,7 @@ describe('a mail that stands alone', () => {
 
 describe('the two parts', () => {
   /** What only one of them has: looks, and what the mail program shows beside the mail. */
-  const isLooks = (path: string) => /\.(severity|tone|glyph|subject|preview)$/.test(path)
+  const isLooks = (path: string) => /\.(severity|tone|glyph|subject|preview|brief)$/.test(path)
   function facts(value: unknown, path = ''): string[] {
     if (typeof value === 'string') return isLooks(path) ? [] : [value]
     if (typeof value !== 'object' || value === null) return []

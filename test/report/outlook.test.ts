@@ -98,7 +98,7 @@ describe('the nodes next to break', () => {
     expect(shown.rows[2]).toMatchObject({
       imageGc: { text: 'now' },
       eviction: { text: 'in 1\u00a0min 15\u00a0s' },
-      first: 'either',
+      first: 'eviction may be first',
       isNow: false,
     })
     expect(shown.rows[0]).toMatchObject({ eviction: { text: 'now' }, isNow: true, victims: 'ci/build-7f9c, then shop/search-0' })
@@ -155,7 +155,7 @@ describe('the nodes next to break', () => {
     )
     expect(beside.rows.map(({ growth }) => growth)).toContain('growth assumed: no earlier reading since it started')
   })
-  it('place those that were seen to get there within a week before those that are only near', () => {
+  it('and their counts place those that were seen to get there within a week before those whose growth is assumed, and these before the others', () => {
     const growing = { growth: { nodefs: seen({ min: GiB, median: GiB, max: GiB }) } }
     const still = { growth: { nodefs: seen({ min: 0, median: 0, max: 0 }) } }
     const shown = view(
@@ -164,12 +164,12 @@ describe('the nodes next to break', () => {
       auditedNode('growing', disk(60), growing),
       auditedNode('evicts', disk(91), still),
     )
-    expect(shown.rows.map(({ name }) => name)).toEqual(['evicts', 'growing', 'still-near', 'new'])
+    expect(shown.rows.map(({ name }) => name)).toEqual(['evicts', 'growing', 'new', 'still-near'])
     expect(shown.horizons.map(({ within, nodes }) => `${nodes} ${within}`)).toEqual([
       '1 node now',
-      '1 node within 7 days as seen',
-      '1 node later as seen',
-      '1 node within 15\u00a0min as assumed',
+      '1 node within 7 days at seen growth',
+      '1 node within 15\u00a0min at assumed growth',
+      '1 node not within 7 days at seen growth',
     ])
   })
   it('name no order among pods that have none', () => {

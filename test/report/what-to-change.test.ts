@@ -6,7 +6,7 @@ import { english } from '#report/languages/language.ts'
 import { renderMail } from '#report/mail.ts'
 import { pageView } from '#report/view.ts'
 import { changesOf } from '#report/views/what-to-change.ts'
-import { auditedNode, finding, morningReport, nodegroup, quietReport, sharedDisk, unreadNode } from '#test/report-builder.ts'
+import { auditedNode, finding, GiB, morningReport, nodegroup, quietReport, sharedDisk, unreadNode } from '#test/report-builder.ts'
 
 const nodes = ['a', 'b', 'c'].map(name =>
   auditedNode(name, sharedDisk(60), { identity: { group: nodegroup(name === 'c' ? 'other' : 'general') } }),
@@ -60,7 +60,16 @@ describe('the mail', () => {
     expect(text).toMatch(
       /Evict first, at assumed growth: now: ip-10-0-1-10\.\S+ \(prod-eu, Nodegroup general\) now: ip-10-8-0-4\S+ \(staging, NodePool default\) in 1 min 30 s: ip-10-0-1-44\S+ \(prod-eu/,
     )
-    expect(renderMail(morningReport(), []).html).toMatch(/<b>now<\/b> ip-10-0-1-10\./)
+    expect(renderMail(morningReport(), []).html).toMatch(/<b class="critical"[^>]*>now<\/b> ip-10-0-1-10\./)
+  })
+
+  it('says of each how its time is known where that differs', () => {
+    const seen = { isSeen: true, bytesPerHour: { min: GiB, median: GiB, max: GiB }, overMs: 432_000_000, readings: 6, falls: 0 } as const
+    const nodes = [auditedNode('grows', sharedDisk(60), { growth: { nodefs: seen } }), auditedNode('new', sharedDisk(60))]
+    const told = renderMail(quietReport(nodes), []).text.replace(/\s+/g, ' ')
+    expect(told).toContain(
+      'Evict first: in about 20 h: grows (prod-eu, Nodegroup general) in 1 h 3 min at assumed growth: new (prod-eu, Nodegroup general)',
+    )
   })
 
   it('counts beside them how many evict within which time, and every node', () => {

@@ -2,7 +2,7 @@
 import { compareRuns } from '#judge/delta.ts'
 import { placesEvidence } from '#judge/places.ts'
 import { type Change, type ComparedRun, changesById, type Delta, type MetNode } from '#model/delta.ts'
-import type { FindingsDocument } from '#model/finding.ts'
+import type { FindingsDocument, NotAudited, UnknownOutcome } from '#model/finding.ts'
 import type { Ending, PastFinding, RememberedFinding, RememberedRun } from '#model/history.ts'
 import type { HiddenFinding, RunBefore } from '#model/report.ts'
 import { absentClusters, firstMet, readingsOf, splitAbsent, withAbsent } from './absent.ts'
@@ -101,6 +101,7 @@ export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: s
         takenAt: previous.document.run.takenAt,
         delta: compared,
         ended,
+        closed: closedSince(previous, now.document),
         returned: returned.map(({ id, since: firstDay, ended: how, on }) => ({ id, since: firstDay, ended: how, on })),
         hidden: stillOpen.map(finding => hiddenFinding(finding, changes.get(finding.id)?.why ?? [])),
         absent: absentClusters(split?.absent ?? null, last, now.scope),
@@ -127,6 +128,17 @@ export function nextLedger(last: RememberedRun | null, now: RunToCompare, day: s
   }
 }
 
+function closedSince({ document }: RememberedRun, { unknowns, notAudited }: FindingsDocument): RunBefore['closed'] {
+  const open = new Set([...unknowns.map(keyOfUnknown), ...notAudited.map(keyOfUnread)])
+  return {
+    unknowns: document.unknowns.filter(unknown => !open.has(keyOfUnknown(unknown))),
+    notAudited: document.notAudited.filter(entry => !open.has(keyOfUnread(entry))),
+  }
+}
+
+const keyOfUnknown = ({ rule, cluster, subject: { kind, namespace, name } }: UnknownOutcome) =>
+  JSON.stringify([rule, cluster, kind, namespace, name])
+const keyOfUnread = ({ cluster, node }: NotAudited) => JSON.stringify([cluster, node])
 const keyOfNode = ({ cluster, name }: Pick<MetNode, 'cluster' | 'name'>) => JSON.stringify([cluster, name])
 const asCarried = (finding: RememberedFinding): RememberedFinding => ({ ...finding, isCarried: true })
 

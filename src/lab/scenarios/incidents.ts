@@ -29,14 +29,33 @@ const { diskSize: _, ...dataDiskGroup } = al2023Group('data-disk', 2)
 
 export const incidents: Scenario = incidentsOf(incidentNodes)
 
-/** The morning after: somebody has given one node the 70/50 that it needs, and nothing else has changed. */
-export const incidentsRepaired: Scenario = incidentsOf(
-  incidentNodes.map(({ profile, rules }) => {
-    if (profile.name !== repairedNode) return { profile, rules }
-    const configuration = { ...profile.configuration, imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
-    return { profile: { ...profile, configuration }, rules: rules.filter(rule => !mendedRules.includes(rule)) }
-  }),
-)
+/** How many percent of its disk a node fills in a day. */
+const dailyPercent: Record<string, number> = {
+  'ip-10-0-1-21.ec2.internal': 3,
+  'ip-10-0-1-22.ec2.internal': 1,
+  'ip-10-0-1-63.ec2.internal': 2,
+  [repairedNode]: 4,
+}
+
+/**
+ * Some days later: disks have filled, on some nodes.
+ *
+ * @param isRepaired somebody has given one node the 70/50 that it needs; nothing else has changed
+ */
+export const incidentsAfter = (days: number, isRepaired: boolean): Scenario =>
+  incidentsOf(incidentNodes.map(told => repairedWhere(isRepaired && told.profile.name === repairedNode, filledFor(days, told))))
+
+function filledFor(days: number, { profile, rules }: Told): Told {
+  const { nodefs, name } = profile
+  const percent = dailyPercent[name] ?? 0
+  return { profile: { ...profile, nodefs: { ...nodefs, usedPercent: nodefs.usedPercent + days * percent } }, rules }
+}
+
+function repairedWhere(isRepaired: boolean, { profile, rules }: Told): Told {
+  if (!isRepaired) return { profile, rules }
+  const configuration = { ...profile.configuration, imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }
+  return { profile: { ...profile, configuration }, rules: rules.filter(rule => !mendedRules.includes(rule)) }
+}
 
 function incidentsOf(nodes: readonly Told[]): Scenario {
   return {

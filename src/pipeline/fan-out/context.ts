@@ -83,10 +83,14 @@ export async function openCluster(run: FanOutRun, cluster: number, context: FanO
   const record = await clusterRecord(store, keys.cluster(runId, cluster), runtime.folder)
   const target = at === null ? { record, endpoint: null, place: null } : targetAt(record, at, policy)
   let inspector: Inspector | null = null
-  const options = collectOptionsOf(target, { policy, selection: run.request.selection, signal: limits.reading }, place => {
-    inspector = new Inspector(place, policy, limits.reading)
-    return inspector
-  })
+  const options = collectOptionsOf(
+    target,
+    { policy, selection: run.request.selection, signal: limits.reading, now: runtime.now },
+    place => {
+      inspector = new Inspector(place, policy, limits.reading)
+      return inspector
+    },
+  )
   return { record, endpoint: target.endpoint, options, close: () => inspector?.close() }
 }
 

@@ -40,7 +40,7 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
       `Nobody asked for run ${runId}: ${store.location}/${keys.request(runId)} is not there. The function audit writes it`,
     )
   const { policy, text, mistakes } = await policyOf(store, runtime)
-  const live = { policy, selection: request.selection, signal: limits.reading }
+  const live = { policy, selection: request.selection, signal: limits.reading, now: runtime.now }
   const header = await liveHeader(live)
   let found = 0
   const listed: { identity: Pick<NodeIdentity, 'name'> }[] = []

@@ -1,13 +1,14 @@
 /**
  * Requests of BatchImportFindings for AWS Security Hub, in the AWS Security Finding Format: an array, each entry one request as the API takes it. A waived
- * finding is archived, and so is one that has ended since the run before, PASSED where it was seen to be mended; what could not be decided or read is a compliance status NOT_AVAILABLE.
+ * finding is archived, and so is one that has ended since the run before, PASSED where it was seen to be mended; what could not be decided or read is a compliance status NOT_AVAILABLE, archived when it is no longer so.
  */
 import { createHash } from 'node:crypto'
-import type { Finding, NodeSample, Severity, Subject } from '#model/finding.ts'
+import type { Finding, NodeSample, NotAudited, Severity, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
 import {
+  closedText,
   endedText,
   evidenceLines,
   fittedText,
@@ -58,33 +59,37 @@ interface Told {
 function findingsOf({ document, before }: AuditReport): object[] {
   const { run, findings, waived, unknowns, notAudited } = document
   const base = importedBy(run)
-  const unavailable = { severity: 'info', status: 'NOT_AVAILABLE' } as const
   return [
     ...[...findings, ...waived].map(finding => importedFinding(finding, base)),
     ...(before?.ended ?? []).map(past => endedFinding(past, base)),
-    ...unknowns.map(unknown =>
-      base({
-        ...unknown,
-        ...unavailable,
-        id: hashed(unknownKey(unknown)),
-        title: `${unknown.rule} could not be decided`,
-        description: unknown.reason,
-      }),
-    ),
-    ...notAudited.map(({ cluster, node, reason }) =>
-      base({
-        ...unavailable,
-        id: hashed(JSON.stringify(['not-audited', cluster, node])),
-        rule: 'not-audited',
-        title: `Not audited: ${node ?? cluster}`,
-        description: reason,
-        cluster,
-        subject: { kind: node === null ? 'Cluster' : 'Node', namespace: null, name: node ?? cluster },
-        nodes: { count: node === null ? 0 : 1, sample: node === null ? [] : [node] },
-      }),
-    ),
+    ...[...unknowns.map(undecided), ...notAudited.map(unaudited)].map(base),
+    ...[...(before?.closed.unknowns ?? []).map(undecided), ...(before?.closed.notAudited ?? []).map(unaudited)].map(told => ({
+      ...base({ ...told, description: closedText(run.takenAt, told.description) }),
+      RecordState: 'ARCHIVED',
+    })),
   ]
 }
+
+const unavailable = { severity: 'info', status: 'NOT_AVAILABLE' } as const
+
+const undecided = (unknown: UnknownOutcome): Told => ({
+  ...unknown,
+  ...unavailable,
+  id: hashed(unknownKey(unknown)),
+  title: `${unknown.rule} could not be decided`,
+  description: unknown.reason,
+})
+
+const unaudited = ({ cluster, node, reason }: NotAudited): Told => ({
+  ...unavailable,
+  id: hashed(JSON.stringify(['not-audited', cluster, node])),
+  rule: 'not-audited',
+  title: `Not audited: ${node ?? cluster}`,
+  description: reason,
+  cluster,
+  subject: { kind: node === null ? 'Cluster' : 'Node', namespace: null, name: node ?? cluster },
+  nodes: { count: node === null ? 0 : 1, sample: node === null ? [] : [node] },
+})
 
 function importedFinding(finding: Finding, base: ReturnType<typeof importedBy>): object {
   const { title, consequence, waived, since, confidence } = finding

@@ -1,14 +1,25 @@
 /**
  * OCSF 1.2.0, class Compliance Finding (2003), an array of events. A finding fails its control, a waived one is suppressed, one that has ended
- * since the run before is closed as resolved, and what could not be decided
- * or read is a warning: "did not yield a result due to missing information".
+ * since the run before is closed as resolved, and what could not be decided or read is a warning: "did not yield a result due to missing
+ * information", closed likewise when it is no longer so.
  */
 import { createHash } from 'node:crypto'
-import type { Confidence, Finding, NodeSample, Severity, Subject } from '#model/finding.ts'
+import type { Confidence, Finding, NodeSample, NotAudited, Severity, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { PastFinding } from '#model/history.ts'
 import type { AuditReport } from '#model/report.ts'
 import type { Format } from '#report/format.ts'
-import { endedText, evidenceLines, fixLines, isRepaired, lineText, nameText, subjectPath, unknownKey, utcTime } from '#report/statements.ts'
+import {
+  closedText,
+  endedText,
+  evidenceLines,
+  fixLines,
+  isRepaired,
+  lineText,
+  nameText,
+  subjectPath,
+  unknownKey,
+  utcTime,
+} from '#report/statements.ts'
 
 const classUid = 2003
 /** Of a finding: created, updated, closed. */
@@ -57,33 +68,43 @@ function eventsOf({ document, before }: AuditReport): object[] {
   return [
     ...[...findings, ...waived].map(finding => findingEvent(finding, run.takenAt, event)),
     ...(before?.ended ?? []).map(past => endedEvent(past, event)),
-    ...unknowns.map(unknown =>
-      event({
-        uid: hashed(unknownKey(unknown)),
-        title: `${unknown.rule} could not be decided`,
-        desc: lineText(unknown.reason),
-        ...unknown,
-        severity: 'info',
-        compliance: 'warning',
-        isSuppressed: false,
-      }),
-    ),
-    ...notAudited.map(({ cluster, node, reason }) =>
-      event({
-        uid: hashed(JSON.stringify(['not-audited', cluster, node])),
-        title: 'Not audited',
-        desc: lineText(reason),
-        rule: 'not-audited',
-        cluster,
-        subject: { kind: node === null ? 'Cluster' : 'Node', namespace: null, name: node ?? cluster },
-        nodes: { count: node === null ? 0 : 1, sample: node === null ? [] : [node] },
-        severity: 'info',
-        compliance: 'warning',
-        isSuppressed: false,
-      }),
-    ),
+    ...[...unknowns.map(undecided), ...notAudited.map(unaudited)].map(event),
+    ...[...(before?.closed.unknowns ?? []).map(undecided), ...(before?.closed.notAudited ?? []).map(unaudited)].map(told => {
+      const text = closedText(run.takenAt, told.desc)
+      return resolved(event({ ...told, desc: text }), text)
+    }),
   ]
 }
+
+const warned = { severity: 'info', compliance: 'warning', isSuppressed: false } as const
+
+const undecided = (unknown: UnknownOutcome): Told => ({
+  ...unknown,
+  ...warned,
+  uid: hashed(unknownKey(unknown)),
+  title: `${unknown.rule} could not be decided`,
+  desc: lineText(unknown.reason),
+})
+
+const unaudited = ({ cluster, node, reason }: NotAudited): Told => ({
+  ...warned,
+  uid: hashed(JSON.stringify(['not-audited', cluster, node])),
+  title: 'Not audited',
+  desc: lineText(reason),
+  rule: 'not-audited',
+  cluster,
+  subject: { kind: node === null ? 'Cluster' : 'Node', namespace: null, name: node ?? cluster },
+  nodes: { count: node === null ? 0 : 1, sample: node === null ? [] : [node] },
+})
+
+const resolved = (event: ReturnType<ReturnType<typeof eventOn>>, why: string) => ({
+  ...event,
+  activity_id: closed,
+  type_uid: classUid * 100 + closed,
+  status_id: 4,
+  status: 'Resolved',
+  status_detail: why,
+})
 
 function findingEvent(finding: Finding, takenAt: string, event: ReturnType<typeof eventOn>): object {
   const { id, title, consequence, waived, since, confidence, family } = finding
@@ -111,12 +132,7 @@ function endedEvent(past: PastFinding, event: ReturnType<typeof eventOn>): objec
   const base = event({ ...past, uid, desc: endedText(past), nodes: { count: 0, sample: [] }, compliance, isSuppressed: false })
   const times = { first_seen_time: Date.parse(`${since}T00:00:00Z`), last_seen_time: Date.parse(`${lastSeen}T00:00:00Z`) }
   return {
-    ...base,
-    activity_id: closed,
-    type_uid: classUid * 100 + closed,
-    status_id: 4,
-    status: 'Resolved',
-    status_detail: endedText(past),
+    ...resolved(base, endedText(past)),
     finding_info: { ...base.finding_info, ...times },
     unmapped: { ...base.unmapped, since },
   }

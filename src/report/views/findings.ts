@@ -3,6 +3,7 @@ import { stringify } from 'yaml'
 import { type Finding, type NodeSample, type RuleDocs, type Severity, type Subject, severities } from '#model/finding.ts'
 import type { Language } from '#report/languages/language.ts'
 import { docsIn, type TitleOf } from '#report/rule-words.ts'
+import { mostUrgentFirst } from '#report/statements.ts'
 import { compareText } from '#report/text.ts'
 import { type PageAnchors, shownCards } from './anchors.ts'
 import { nameLimit } from './node.ts'
@@ -156,7 +157,7 @@ export function worstFirst(a: Finding, b: Finding): number {
   const text = ({ cluster, rule, subject, id }: Finding) =>
     JSON.stringify([cluster, rule, subject.kind, subject.namespace, subject.name, id])
   return (
-    severities.indexOf(a.severity) - severities.indexOf(b.severity) ||
+    mostUrgentFirst(a, b) ||
     confidences.indexOf(a.confidence) - confidences.indexOf(b.confidence) ||
     b.nodes.count - a.nodes.count ||
     compareText(text(a), text(b))

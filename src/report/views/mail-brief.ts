@@ -1,4 +1,4 @@
-/** A mail in a few lines, for messengers: verdict, changes, the worst of what is told, where the report is. */
+/** A mail in a few lines, for messengers: verdict, who evicts first, changes, the worst of what is told, where the report is. */
 import type { MailView } from './mail.ts'
 
 const shownFindings = 5
@@ -13,6 +13,7 @@ export function mailBrief({ words: all, subject, audience, cutShort, verdict, fi
     subject,
     audience,
     cutShort && words.cutShort(cutShort.title, cutShort.text),
+    verdict.next?.brief ?? null,
     verdict.change,
     ...told
       .slice(0, shownFindings)

@@ -10,6 +10,8 @@ const shownCounts = 3
 interface SubjectParts {
   headline: string
   scope: string
+  /** How many nodes evict at this moment. */
+  evicting: number
   isCutShort: boolean
   owner: string | null
 }
@@ -17,7 +19,7 @@ interface SubjectParts {
 export function mailSubject(
   document: FindingsDocument,
   changes: MailChanges,
-  { headline, scope, isCutShort, owner }: SubjectParts,
+  { headline, scope, evicting, isCutShort, owner }: SubjectParts,
   language: Language,
 ): string {
   const { words: all, fold } = language
@@ -25,25 +27,42 @@ export function mailSubject(
   const { run, clusters, findings } = document
   const day = language.utc(run.takenAt).slice(0, 10)
   const from = ['highwater', owner === null ? '' : fold(owner, 40), /^\d/.test(day) ? day : ''].filter(Boolean).join(' ')
-  const verdict =
-    findings.length > 0
-      ? verdictOf(findings, clusters.length, changes, language)
-      : words.empty(headline, someOf(changes.counts, language), scope)
-  const signed = words.signed(verdict, from)
-  const subject = (isCutShort ? words.cutShort(signed) : signed).replace(/\s+/g, ' ')
+  const signed = (shown: number) => {
+    const verdict =
+      findings.length > 0
+        ? verdictOf(findings, clusters.length, changes, { evicting, shown, language })
+        : words.empty(headline, someOf(changes.counts, Math.min(shown, shownCounts), language), scope)
+    const signed = words.signed(verdict, from)
+    return (isCutShort ? words.cutShort(signed) : signed).replace(/\s+/g, ' ')
+  }
+  // Rather fewer counts than half of a day.
+  const subject = [5, 4, 3, 2, 1].map(signed).find(({ length }) => length <= limit) ?? signed(1)
   return subject.length > limit ? `${subject.slice(0, limit - 3)}...` : subject
 }
 
-function verdictOf(findings: Finding[], clusterCount: number, { since, counts }: MailChanges, language: Language): string {
-  const { subject: words, severities } = language.words
-  const word = severities[findings.toSorted(worstFirst)[0]!.severity]
-  const where = whereOf(findings, clusterCount, language)
-  if (since !== null && counts.length > 0) return words.changed(word, someOf(counts, language), findings.length, where)
-  return (since === null ? words.first : words.nothingNew)(word, tallyTexts(findings, language), where)
+interface VerdictOptions extends Pick<SubjectParts, 'evicting'> {
+  /** How many counts there is room for. */
+  shown: number
+  language: Language
 }
 
-const someOf = (counts: string[], { words }: Language) =>
-  counts.length > shownCounts ? words.subject.andSo(counts.slice(0, shownCounts)) : words.list(counts)
+function verdictOf(
+  findings: Finding[],
+  clusterCount: number,
+  { since, counts }: MailChanges,
+  { evicting, shown, language }: VerdictOptions,
+): string {
+  const { subject: words, severities } = language.words
+  const severity = severities[findings.toSorted(worstFirst)[0]!.severity]
+  const word = evicting > 0 ? words.evicting(severity, evicting) : severity
+  const where = whereOf(findings, clusterCount, language)
+  if (since !== null && counts.length > 0)
+    return words.changed(word, someOf(counts, Math.min(shown, shownCounts), language), findings.length, where)
+  return (since === null ? words.first : words.nothingNew)(word, [someOf(tallyTexts(findings, language), shown, language)], where)
+}
+
+const someOf = (counts: string[], shown: number, { words }: Language) =>
+  counts.length > shown ? words.subject.andSo(counts.slice(0, shown)) : words.list(counts)
 
 /** The one cluster by name while that is short, else how many. */
 function whereOf(findings: Finding[], clusterCount: number, { words, fold }: Language): string {

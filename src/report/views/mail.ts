@@ -15,11 +15,12 @@ import {
   mailHiddenView,
 } from './mail-findings.ts'
 import { type MailGarbageView, mailGarbageView } from './mail-garbage.ts'
-import { type MailNextView, mailNextView } from './mail-next.ts'
 import { type SeverityMark, severityMark } from './mail-palette.ts'
 import { type MailDeliveriesView, type MailNotAudited, mailDeliveriesView, mailNotAuditedView } from './mail-remainder.ts'
 import { mailSubject } from './mail-subject.ts'
 import { mailTrend } from './mail-trend.ts'
+import type { NextView } from './next.ts'
+import { outlookView } from './outlook.ts'
 import { type PlanView, planView } from './plan.ts'
 import { verdictView } from './verdict.ts'
 
@@ -41,9 +42,9 @@ export interface MailView {
   cutShort: { title: string; text: string } | null
   verdict: SeverityMark & {
     headline: string
-    worst: string | null
     /** Which nodes evict first, and when; null: of none is that known. */
-    next: MailNextView | null
+    next: NextView | null
+    worst: string | null
     scope: string
     /** Since the run before; null: none is known. */
     change: string | null
@@ -97,7 +98,8 @@ export function mailView(
   const { run, findings, waived, notAudited } = document
   const fold: Fold = (text, limit) => language.fold(text, Math.ceil(limit * share))
   const titleOf = titlesOf(report, language)
-  const { severity, headline, worst, scope, gaps, complete } = verdictView(document, titleOf, language)
+  const outlook = outlookView(report, language)
+  const { severity, headline, next, worst, scope, gaps, complete } = verdictView(report, { outlook, titleOf, language, fold })
   const cutShort = cutShortView(report, fold, language)
   const changes = mailChanges(report, language)
   const mailed = mailDeliveriesView(deliveries, fold, language)
@@ -106,16 +108,21 @@ export function mailView(
     tag: language.tag,
     sourceTag: sourceTag(language),
     words,
-    subject: mailSubject(document, changes, { headline, scope, isCutShort: cutShort !== null, owner }, language),
-    preview: cutShort?.text ?? worst ?? scope,
+    subject: mailSubject(
+      document,
+      changes,
+      { headline, scope, evicting: outlook.evicting, isCutShort: cutShort !== null, owner },
+      language,
+    ),
+    preview: cutShort?.text ?? next?.brief ?? worst ?? scope,
     snapshot: words.mail.snapshot(language.utc(run.takenAt)),
     audience: owner === null ? null : words.mail.audience(fold(owner, 80)),
     cutShort,
     verdict: {
       ...severityMark(severity),
       headline,
+      next,
       worst,
-      next: mailNextView(report, fold, language),
       scope,
       change: changeText(changes, language),
       trend: mailTrend(report, fold, language),

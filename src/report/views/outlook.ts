@@ -37,8 +37,10 @@ interface OutlookRow {
 }
 
 export interface OutlookView {
+  /** How many nodes evict at this moment. */
+  evicting: number
   rows: OutlookRow[]
-  /** How many nodes reach eviction within which time; together every node. */
+  /** How many nodes reach eviction within which time, in the order of the rows; together every node. */
   horizons: { within: string; nodes: string; isNow: boolean }[]
   basis: string
   leftOut: string | null
@@ -70,7 +72,6 @@ export function outlookView(
   const all = nodes.map(node => nodeOutlook(node, assumptions)).toSorted(soonestFirst)
   const due = all.filter(({ evictionMs }) => evictionMs !== null)
   const isSeen = ({ disk, met }: NodeOutlook) => met === null && disk?.seen != null
-  const observed = due.filter(isSeen).length
   const ofHorizon = (index: number, nodesOf: NodeOutlook[]) => {
     const from = index === 0 ? -1 : horizonsMs[index - 1]!
     return nodesOf.filter(({ evictionMs }) => evictionMs! > from && evictionMs! <= horizonsMs[index]!).length
@@ -79,20 +80,27 @@ export function outlookView(
   const isFirstLook = all.every(
     ({ disk }) => disk === null || (disk.seen === null && (disk.unseen === null || disk.unseen.why === 'first')),
   )
-  const bases = [
-    { of: due.filter(isSeen), as: words.asSeen },
-    { of: due.filter(each => !isSeen(each)), as: observed === 0 ? (within: string) => within : words.asAssumed },
-  ]
+  const seen = due.filter(isSeen)
+  const observed = seen.length
+  const within = (nodesOf: NodeOutlook[], as: (within: string) => string, isShown: (ms: number) => boolean) =>
+    horizonsMs.flatMap((ms, index) =>
+      ms === 0 || !isShown(ms) ? [] : [{ within: as(withinText(ms, language)), count: ofHorizon(index, nodesOf), isNow: false }],
+    )
   const never = all.filter(({ evictionMs, disk }) => evictionMs === null && disk !== null).length
   const counts = [
     { within: words.now, count: ofHorizon(0, due), isNow: true },
-    ...bases.flatMap(({ of, as }) =>
-      horizonsMs.slice(1).map((ms, index) => ({ within: as(withinText(ms, language)), count: ofHorizon(index + 1, of), isNow: false })),
+    ...within(seen, words.asSeen, ms => ms <= soonMs),
+    ...within(
+      due.filter(each => !isSeen(each)),
+      observed === 0 ? text => text : words.asAssumed,
+      () => true,
     ),
+    ...within(seen, words.asSeen, ms => ms > soonMs),
     { within: words.neverOrUnwatched, count: never, isNow: false },
     { within: words.unknownTime, count: all.length - due.length - never, isNow: false },
   ]
   return {
+    evicting: ofHorizon(0, due),
     rows: due
       .slice(0, shownNodes)
       .map(each => ({ ...outlookRow(each, language), ...(isFirstLook ? { growth: '' } : {}), change: changeOf(each.node) })),
@@ -124,15 +132,20 @@ function nodeOutlook(node: AuditedNode, assumptions: Assumptions): NodeOutlook {
 const evictionMsOf = ({ seen, evictionMs, threshold }: DiskOutlook) =>
   seen === null ? evictionMs : seenEvictionMs(seen, threshold !== null)
 
-/** Now, then by the growth that was seen, then by what is left. */
+/** In the order of `horizons`: now, who was seen to get there soon, who is assumed to, who was seen not to; within each by the time, then by what is left. */
 function soonestFirst(a: NodeOutlook, b: NodeOutlook): number {
-  const isSoon = ({ disk, evictionMs }: NodeOutlook) => evictionMs !== null && disk?.seen != null && evictionMs <= soonMs
-  const place = (each: NodeOutlook) => (each.evictionMs === null ? 3 : each.evictionMs === 0 ? 0 : isSoon(each) ? 1 : 2)
-  const time = (each: NodeOutlook) => (isSoon(each) ? each.evictionMs : each.disk?.evictionMs) ?? Number.MAX_VALUE
+  const place = ({ disk, evictionMs }: NodeOutlook) => {
+    if (evictionMs === null || evictionMs === 0) return evictionMs === 0 ? 0 : 4
+    return disk?.seen == null ? 2 : evictionMs <= soonMs ? 1 : 3
+  }
+  const far = Number.MAX_VALUE
+  const time = ({ evictionMs }: NodeOutlook) => Math.min(evictionMs ?? far, far)
+  const assumed = ({ disk }: NodeOutlook) => disk?.evictionMs ?? far
   const margin = ({ disk }: NodeOutlook) => disk?.threshold?.margin ?? 0
   return (
     place(a) - place(b) ||
-    (a.evictionMs === 0 ? 0 : time(a) - time(b)) ||
+    time(a) - time(b) ||
+    (a.evictionMs === 0 ? 0 : assumed(a) - assumed(b)) ||
     margin(a) - margin(b) ||
     compareText(a.node.cluster, b.node.cluster) ||
     compareText(a.node.identity.name, b.node.identity.name)

@@ -1,9 +1,13 @@
 /** The first thing read: how bad it is, how much of the fleet that is known of, and what was not looked at. */
-import type { ClusterResult, FindingsDocument, Severity } from '#model/finding.ts'
+import type { ClusterResult, Severity } from '#model/finding.ts'
+import type { AuditReport } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'
 import type { TitleOf } from '#report/rule-words.ts'
+import type { Fold } from '#report/text.ts'
 import { subjectText, tally, worstFirst } from './findings.ts'
+import { type NextView, nextView } from './next.ts'
 import { nameLimit } from './node.ts'
+import type { OutlookView } from './outlook.ts'
 
 interface ClusterView {
   name: string
@@ -17,6 +21,8 @@ interface ClusterView {
 export interface VerdictView {
   severity: Severity | 'none' | 'unread'
   headline: string
+  /** Which nodes evict first; null: of none is that known. */
+  next: NextView | null
   /** The worst finding and where it is; null without findings. */
   worst: string | null
   tally: ReturnType<typeof tally>
@@ -31,11 +37,16 @@ export interface VerdictView {
 
 const shownClusters = 300
 
-export function verdictView(
-  { clusters, findings, unknowns, notAudited, run }: FindingsDocument,
-  titleOf: TitleOf,
-  language: Language,
-): VerdictView {
+/** How a verdict is told. */
+interface Told {
+  outlook: OutlookView
+  titleOf: TitleOf
+  language: Language
+  fold: Fold
+}
+
+export function verdictView({ document, nodes: told }: AuditReport, { outlook, titleOf, language, fold }: Told): VerdictView {
+  const { clusters, findings, unknowns, notAudited, run } = document
   const words = language.words.verdict
   const sum = (of: (cluster: ClusterResult) => number) => clusters.reduce((total, cluster) => total + of(cluster), 0)
   const nodes = sum(({ coverage }) => coverage.nodes)
@@ -62,10 +73,11 @@ export function verdictView(
   return {
     severity: worst?.severity ?? (seen === 0 ? 'unread' : 'none'),
     headline: worst
-      ? words.headline(language.words.severities[worst.severity], findings.length)
+      ? words.headline(language.words.severities[worst.severity], findings.length, outlook.evicting)
       : seen === 0
         ? words.nothingRead
         : words.nothingFound,
+    next: nextView(outlook, told.length, fold, language),
     worst: worst
       ? words.worst(
           language.line(titleOf(worst).title, 240),

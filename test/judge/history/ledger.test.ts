@@ -79,6 +79,7 @@ describe('from day to day', () => {
         findings: expect.objectContaining({ new: [expect.objectContaining({ id: 'f2', why: [] })] }),
       }),
       ended: [expect.objectContaining({ id: 'f1', title: first.document.findings[0]?.title, ended: 'fixed', on: '2026-11-11' })],
+      closed: { unknowns: [], notAudited: [] },
       hidden: [],
       absent: [],
       returned: [],
@@ -96,6 +97,25 @@ describe('from day to day', () => {
     ])
     const still = nextLedger({ runId: 'run-1', ...unreadThen.run }, third, '2026-11-12', '2026-01-01')
     expect(still.before?.unread).toEqual([])
+  })
+
+  it('names what was not known or not audited and is no longer said, of clusters that it meets again', () => {
+    const first = runOf([], [met('a'), unread('b')])
+    const subject = { kind: 'Node' as const, namespace: null, name: 'a' }
+    const unknown = { rule: 'peer-drift', cluster: 'prod', subject, nodes: { count: 1, sample: ['a'] }, reason: 'configz: HTTP 503' }
+    const events = { cluster: 'prod', node: null, reason: 'events: HTTP 403' }
+    const lost = { cluster: 'prod', node: 'b', reason: 'configz: HTTP 503' }
+    first.document.unknowns.push(unknown, { ...unknown, rule: 'image-gc-due' })
+    first.document.notAudited.push(lost, events)
+    const previous = { runId: 'r', ...nextLedger(null, first, '2026-11-10', '2026-01-01').run }
+    const second = runOf([], [met('a'), met('b')])
+    second.document.unknowns.push({ ...unknown, rule: 'image-gc-due', reason: 'another' })
+    second.document.notAudited.push({ ...events, reason: 'events: HTTP 500' })
+    const { before } = nextLedger(previous, second, '2026-11-11', '2026-01-01')
+    expect(before?.closed).toEqual({ unknowns: [unknown], notAudited: [lost] })
+    const elsewhere = runOf([], [])
+    Object.assign(elsewhere, { scope: 'elsewhere' }).document.clusters = []
+    expect(nextLedger(previous, elsewhere, '2026-11-11', '2026-01-01').before?.closed).toEqual({ unknowns: [], notAudited: [] })
   })
 
   it('names what nobody can tell any more, and on the first day only as news', () => {

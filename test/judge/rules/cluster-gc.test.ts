@@ -182,7 +182,16 @@ describe('terminated-pods-near-threshold', () => {
 
 describe('pod-stuck-terminating', () => {
   const hanging = (more: Partial<TerminatingPod>): TerminatingPod => ({
-    ...{ namespace: 'shop', name: 'p', node: 'n', sinceMs: hours(30), finalizers: [], nodeState: 'ready', isTakenByPodGc: false },
+    ...{
+      namespace: 'shop',
+      name: 'p',
+      controller: null,
+      node: 'n',
+      sinceMs: hours(30),
+      finalizers: [],
+      nodeState: 'ready',
+      isTakenByPodGc: false,
+    },
     ...more,
   })
   it.each([
@@ -197,6 +206,14 @@ describe('pod-stuck-terminating', () => {
     expect(found?.consequence).toBe(`1 pod of shop does not go: ${reason}.`)
   })
 
+  it('says whose the pods are, however long and strange a name is', () => {
+    const of = (kind: string, name: string) => hanging({ name: `${name.slice(0, 9)}-0`, controller: { kind, name } })
+    const terminating = [of('StatefulSet', 'cart'), of('StatefulSet', 'cart'), of('Job', `\u202ex\n${'y'.repeat(5000)}`), hanging({})]
+    const [found] = failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating } })
+    const whose = found?.evidence.find(({ what }) => what === 'controlled by')?.value ?? ''
+    expect(whose).toMatch(/^StatefulSet cart: 2, Job [^\p{Cc}\p{Cf}]*y.*, nobody: 1$/u)
+    expect(whose.length).toBeLessThan(400)
+  })
   it('leaves a pod alone that has not hung for long', () => {
     expect(failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating: [hanging({ sinceMs: hours(23) })] } })).toEqual([])
   })

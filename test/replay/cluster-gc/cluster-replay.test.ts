@@ -88,12 +88,14 @@ describe('pods', () => {
     ['on no node', { nodeName: '' }, 'none', true],
   ])('in deletion %s', (_, spec, nodeState, isTakenByPodGc) => {
     const status = (ready: string) => ({ status: { conditions: [{ type: 'Ready', status: ready }] } })
-    const hanging = { ...pod('p', { phase: 'Running' }, deleted), spec }
+    const owners = { ownerReferences: [{ kind: 'StatefulSet', name: 'cart', uid: 'u', apiVersion: 'apps/v1', controller: true }] }
+    const hanging = { ...pod('p', { phase: 'Running' }, { ...deleted, ...owners }), spec }
     const [found] = told(cluster(), node('a', [], status('True')), node('down', [], status('Unknown')), objects('pods', hanging))
     expect(found?.pods?.terminating).toEqual([
       {
         namespace: 'shop',
         name: 'p',
+        controller: { kind: 'StatefulSet', name: 'cart' },
         node: spec.nodeName || null,
         sinceMs: Date.parse(deleted.deletionTimestamp),
         finalizers: deleted.finalizers,

@@ -67,6 +67,25 @@ describe('ASFF', () => {
     for (const id of ['gone', 'moved']) expect(of(id)).toMatchObject({ RecordState: 'ARCHIVED', Compliance: { Status: 'NOT_AVAILABLE' } })
   })
 
+  it('archives what could not be decided or read before and is no longer so, under the id that it had', () => {
+    const { unknowns, notAudited } = placed().document
+    const idsOf = (requests: ReturnType<typeof requestsOf>, state: string) =>
+      requests.flatMap(({ Findings }) =>
+        Findings.filter(({ RecordState, Compliance }) => RecordState === state && JSON.stringify(Compliance).includes('NOT_A')),
+      )
+    const open = idsOf(requestsOf(placed()), 'ACTIVE')
+    const after = { ...placed(), before: { ...lastRun(), closed: { unknowns, notAudited } } }
+    after.document = { ...after.document, unknowns: [], notAudited: [] }
+    const requests = requestsOf(after)
+    const closed = idsOf(requests, 'ARCHIVED')
+    expect(requests.flatMap(errors)).toEqual([])
+    expect(closed.map(({ Id }) => Id)).toEqual(open.map(({ Id }) => Id))
+    expect(closed.map(({ Description }) => Description)).toEqual(
+      [...unknowns, ...notAudited].map(({ reason }) => `No longer said on 2026-11-21. Before: ${reason}`),
+    )
+    expect(idsOf(requests, 'ACTIVE')).toEqual([])
+  })
+
   it.each([
     ['cn-north-1', 'arn:aws-cn:securityhub:'],
     ['us-gov-west-1', 'arn:aws-us-gov:securityhub:'],

@@ -53,4 +53,18 @@ describe('OCSF', () => {
     )
     expect(closed).toHaveLength(4)
   })
+
+  it('closes what was not known before and is no longer so, under the id that it had', () => {
+    const report = morningReport()
+    const { unknowns, notAudited } = report.document
+    const document = { ...report.document, unknowns: [], notAudited: [] }
+    const events = eventsOf({ ...report, document, before: { ...lastRun(), closed: { unknowns, notAudited } } })
+    for (const event of events) expect(errors(event)).toEqual([])
+    type Event = { activity_id: number; compliance: { status: string }; finding_info: { uid: string } }
+    const warned = (all: Event[]) => all.filter(({ compliance: { status } }) => status === 'Warning')
+    expect(warned(events).map(({ activity_id }) => activity_id)).toEqual([...unknowns, ...notAudited].map(() => 3))
+    expect(warned(events).map(({ finding_info }) => finding_info.uid)).toEqual(
+      warned(eventsOf(report)).map(({ finding_info }) => finding_info.uid),
+    )
+  })
 })

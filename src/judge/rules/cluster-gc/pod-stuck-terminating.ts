@@ -1,5 +1,5 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byNamespace, isOld, oldest, reasonOf } from '#judge/garbage.ts'
+import { byNamespace, controllersOf, isOld, oldest, reasonOf } from '#judge/garbage.ts'
 import { whyPodStays } from '#judge/holders.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -9,6 +9,7 @@ import type { TerminatingPod } from '#model/cluster-garbage.ts'
 const hanging = (hoursAgo: number): TerminatingPod => ({
   namespace: 'shop',
   name: 'cart-0',
+  controller: { kind: 'StatefulSet', name: 'cart' },
   node: 'ip-10-0-1-2.ec2.internal',
   sinceMs: hoursBefore(hoursAgo),
   finalizers: [],
@@ -43,6 +44,7 @@ export const podStuckTerminating = clusterRule({
         consequence: `${counted(found.length, 'pod')} of ${subject.name} ${found.length === 1 ? 'does' : 'do'} not go: ${reasons[0]?.[0]}.`,
         evidence: [
           ...reasons.slice(0, 5).map(([reason, pods]) => reasonOf(reason, pods)),
+          controllersOf(found),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,

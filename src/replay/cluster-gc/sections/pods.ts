@@ -102,6 +102,7 @@ function terminatingPod(
   return {
     namespace: metadata.namespace,
     name: metadata.name,
+    controller: controllerIn(metadata),
     node,
     sinceMs: metadata.deletedMs,
     finalizers: metadata.finalizers,

@@ -1,4 +1,4 @@
-/** Findings, and what the page says after them: what was waived, undecided, not audited, and how it was all read. */
+/** Findings, and what the page says after them: what was waived, not known, not audited, and how it was all read. */
 import type { Confidence } from '#model/finding.ts'
 import { counted, formatCount } from '#report/numbers.ts'
 
@@ -86,10 +86,10 @@ const remainder = {
     why: 'Why',
   },
   quietRules: (count: number, all: number) =>
-    `${formatCount(count)} of ${counted(all, 'rule')} found nothing and left nothing undecided${count > 0 ? ':' : '.'}`,
+    `${formatCount(count)} of ${counted(all, 'rule')} found nothing and left no question open${count > 0 ? ':' : '.'}`,
   noRulePassed: 'No rule passed anywhere: nothing was read that one could judge.',
-  undecided: 'Undecided',
-  undecidedCaption: 'What a rule could not decide, and why: unknown is never passed',
+  undecided: 'Questions without an answer',
+  undecidedCaption: 'What a rule could not tell for lack of data, and why: none of it counts as passed',
   allDecided: 'Every rule could decide.',
   notAudited: 'Not audited',
   notAuditedCaption: 'What was not looked at, and why',

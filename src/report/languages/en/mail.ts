@@ -9,6 +9,8 @@ const subject = {
   cutShort: (subject: string) => `Cut short. ${subject}`,
   /** `from`: highwater, the owner, the day. */
   signed: (verdict: string, from: string) => `${verdict} - ${from}`,
+  /** Stands for the severity alone where nodes evict at this moment. */
+  evicting: (severity: string, count: number) => `${severity}, ${nodes(count)} ${count === 1 ? 'evicts' : 'evict'} now`,
   changed: (severity: string, counts: string, count: number, where: string) => `${severity}: ${counts}; ${findings(count)} in ${where}`,
   nothingNew: (severity: string, tallied: string[], where: string) => `${severity}, nothing new: ${tallied.join(', ')} in ${where}`,
   first: (severity: string, tallied: string[], where: string) => `${severity}: ${tallied.join(', ')} in ${where}`,

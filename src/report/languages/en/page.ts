@@ -21,7 +21,7 @@ const page = {
     garbage: 'Cluster garbage',
     waived: 'Waived',
     passed: 'Passed',
-    undecided: 'Undecided',
+    undecided: 'Without an answer',
     notAudited: 'Not audited',
     howRead: 'How it was read',
   },

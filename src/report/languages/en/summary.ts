@@ -7,11 +7,13 @@ const clusters = (count: number) => counted(count, 'cluster')
 const findings = (count: number) => counted(count, 'finding')
 
 const verdict = {
-  headline: (severity: string, count: number) => `${severity}: ${findings(count)}`,
+  /** `evicting`: how many nodes do so at this moment. */
+  headline: (severity: string, count: number, evicting: number) =>
+    `${severity}: ${evicting > 0 ? `${nodes(evicting)} ${evicting === 1 ? 'evicts' : 'evict'} now, ` : ''}${findings(count)}`,
   nothingRead: 'Nothing could be read',
   nothingFound: 'No findings in what was read',
   worst: (title: string, subject: string, cluster: string, count: number) =>
-    `${title}: ${subject} of ${cluster}${count === 0 ? '' : `, ${nodes(count)}`}`,
+    `Worst: ${title} (${subject} of ${cluster}${count === 0 ? '' : `, ${nodes(count)}`})`,
   scope: (clusterCount: number, read: number, all: number, partly: number) =>
     `${clusters(clusterCount)}, ${formatCount(read)} of ${nodes(all)} read${partly > 0 ? `, ${formatCount(partly)} partly` : ''}`,
   bySeverity: 'Findings by severity',
@@ -20,10 +22,10 @@ const verdict = {
     `${[nodeCount > 0 ? nodes(nodeCount) : '', clusterCount > 0 ? counted(clusterCount, 'whole cluster') : ''].filter(Boolean).join(' and ')} not audited`,
   notWhollyRead: (count: number) => `${clusters(count)} not wholly read`,
   partlyRead: (count: number) => `${nodes(count)} only partly read`,
-  undecided: (count: number) => `${counted(count, 'question')} undecided`,
+  undecided: (count: number) => `${counted(count, 'question')} without an answer`,
   inputErrors: (count: number) => `${counted(count, 'error')} in the input`,
   noNode: 'No node is known.',
-  complete: 'Nothing was left out: every node was read, every rule decided.',
+  complete: 'Nothing was left out: every node was read, every question has its answer.',
   byCluster: 'Grade and coverage of each cluster',
   grade: 'Grade',
   noGrade: 'no grade',
@@ -101,17 +103,20 @@ const outlook = {
     imageGc: 'Image GC',
     pressure: 'Pressure',
     eviction: 'Eviction',
-    first: 'Acts first',
+    first: 'If it fills fast',
     victims: 'First evicted',
     victimsAndChange: 'First evicted, and what to change',
   },
   toDo: 'To do:',
   change: (fields: string[], more: number) => `set ${fields.join(', ')}${more > 0 ? ` and ${formatCount(more)} more` : ''}`,
   evictFirst: (isAssumed: boolean) => `Evict first${isAssumed ? ', at assumed growth' : ''}:`,
+  /** `title`: that of `evictFirst`. */
+  evictFirstBrief: (title: string, first: { when: string; name: string }[]) =>
+    `${title} ${first.map(({ when, name }) => `${when} ${name}`).join(', ')}`,
   now: 'now',
   within: (duration: string) => `within ${duration}`,
   withinDays: (days: number) => `within ${counted(days, 'day')}`,
-  later: 'later',
+  later: 'not within 7 days',
   neverOrUnwatched: 'never at this growth, or unwatched',
   unknownTime: 'not known',
   never: 'never',
@@ -120,23 +125,29 @@ const outlook = {
   below: (threshold: string) => `below ${threshold}`,
   disk: (used: string, free: string) => `${used} used, ${free} free`,
   /** As a disk was seen to grow, and as is assumed where both occur. */
-  asSeen: (within: string) => `${within} as seen`,
-  asAssumed: (within: string) => `${within} as assumed`,
+  asSeen: (within: string) => `${within} at seen growth`,
+  asAssumed: (within: string) => `${within} at assumed growth`,
   /** What the table's times rest on; `observed` of `due` nodes have a growth that was seen. */
   basis: ({ observed, due, isFirstLook }: { observed: number; due: number; isFirstLook: boolean }, growth: string, period: string) => {
     const burst = `${growth} of its capacity in ${period}`
     const assumed = `a disk is taken to grow by ${burst} (policy assumedGrowthPercent)`
     const seen = 'growth is that of earlier readings; what comes and goes between two of them is not seen, so a disk may fill faster'
-    const order = 'Who was seen to get there within 7 days stands before who is only near.'
+    const order =
+      'List and counts have one order: who was seen to get there within 7 days, whose growth is assumed, who was seen not to get there.'
     const rate =
       observed === 0
         ? `No growth was observed${isFirstLook ? ' (no earlier reading since any node started)' : ''}, so ${assumed}.`
         : observed < due
           ? `On ${nodes(observed)} the ${seen}. On the others ${assumed}. ${order}`
           : `The ${seen}. ${order}`
-    return `${rate} Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. Acts first: when a disk grows by ${burst}. Either: image GC looks only every ${period}, and eviction may come before its next look.`
+    return `${rate} Times count from the moment each node was read, as if nothing were freed before: it is when the kubelet begins to act. If it fills fast: what comes first when a disk grows by ${burst}; image GC looks only every ${period}, so eviction may come before its next look.`
   },
-  acts: { 'image-gc': 'image GC', eviction: 'eviction', either: 'either', nobody: 'nobody' },
+  acts: {
+    'image-gc': 'image GC first',
+    eviction: 'eviction first',
+    either: 'eviction may be first',
+    nobody: 'nothing acts',
+  },
   noVictim: 'no pod that may be evicted',
   oneOf: (count: number, pods: string) => `one of ${formatCount(count)} alike: ${pods}`,
   andThen: (first: string, rest: string[]) => `${first}, then ${rest.join(', ')}`,

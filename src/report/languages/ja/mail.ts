@@ -5,6 +5,7 @@ import { formatCount as n } from '#report/numbers.ts'
 const subject: Catalogue['subject'] = {
   cutShort: subject => `[途中終了] ${subject}`,
   signed: (verdict, from) => `${verdict} - ${from}`,
+  evicting: (severity, count) => `${severity}、現在 ${n(count)} ノードが退避中`,
   changed: (severity, counts, count, where) => `${severity}: ${counts}; ${where} 計 ${n(count)} 件`,
   nothingNew: (severity, tallied, where) => `${severity}、変更なし: ${where} ${tallied.join('、')}`,
   first: (severity, tallied, where) => `${severity}: ${where} ${tallied.join('、')}`,

@@ -3,10 +3,11 @@ import type { Catalogue } from '#report/languages/en.ts'
 import { formatCount as n } from '#report/numbers.ts'
 
 const verdict: Catalogue['verdict'] = {
-  headline: (severity, count) => `${severity}: 検出事項 ${n(count)} 件`,
+  headline: (severity, count, evicting) =>
+    `${severity}: ${evicting > 0 ? `現在 ${n(evicting)} ノードが退避中、` : ''}検出事項 ${n(count)} 件`,
   nothingRead: '何も取得できませんでした',
   nothingFound: '取得できた範囲に検出事項はありません',
-  worst: (title, subject, cluster, count) => `${title}: ${cluster} の ${subject}${count === 0 ? '' : `、${n(count)} ノード`}`,
+  worst: (title, subject, cluster, count) => `最も重大: ${title} (${cluster} の ${subject}${count === 0 ? '' : `、${n(count)} ノード`})`,
   scope: (clusters, read, all, partly) =>
     `${n(clusters)} クラスター、${n(all)} ノード中 ${n(read)} ノード取得済み${partly > 0 ? `、${n(partly)} ノード一部取得` : ''}`,
   bySeverity: '重大度別の検出事項',
@@ -92,17 +93,18 @@ const outlook: Catalogue['outlook'] = {
     imageGc: 'Image GC',
     pressure: 'Pressure',
     eviction: '退避',
-    first: '先に動作',
+    first: '急に埋まる場合',
     victims: '最初の退避対象',
     victimsAndChange: '最初の退避対象と変更点',
   },
   toDo: '対処:',
   change: (fields, more) => `${fields.join('、')}${more > 0 ? ` ほか ${n(more)} 件` : ''} を設定`,
   evictFirst: isAssumed => `先に退避するノード${isAssumed ? ' (仮定の増加率)' : ''}:`,
+  evictFirstBrief: (title, first) => `${title} ${first.map(({ when, name }) => `${when} ${name}`).join('、')}`,
   now: '現在',
   within: duration => `${duration}以内`,
   withinDays: days => `${n(days)}日以内`,
-  later: 'それ以降',
+  later: '7日以内ではない',
   neverOrUnwatched: '現在の増加率では到達しない、または監視なし',
   unknownTime: '不明',
   never: '到達しない',
@@ -110,22 +112,23 @@ const outlook: Catalogue['outlook'] = {
   off: 'オフ',
   below: threshold => `${threshold} 未満`,
   disk: (used, free) => `${used} 使用、空き ${free}`,
-  asSeen: within => `${within} (観測)`,
-  asAssumed: within => `${within} (仮定)`,
+  asSeen: within => `${within} (観測した増加率)`,
+  asAssumed: within => `${within} (仮定の増加率)`,
   basis: ({ observed, due, isFirstLook }, growth, period) => {
     const burst = `${period}ごとに容量の ${growth}`
     const assumed = `ディスクが${burst} 増加すると仮定します (ポリシー assumedGrowthPercent)。`
     const seen = '以前の取得で見られた増加率を用います。取得と取得の間に生じて消えたものは見えないため、より速く埋まる可能性があります。'
-    const order = '7日以内に到達すると観測されたノードを、単に近いノードより前に並べています。'
+    const order =
+      '一覧と集計の順序は同じです。7日以内に到達すると観測されたノード、増加率を仮定したノード、到達しないと観測されたノードの順です。'
     const rate =
       observed === 0
         ? `増加率を観測できていないため${isFirstLook ? ' (どのノードにも起動以降の以前の取得がない)' : ''}、${assumed}`
         : observed < due
           ? `${n(observed)} ノードは${seen}それ以外は${assumed}${order}`
           : `${seen}${order}`
-    return `${rate}時間は各ノードを取得した時点から、それまで何も解放されないものとして数えており、kubelet が動作を始める時点を示します。「先に動作」: ディスクが${burst} 増加する場合です。「どちらか」: image GC は${period}ごとにしか確認しないため、次の確認より先に退避が起きる可能性があります。`
+    return `${rate}時間は各ノードを取得した時点から、それまで何も解放されないものとして数えており、kubelet が動作を始める時点を示します。「急に埋まる場合」: ディスクが${burst} 増加するときに何が先に起きるかを示します。image GC は${period}ごとにしか確認しないため、次の確認より先に退避が起きる可能性があります。`
   },
-  acts: { 'image-gc': 'image GC', eviction: '退避', either: 'どちらか', nobody: 'なし' },
+  acts: { 'image-gc': 'image GC が先', eviction: '退避が先', either: '退避が先の可能性', nobody: '何も動作しない' },
   noVictim: '退避できる Pod なし',
   oneOf: (count, pods) => `同順位 ${n(count)} 件のいずれか: ${pods}`,
   andThen: (first, rest) => `${first}、次に ${rest.join('、')}`,

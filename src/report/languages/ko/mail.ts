@@ -5,6 +5,7 @@ import { formatCount as n } from '#report/numbers.ts'
 const subject: Catalogue['subject'] = {
   cutShort: subject => `[중단됨] ${subject}`,
   signed: (verdict, from) => `${verdict} - ${from}`,
+  evicting: (severity, count) => `${severity}, 지금 노드 ${n(count)}개 축출 중`,
   changed: (severity, counts, count, where) => `${severity}: ${counts}; ${where} 총 ${n(count)}건`,
   nothingNew: (severity, tallied, where) => `${severity}, 변경 없음: ${where} ${tallied.join(', ')}`,
   first: (severity, tallied, where) => `${severity}: ${where} ${tallied.join(', ')}`,

@@ -5,6 +5,7 @@ import { formatCount as n } from '#report/numbers.ts'
 const subject: Catalogue['subject'] = {
   cutShort: subject => `[提前结束] ${subject}`,
   signed: (verdict, from) => `${verdict} - ${from}`,
+  evicting: (severity, count) => `${severity}，${n(count)} 个节点正在驱逐`,
   changed: (severity, counts, count, where) => `${severity}：${counts}；${where} 共 ${n(count)} 项`,
   nothingNew: (severity, tallied, where) => `${severity}，无变化：${where} ${tallied.join('，')}`,
   first: (severity, tallied, where) => `${severity}：${where} ${tallied.join('，')}`,

@@ -3,10 +3,10 @@ import type { Catalogue } from '#report/languages/en.ts'
 import { formatCount as n } from '#report/numbers.ts'
 
 const verdict: Catalogue['verdict'] = {
-  headline: (severity, count) => `${severity}：${n(count)} 项发现`,
+  headline: (severity, count, evicting) => `${severity}：${evicting > 0 ? `${n(evicting)} 个节点正在驱逐，` : ''}${n(count)} 项发现`,
   nothingRead: '未能读取任何内容',
   nothingFound: '已读取的范围内没有发现项',
-  worst: (title, subject, cluster, count) => `${title}：${cluster} 的 ${subject}${count === 0 ? '' : `，${n(count)} 个节点`}`,
+  worst: (title, subject, cluster, count) => `最严重：${title}（${cluster} 的 ${subject}${count === 0 ? '' : `，${n(count)} 个节点`}）`,
   scope: (clusters, read, all, partly) =>
     `${n(clusters)} 个集群，${n(all)} 个节点中已读取 ${n(read)} 个${partly > 0 ? `，部分读取 ${n(partly)} 个` : ''}`,
   bySeverity: '按严重程度统计的发现项',
@@ -92,17 +92,18 @@ const outlook: Catalogue['outlook'] = {
     imageGc: 'Image GC',
     pressure: '压力状态',
     eviction: '驱逐',
-    first: '先动作者',
+    first: '快速写满时',
     victims: '首个被驱逐',
     victimsAndChange: '首个被驱逐及应做的变更',
   },
   toDo: '处理：',
   change: (fields, more) => `设置 ${fields.join('，')}${more > 0 ? ` 等另外 ${n(more)} 项` : ''}`,
   evictFirst: isAssumed => `最先驱逐的节点${isAssumed ? '（按假定增长）' : ''}：`,
+  evictFirstBrief: (title, first) => `${title}${first.map(({ when, name }) => `${when} ${name}`).join('，')}`,
   now: '现在',
   within: duration => `${duration}内`,
   withinDays: days => `${n(days)} 天内`,
-  later: '更晚',
+  later: '7 天内不会',
   neverOrUnwatched: '按当前增长不会达到，或无人监控',
   unknownTime: '未知',
   never: '不会达到',
@@ -110,22 +111,22 @@ const outlook: Catalogue['outlook'] = {
   off: '已关闭',
   below: threshold => `低于 ${threshold}`,
   disk: (used, free) => `已用 ${used}，剩余 ${free}`,
-  asSeen: within => `${within}（按观测）`,
-  asAssumed: within => `${within}（按假定）`,
+  asSeen: within => `${within}（按观测的增长）`,
+  asAssumed: within => `${within}（按假定的增长）`,
   basis: ({ observed, due, isFirstLook }, growth, period) => {
     const burst = `每 ${period}增长其容量的 ${growth}`
     const assumed = `假定磁盘${burst}（策略 assumedGrowthPercent）。`
     const seen = '采用以往读取中观测到的增长速率；两次读取之间出现又消失的内容看不到，因此磁盘可能更快写满。'
-    const order = '观测到 7 天内会达到的节点排在仅仅接近的节点之前。'
+    const order = '列表与计数的顺序相同：先是观测到 7 天内会达到的节点，再是按假定增长的节点，最后是观测到不会达到的节点。'
     const rate =
       observed === 0
         ? `没有观测到增长速率${isFirstLook ? '（所有节点启动以来均无更早的读取）' : ''}，因此${assumed}`
         : observed < due
           ? `${n(observed)} 个节点${seen}其余节点${assumed}${order}`
           : `${seen}${order}`
-    return `${rate}时间从读取各节点的时刻算起，并假定此前没有释放任何空间，即 kubelet 开始动作的时刻。“先动作者”：按磁盘${burst}计算。“二者之一”：image GC 每 ${period}才检查一次，驱逐可能在下次检查之前发生。`
+    return `${rate}时间从读取各节点的时刻算起，并假定此前没有释放任何空间，即 kubelet 开始动作的时刻。“快速写满时”：磁盘${burst}时何者先发生；image GC 每 ${period}才检查一次，驱逐可能在下次检查之前发生。`
   },
-  acts: { 'image-gc': 'image GC', eviction: '驱逐', either: '二者之一', nobody: '无' },
+  acts: { 'image-gc': 'image GC 在先', eviction: '驱逐在先', either: '驱逐可能在先', nobody: '无动作' },
   noVictim: '没有可驱逐的 Pod',
   oneOf: (count, pods) => `${n(count)} 个同级 Pod 之一：${pods}`,
   andThen: (first, rest) => `${first}，然后 ${rest.join('，')}`,

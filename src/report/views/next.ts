@@ -1,0 +1,41 @@
+/** Which nodes evict first, a line each, and how many do so within which time: what page and mail say before anything else. */
+import type { Language } from '#report/languages/language.ts'
+import type { Fold } from '#report/text.ts'
+import type { OutlookView } from './outlook.ts'
+
+const shownNodes = 3
+
+export interface NextView {
+  title: string
+  nodes: { name: string; where: string; when: string; isNow: boolean }[]
+  /** Of all nodes, by when; null: each is named. */
+  all: string | null
+  /** The first of them in one line. */
+  brief: string
+}
+
+/**
+ * Null: of no node is it known.
+ *
+ * @param nodeCount how many nodes the report is of
+ */
+export function nextView({ rows, horizons }: OutlookView, nodeCount: number, fold: Fold, language: Language): NextView | null {
+  const { outlook: words, said, list } = language.words
+  const soon = rows.filter(({ isForeseen }) => isForeseen).slice(0, shownNodes)
+  if (soon.length === 0) return null
+  const later = soon.filter(({ isNow }) => !isNow)
+  const isAssumed = later.length > 0 && later.every(each => each.isAssumed)
+  const title = words.evictFirst(isAssumed)
+  const nodes = soon.map(({ name, where, eviction, isNow, ...row }) => ({
+    name: fold(name, 80),
+    where: fold(where, 100),
+    when: isNow ? words.now : row.isAssumed && !isAssumed ? words.asAssumed(eviction.text) : eviction.text,
+    isNow,
+  }))
+  return {
+    title,
+    nodes,
+    brief: words.evictFirstBrief(title, nodes),
+    all: nodeCount === soon.length ? null : said(words.byTime, list(horizons.map(({ nodes, within }) => `${nodes} ${within}`))),
+  }
+}

@@ -1,5 +1,5 @@
 /** Why something that is being deleted is still there, in a few words. */
-import type { HeldObject, HeldVolumeObject, NamespaceGarbage, TerminatingPod } from '#model/cluster-garbage.ts'
+import type { HeldFinalizer, HeldVolumeObject, NamespaceGarbage, TerminatingPod } from '#model/cluster-garbage.ts'
 import { named } from './garbage.ts'
 
 export function whyPodStays({ finalizers, node, nodeState, isTakenByPodGc }: TerminatingPod): string {
@@ -46,9 +46,9 @@ export function whyNamespaceStays(namespace: TerminatingNamespace): string {
   return mayWaitForPods ? 'it says nothing of why; its pods may not have gone' : 'it says nothing of why'
 }
 
-export function whyFinalizerStays({ finalizer, controller, state }: HeldObject['finalizers'][number]): string {
+export function whyFinalizerStays({ finalizer, controller, state }: HeldFinalizer): string {
   if (controller === null) return `nobody takes away the finalizer ${finalizer}`
-  if (state === 'absent') return `the finalizer ${finalizer} is for ${controller}, which is not in this cluster`
+  if (state === 'absent') return `the finalizer ${finalizer} is for ${controller}, and nothing in this cluster is called like it`
   if (state === 'stopped') return `the finalizer ${finalizer} is for ${controller}, which is scaled to zero`
   return `${controller} has not taken away the finalizer ${finalizer}`
 }

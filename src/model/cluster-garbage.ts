@@ -234,6 +234,15 @@ export interface OwnerGarbage {
   }[]
 }
 
+/** A finalizer of what is in deletion. */
+export interface HeldFinalizer {
+  finalizer: string
+  /** Who takes it away; null: nobody knows. */
+  controller: string | null
+  /** `control-plane`: it is part of that; `there`, `stopped`: as its workload is; `absent`: no workload is called like it; `unknown`: it could not be looked up, or not for certain. */
+  state: 'control-plane' | 'there' | 'absent' | 'stopped' | 'unknown'
+}
+
 export interface HeldObject {
   /** `plural` or `plural.group`. */
   resource: string
@@ -243,13 +252,7 @@ export interface HeldObject {
   sinceMs: number
   /** Of a Job that has finished, when its time to live is over; null: it has none. */
   expiresMs: number | null
-  finalizers: readonly {
-    finalizer: string
-    /** Who takes it away; null: nobody knows. */
-    controller: string | null
-    /** `control-plane`: it is part of that; `there`, `absent`, `stopped`: as its workload is; `unknown`: it could not be looked up. */
-    state: 'control-plane' | 'there' | 'absent' | 'stopped' | 'unknown'
-  }[]
+  finalizers: readonly HeldFinalizer[]
 }
 
 /** Objects in deletion that finalizers hold, but for pods, volumes and their claims, which have sections of their own. */

@@ -219,7 +219,7 @@ describe('cluster garbage', () => {
       return findings.find(({ rule }) => rule === 'stuck-finalizer')?.consequence
     }
     expect(await held({})).toBe(
-      '1 object of edge does not go: the finalizer service.k8s.aws/resources is for the AWS Load Balancer Controller, which is not in this cluster.',
+      '1 object of edge does not go: the finalizer service.k8s.aws/resources is for the AWS Load Balancer Controller, and nothing in this cluster is called like it.',
     )
     const there = fixedObjects(at => [
       ...leftoverDeployments(at),

@@ -6,6 +6,7 @@ import { type ApiResources, apiResources } from '#model/api-resources.ts'
 import type { ClusterNeed, ClusterPrediction, ClusterSections } from '#model/cluster-garbage.ts'
 import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject, type ReadError } from '#model/record.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
+import { controllerWorkloads, FinalizerControllers } from './finalizer-controllers.ts'
 import type { OpenSection, SectionContext } from './section.ts'
 import { sections } from './sections/index.ts'
 import { slimNode } from './slim.ts'
@@ -60,6 +61,7 @@ class Cluster {
   /** Their list was read, and is empty. */
   #hasNoNodes = false
   #newestKubelet: string | null = null
+  readonly #controllers = new FinalizerControllers()
 
   constructor(name: string) {
     this.#name = name
@@ -87,6 +89,7 @@ class Cluster {
   }
 
   #take(resource: string, object: RawObject): void {
+    if (controllerWorkloads.has(resource)) this.#controllers.take(object)
     for (const need of takers.get(resource) ?? takersOfOthers) this.#open[need].take(resource, object)
   }
 
@@ -144,6 +147,9 @@ class Cluster {
   #context(takenAt: string, resources: ClusterPrediction['resources'], apis: ApiResources): SectionContext {
     const isListed = (this.#nodes.length > 0 || this.#hasNoNodes) && !this.#errors.some(({ what }) => what === 'nodes')
     const version = textAt(this.#eks, 'version')
+    const isWhole = (resource: string) => this.#read.has(resource) && resources[resource] === null
+    const areAllKnown = [...controllerWorkloads].every(isWhole)
+    const isAutoMode = objectAt(this.#eks, 'computeConfig')?.enabled === true
     return {
       nowMs: Date.parse(takenAt),
       features: featuresOf(version ?? this.#newestKubelet),
@@ -151,8 +157,9 @@ class Cluster {
       nodes: isListed ? this.#nodes : null,
       apis: resources[discoveryResource] === null ? apis : null,
       wasAsked: resource => readForNodes.has(resource) || Object.hasOwn(resources, resource),
-      isWhole: resource => this.#read.has(resource) && resources[resource] === null,
+      isWhole,
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
+      holderOf: finalizer => this.#controllers.holder(finalizer, { areAllKnown, isAutoMode }),
     }
   }
 }

@@ -210,7 +210,7 @@ describe('stuck-finalizer', () => {
   })
   const karpenter = { finalizer: 'karpenter.sh/termination', controller: 'Karpenter' }
   it.each([
-    ['absent', 'which is not in this cluster'],
+    ['absent', 'is for Karpenter, and nothing in this cluster is called like it'],
     ['stopped', 'which is scaled to zero'],
     ['there', 'Karpenter has not taken away'],
     ['unknown', 'Karpenter has not taken away'],

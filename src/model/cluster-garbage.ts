@@ -303,12 +303,21 @@ export interface ClusterSections extends Record<ClusterNeed, unknown> {
 
 export type ClusterNeed = Exclude<GarbageKind, 'configs'>
 
+/** By whose rules the control plane's own collectors are replayed. */
+export interface ControlPlane {
+  /** `1.34`, `v1.34.1-eks-…`; null: not known, and of no kubelet either. */
+  version: string | null
+  /** Neither EKS nor the API server said it: it is that of the newest kubelet, and no older. */
+  isAssumed: boolean
+}
+
 /** Of one cluster. A section that is null was not asked for, or could not be read, and then `missing` says why. */
 export type ClusterPrediction = { readonly [Need in ClusterNeed]: ClusterSections[Need] | null } & {
   cluster: string
   /** RFC 3339: the snapshot's time. */
   at: string
   eks: RawObject | null
+  controlPlane: ControlPlane
   missing: Partial<Record<ClusterNeed, string>>
   /** What stays open about a section that is known: it can turn out worse than it looks. */
   doubts: Partial<Record<ClusterNeed, string>>

@@ -116,6 +116,7 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
     LaunchTime: 'text',
     PrivateDnsName: 'text',
   },
+  serverversions: { major: 'text', minor: 'text', gitVersion: 'text' },
   apiresourcelists: { groupVersion: 'text', resources: list({ name: 'text', namespaced: true, kind: 'text', verbs: list('text') }) },
   configmaps: { metadata },
   secrets: { metadata },

@@ -162,6 +162,8 @@ describe('cluster garbage', () => {
       for (const { id } of ofNodes)
         expect(document.unknowns.filter(({ rule }) => rule === id)).toMatchObject([{ reason: expect.stringMatching(/^nodes: .*403/) }])
       expect(document.unknowns).toContainEqual(expect.objectContaining({ rule: 'failed-pods', reason: expect.stringMatching(/^nodes: /) }))
+      for (const rule of ['leftover-lease', 'unrenewed-lease'])
+        expect(document.unknowns.filter(each => each.rule === rule)).toMatchObject([{ reason: expect.stringMatching(/node/) }])
     },
   )
 

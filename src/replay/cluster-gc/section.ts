@@ -7,7 +7,7 @@ import type { RawObject } from '#model/record.ts'
 /** What is known when everything has come. */
 export interface SectionContext {
   nowMs: number
-  /** Of the control plane: the cluster's version, else that of its newest kubelet. */
+  /** Of the control plane: the cluster's version, else what its API server says, else that of its newest kubelet. */
   features: KubeletFeatures
   eks: RawObject | null
   /** Slim Node objects (`slimNode`); null where not all of them were read. */

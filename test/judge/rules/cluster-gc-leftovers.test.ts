@@ -23,6 +23,32 @@ const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
 })
 const volumes = (...released: ReleasedVolume[]) => ({ volumes: { released, held: [], retainedEphemeral: [] } })
 
+describe('a version of the control plane that nobody told', () => {
+  const request = (state: CertificateRequest['state'], overdue: string | null): CertificateRequest => ({
+    ...{ name: 'csr', signer: 's', requestor: 'r', createdMs: hoursBefore(100), sinceMs: hoursBefore(100) },
+    ...{ state, overdue, isNeverCollected: overdue === null },
+  })
+  const identities = [{ lease: 'kube-system/apiserver-abc', renewedMs: hoursBefore(900), isCollected: false }]
+  const assumed = { version: 'v1.34.1', isAssumed: true }
+  it.each([
+    ['uncollected-certificate-request', { certificates: { requests: [request('approved', null)] } }, 'likely'],
+    ['uncollected-certificate-request', { certificates: { requests: [request('approved', 'approved-unissued-past-deadline')] } }, 'likely'],
+    ['uncollected-certificate-request', { certificates: { requests: [request('denied', 'denied-past-deadline')] } }, undefined],
+    ['expired-identity-lease', { leases: { nodes: [], identities } }, 'likely'],
+  ] as const)('leaves nothing certain that hangs on it: %s %j', (rule, example, confidence) => {
+    const what = 'version of the control plane'
+    expect(failings(rule, example)[0]).not.toHaveProperty('confidence')
+    expect(failings(rule, { ...example, controlPlane: assumed })[0]?.confidence).toBe(confidence)
+    expect(valueIn(rule, { ...example, controlPlane: assumed }, what)).toBe(
+      confidence && 'not known, assumed that of the newest kubelet: v1.34.1',
+    )
+    expect(valueIn(rule, { ...example, controlPlane: { ...assumed, version: null } }, what)).toBe(
+      confidence && 'not known, the newest is assumed',
+    )
+    expect(valueIn(rule, example, what)).toBeUndefined()
+  })
+})
+
 describe('released-volume', () => {
   it.each([
     ['released exactly so long ago', { sinceMs: hoursBefore(24) }, true],

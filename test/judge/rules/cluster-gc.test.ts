@@ -7,12 +7,12 @@ import { rules } from '#judge/rules/index.ts'
 import type { CronJobGarbage, FinishedJob, NodeLeaseGarbage, TerminatedPod, TerminatingPod } from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
-function failings(id: string, example: ClusterExample, minAgeHours = 24): ClusterFailing[] {
+function judged(id: string, example: ClusterExample, minAgeHours = 24) {
   const rule = rules.find((each): each is ClusterRule => each.kind === 'cluster' && each.id === id)
   if (!rule) throw new Error(`no rule ${id}`)
   return judgeCluster(rule, exampleCluster(example), { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, minAgeHours } })
-    .failings
 }
+const failings = (...of: Parameters<typeof judged>): ClusterFailing[] => judged(...of).failings
 const subjects = (...of: Parameters<typeof failings>) =>
   failings(...of).map(({ subject, count }) => `${subject.kind} ${subject.name}: ${count}`)
 const hour = 3_600_000
@@ -241,6 +241,13 @@ describe('leases', () => {
 
   it('that the collector has yet to take are nobody’s garbage where it is not known since when', () => {
     expect(failings('leftover-lease', leases(lease({ state: 'collectable', renewedMs: null })))).toEqual([])
+  })
+
+  it('of which nobody knows whether their nodes are there pass only where all are renewed', () => {
+    const states = (renewedMs: number) =>
+      ['leftover-lease', 'unrenewed-lease'].map(id => judged(id, leases(lease({ state: 'unknown', renewedMs }))).outcome.state)
+    expect(states(hours(24))).toEqual(['unknown', 'unknown'])
+    expect(states(hours(24) + 1)).toEqual(['unknown', 'pass'])
   })
 
   it('name their nodes', () => {

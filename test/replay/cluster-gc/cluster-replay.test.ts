@@ -67,6 +67,32 @@ describe('a cluster', () => {
   })
 })
 
+describe('the control plane', () => {
+  const kubelet = node('a', [], { status: { nodeInfo: { kubeletVersion: 'v1.34.1' } } })
+  const server = (gitVersion: string) => objects('serverversions', { gitVersion })
+  const approved = { type: 'Approved', status: 'True', lastUpdateTime: '2026-11-16T20:00:00Z' }
+  const request = { metadata: { name: 'csr', creationTimestamp: '2026-11-16T20:00:00Z' }, spec: {}, status: { conditions: [approved] } }
+  const requests = objects('certificatesigningrequests.certificates.k8s.io', request)
+
+  it.each([
+    ['EKS says', [cluster({ eks: { version: '1.33' } }), kubelet, server('v1.36.0')], { version: '1.33', isAssumed: false }, true],
+    ['the API server says', [cluster(), kubelet, server('v1.36.0')], { version: 'v1.36.0', isAssumed: false }, false],
+    ['its newest kubelet has', [cluster(), kubelet], { version: 'v1.34.1', isAssumed: true }, true],
+    [
+      'its newest kubelet has, where the API server talks nonsense',
+      [kubelet, server('odd')],
+      { version: 'v1.34.1', isAssumed: true },
+      true,
+    ],
+    ['nobody says: the newest', [cluster()], { version: null, isAssumed: true }, false],
+  ] as const)('is of the version that %s', (_, records, controlPlane, isNeverCollected) => {
+    const [found] = told(...records, requests)
+    expect(found?.controlPlane).toEqual(controlPlane)
+    expect(found?.certificates?.requests).toMatchObject([{ isNeverCollected }])
+    expect(Object.keys(found?.resources ?? {})).toEqual(['certificatesigningrequests.certificates.k8s.io'])
+  })
+})
+
 describe('pods', () => {
   const deleted = { deletionTimestamp: '2026-11-20T00:00:00Z', finalizers: ['example.com/hold'] }
 

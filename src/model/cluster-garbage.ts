@@ -103,6 +103,8 @@ export interface HistoryGarbage {
     limit: number | null
     oldReplicaSets: number
     waitsFor: 'nothing' | 'deletion' | 'rollout'
+    /** Of one that has a limit and waits for a rollout, since when none was complete; null: not known. */
+    exceededSinceMs: number | null
     /** Beyond the limit, but with replicas, or a status that is not current. */
     kept: number
   }[]

@@ -2,9 +2,17 @@
 import { describe, expect, it } from 'vitest'
 import { judgeCluster } from '#judge/cluster-rules.ts'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
+import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import type { ClusterFailing, ClusterRule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { CronJobGarbage, FinishedJob, NodeLeaseGarbage, TerminatedPod, TerminatingPod } from '#model/cluster-garbage.ts'
+import type {
+  CronJobGarbage,
+  FinishedJob,
+  HistoryGarbage,
+  NodeLeaseGarbage,
+  TerminatedPod,
+  TerminatingPod,
+} from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
 function judged(id: string, example: ClusterExample, minAgeHours = 24) {
@@ -295,7 +303,15 @@ describe('nodes', () => {
 
 describe('revision-history-beyond-limit', () => {
   it('is certain of ReplicaSets, and only possible where pods may still use a revision', () => {
-    const deployment = { namespace: 'shop', name: 'd', limit: null, oldReplicaSets: 12, waitsFor: 'nothing' as const, kept: 0 }
+    const deployment = {
+      namespace: 'shop',
+      name: 'd',
+      limit: null,
+      oldReplicaSets: 12,
+      waitsFor: 'nothing' as const,
+      exceededSinceMs: null,
+      kept: 0,
+    }
     const revision = { namespace: 'data', name: 's', kind: 'StatefulSet' as const, limit: 10, excess: 3 }
     const found = failings('revision-history-beyond-limit', { history: { deployments: [deployment], revisions: [revision] } })
     expect(found.map(({ subject, count, confidence }) => [subject.name, count, confidence])).toEqual([
@@ -303,6 +319,33 @@ describe('revision-history-beyond-limit', () => {
       ['shop', 2, undefined],
     ])
     expect(found[1]?.evidence[0]?.value).toBe('Deployment d: 12 old ReplicaSets, limit none: there is no limit')
+  })
+})
+
+describe('a history that waits for the end of a rollout', () => {
+  const given = (more: Partial<HistoryGarbage['deployments'][number]>) => ({
+    history: {
+      deployments: [
+        {
+          ...{ namespace: 'shop', name: 'd', limit: 10, oldReplicaSets: 11, kept: 0 },
+          waitsFor: 'rollout' as const,
+          exceededSinceMs: hours(0.2),
+          ...more,
+        },
+      ],
+      revisions: [],
+    },
+  })
+  it.each([
+    ['of minutes', {}, 0],
+    ['of so long as the policy says', { exceededSinceMs: hours(24) }, 1],
+    ['of a moment less', { exceededSinceMs: hours(24) + 1 }, 0],
+    ['of nobody knows how long', { exceededSinceMs: null }, 1],
+    ['while nothing limits it', { limit: null }, 1],
+    ['that is none', { waitsFor: 'nothing' }, 1],
+  ] as const)('%s', (_, more, count) => {
+    expect(failings('revision-history-beyond-limit', given(more))).toHaveLength(count)
+    expect(garbageOverview(exampleCluster(given(more)), defaultPolicy)?.rows ?? []).toHaveLength(count)
   })
 })
 

@@ -143,6 +143,8 @@ export interface ReleasedVolume {
   /** Since when it is released; null: its API server does not say, and it was not before it was made. */
   sinceMs: number | null
   createdMs: number | null
+  /** Somebody has deleted it, and it has not gone: that is told of what is held in deletion. */
+  isBeingDeleted: boolean
 }
 
 /** A claim or a volume whose deletion does not end. */

@@ -19,6 +19,7 @@ const valueIn = (id: string, example: ClusterExample, what: string) =>
 const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
   ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 2 ** 30 },
   ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: null, sinceMs: hoursBefore(100), createdMs: hoursBefore(2000) },
+  isBeingDeleted: false,
   ...more,
 })
 const volumes = (...released: ReleasedVolume[]) => ({ volumes: { released, held: [], retainedEphemeral: [] } })
@@ -58,6 +59,7 @@ describe('released-volume', () => {
     ['of which nobody knows since when, made later', { sinceMs: null, createdMs: hoursBefore(24) + 1 }, false],
     ['of which nobody knows anything', { sinceMs: null, createdMs: null }, true],
     ['that its driver deletes', { action: 'leave-to-driver' }, false],
+    ['that somebody has deleted: that is told elsewhere', { isBeingDeleted: true }, false],
   ] as const)('one %s', (_, more, fails) => {
     expect(failings('released-volume', volumes(volume(more)))).toHaveLength(fails ? 1 : 0)
   })

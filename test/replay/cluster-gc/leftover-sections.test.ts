@@ -162,12 +162,19 @@ describe('instances', () => {
 })
 
 it('a volume whose claim has just gone is not called released before the controller says so', () => {
-  const volume = (phase: string) =>
-    object('pv', { namespace: undefined }, { spec: { claimRef: { namespace: 'shop', name: 'x', uid: 'u' } }, status: { phase } })
-  const lists = (phase: string) =>
-    told(objects('storageclasses.storage.k8s.io'), objects('persistentvolumeclaims'), objects('persistentvolumes', volume(phase)))
+  const volume = (phase: string, metadata: RawObject = {}) =>
+    object(
+      'pv',
+      { namespace: undefined, ...metadata },
+      { spec: { claimRef: { namespace: 'shop', name: 'x', uid: 'u' } }, status: { phase } },
+    )
+  const lists = (...of: Parameters<typeof volume>) =>
+    told(objects('storageclasses.storage.k8s.io'), objects('persistentvolumeclaims'), objects('persistentvolumes', volume(...of)))
   expect(lists('Bound').volumes?.released).toEqual([])
-  expect(lists('Released').volumes?.released).toMatchObject([{ volume: 'pv', claim: 'shop/x', action: 'retain', capacityBytes: null }])
+  expect(lists('Released').volumes?.released).toMatchObject([
+    { volume: 'pv', claim: 'shop/x', action: 'retain', capacityBytes: null, isBeingDeleted: false },
+  ])
+  expect(lists('Released', { deletionTimestamp: before }).volumes?.released).toMatchObject([{ isBeingDeleted: true }])
 })
 
 it('a request that the cleaner would take only now is not overdue yet', () => {

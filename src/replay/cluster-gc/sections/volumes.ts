@@ -119,6 +119,7 @@ function releasedVolume(volume: RawObject, outcome: SyncedVolume | undefined): R
     volumeType: textAt(objectAt(csi, 'volumeAttributes'), 'type'),
     sinceMs: timeAt(status, 'lastPhaseTransitionTime'),
     createdMs: timeAt(objectAt(volume, 'metadata'), 'creationTimestamp'),
+    isBeingDeleted: timeAt(objectAt(volume, 'metadata'), 'deletionTimestamp') !== null,
   }
 }
 

@@ -23,6 +23,15 @@ export interface TerminatedPod {
   isBeingDeleted: boolean
 }
 
+/** A finalizer of what is in deletion. */
+export interface HeldFinalizer {
+  finalizer: string
+  /** Who takes it away; null: nobody knows. */
+  controller: string | null
+  /** `control-plane`: it is part of that; `there`, `stopped`: as its workload is; `absent`: no workload is called like it; `unknown`: it could not be looked up, or not for certain. */
+  state: 'control-plane' | 'there' | 'absent' | 'stopped' | 'unknown'
+}
+
 /** A pod whose deletion does not end. */
 export interface TerminatingPod {
   namespace: string
@@ -30,11 +39,13 @@ export interface TerminatingPod {
   node: string | null
   /** When its grace period was over. */
   sinceMs: number
-  finalizers: readonly string[]
+  finalizers: readonly HeldFinalizer[]
   /** `not-read`: it is not known whether there is such a node. */
   nodeState: 'none' | 'gone' | 'ready' | 'not-ready' | 'not-read'
   /** Pod GC deletes it in its next round, so only finalizers can hold it. */
   isTakenByPodGc: boolean
+  /** Its kubelet holds it no longer: it was deleted without a grace period, as a kubelet does that has ended it. */
+  isLetGo: boolean
 }
 
 export interface PodGarbage {
@@ -153,7 +164,7 @@ export interface HeldVolumeObject {
   namespace: string
   name: string
   sinceMs: number
-  finalizers: readonly string[]
+  finalizers: readonly HeldFinalizer[]
   /** What kubernetes.io/pvc-protection or pv-protection waits for; null: not known. */
   usedBy: readonly string[] | null
 }
@@ -236,15 +247,6 @@ export interface OwnerGarbage {
     createdMs: number | null
     replicas: number | null
   }[]
-}
-
-/** A finalizer of what is in deletion. */
-export interface HeldFinalizer {
-  finalizer: string
-  /** Who takes it away; null: nobody knows. */
-  controller: string | null
-  /** `control-plane`: it is part of that; `there`, `stopped`: as its workload is; `absent`: no workload is called like it; `unknown`: it could not be looked up, or not for certain. */
-  state: 'control-plane' | 'there' | 'absent' | 'stopped' | 'unknown'
 }
 
 export interface HeldObject {

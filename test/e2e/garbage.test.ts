@@ -249,6 +249,7 @@ describe('cluster garbage', () => {
       ['uncollected-certificate-request', 'denied-past-deadline', 'csr-9k3vd', 'issued-past-deadline', 'csr-issued'],
       ['misplaced-owner', 'StorageClass of-checkout', 'will never take it'],
       ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
+      ['volume-held-in-deletion', "is for the EBS CSI driver's controller, and nothing in this cluster is called like it", 'pvc-0008'],
       ['dangling-owner', 'owner Deployment web', 'ReplicaSet web-lost'],
       ['misplaced-owner', 'Deployment checkout, of another namespace', 'will delete it'],
       ['dangling-owner', 'Deployment api (another one has its name now)'],

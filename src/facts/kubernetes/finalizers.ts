@@ -13,8 +13,8 @@ interface ControllerWorkload {
 interface FinalizerController {
   finalizer: string | RegExp
   controller: string
-  /** Null: it is part of the control plane. */
-  workload: ControllerWorkload | null
+  /** Null: it is part of the control plane. `any`: each driver has its own. */
+  workload: ControllerWorkload | 'any' | null
   /** In Auto Mode AWS runs it, where nobody sees it. */
   isRunByAutoMode?: true
 }
@@ -50,6 +50,12 @@ const finalizerControllers: readonly FinalizerController[] = [
   { finalizer: /^group\.ingress\.k8s\.aws\//, ...loadBalancers },
   // external-attacher pkg/controller/util.go GetFinalizerName
   { finalizer: 'external-attacher/ebs-csi-aws-com', ...ebsDriver },
+  // pkg/volume/util/finalizer.go PVCProtectionFinalizer, PVProtectionFinalizer
+  { finalizer: /^kubernetes\.io\/pvc?-protection$/, controller: 'the volume protection controller', workload: null },
+  // component-helpers storage/volume/pv_helpers.go PVDeletionInTreeProtectionFinalizer, PVDeletionProtectionFinalizer
+  { finalizer: 'kubernetes.io/pv-controller', controller: 'the volume controller', workload: null },
+  { finalizer: 'external-provisioner.volume.kubernetes.io/finalizer', controller: "its CSI driver's provisioner", workload: 'any' },
+  { finalizer: /^external-attacher\//, controller: "its CSI driver's attacher", workload: 'any' },
   // argo-cd pkg/apis/application/v1alpha1 ResourcesFinalizerName
   {
     finalizer: /^resources-finalizer\.argocd\.argoproj\.io(\/|$)/,
@@ -69,4 +75,6 @@ export const finalizerController = (finalizer: string): FinalizerController | nu
 
 /** Whether a workload may be one of those that take finalizers away. @param label its `app.kubernetes.io/name`, where it has one */
 export const mayTakeFinalizers = (name: string, label: string | null): boolean =>
-  finalizerControllers.some(({ workload }) => workload !== null && (workload.label === label || workload.like.test(name)))
+  finalizerControllers.some(
+    ({ workload }) => workload !== null && workload !== 'any' && (workload.label === label || workload.like.test(name)),
+  )

@@ -35,6 +35,7 @@ export class FinalizerControllers {
     if (known === null) return { finalizer, controller: null, state: 'unknown' }
     const { controller, workload, isRunByAutoMode = false } = known
     if (workload === null) return { finalizer, controller, state: 'control-plane' }
+    if (workload === 'any') return { finalizer, controller, state: 'unknown' }
     const all = [...this.#workloads.values()]
     const found = all.filter(({ name, label }) => label === workload.label || workload.name.test(name))
     if (found.some(({ isWanted }) => isWanted)) return { finalizer, controller, state: 'there' }

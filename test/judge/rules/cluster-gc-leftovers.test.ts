@@ -4,7 +4,14 @@ import { judgeCluster } from '#judge/cluster-rules.ts'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
 import type { ClusterRule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { CertificateRequest, HeldObject, HeldVolumeObject, OwnerGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'
+import type {
+  CertificateRequest,
+  HeldFinalizer,
+  HeldObject,
+  HeldVolumeObject,
+  OwnerGarbage,
+  ReleasedVolume,
+} from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
 function judged(id: string, example: ClusterExample) {
@@ -123,21 +130,37 @@ describe('volumes of which nobody says since when they are released', () => {
 })
 
 describe('volume-held-in-deletion', () => {
+  const protection = (kind: 'pv' | 'pvc'): HeldFinalizer => ({
+    ...{ finalizer: `kubernetes.io/${kind}-protection`, controller: 'the volume protection controller', state: 'control-plane' },
+  })
+  const attacher = { finalizer: 'external-attacher/ebs-csi-aws-com', controller: "the EBS CSI driver's controller" }
   const held = (more: Partial<HeldVolumeObject>) => ({
     volumes: {
       ...volumes().volumes,
-      held: [
-        { namespace: 'shop', name: 'data', sinceMs: hoursBefore(30), finalizers: ['kubernetes.io/pvc-protection'], usedBy: null, ...more },
-      ],
+      held: [{ namespace: 'shop', name: 'data', sinceMs: hoursBefore(30), finalizers: [protection('pvc')], usedBy: null, ...more }],
     },
   })
   it.each([
     ['pods that use it', { usedBy: ['shop/a', 'shop/b'] }, 'still used by pods: shop/a, shop/b'],
     ['that pods are not known', {}, 'which pods use it is not known'],
     ['that nobody uses it', { usedBy: [] }, 'nothing that is known uses it'],
-    ['another finalizer', { finalizers: ['x/y'], usedBy: [] }, 'nobody takes away the finalizer x/y'],
-    ['a claim', { namespace: '', finalizers: ['kubernetes.io/pv-protection'], usedBy: ['shop/data'] }, 'still bound to shop/data'],
-  ])('says %s', (_, more, words) => {
+    [
+      'another finalizer',
+      { finalizers: [{ finalizer: 'x/y', controller: null, state: 'unknown' }], usedBy: [] },
+      'nobody takes away the finalizer x/y',
+    ],
+    [
+      'whose finalizer it is, and that he is not there',
+      { finalizers: [protection('pv'), { ...attacher, state: 'absent' }], usedBy: [] },
+      "the finalizer external-attacher/ebs-csi-aws-com is for the EBS CSI driver's controller, and nothing in this cluster is called like it",
+    ],
+    [
+      'whose finalizer it is, and that he is there',
+      { finalizers: [{ ...attacher, state: 'there' }], usedBy: [] },
+      "the EBS CSI driver's controller has not taken away the finalizer external-attacher/ebs-csi-aws-com",
+    ],
+    ['a claim', { namespace: '', finalizers: [protection('pv')], usedBy: ['shop/data'] }, 'still bound to shop/data'],
+  ] as const)('says %s', (_, more, words) => {
     expect(failings('volume-held-in-deletion', held(more))[0]?.consequence).toContain(words)
   })
 })

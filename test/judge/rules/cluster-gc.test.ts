@@ -8,6 +8,7 @@ import { rules } from '#judge/rules/index.ts'
 import type {
   CronJobGarbage,
   FinishedJob,
+  HeldFinalizer,
   HistoryGarbage,
   NodeLeaseGarbage,
   TerminatedPod,
@@ -189,16 +190,30 @@ describe('terminated-pods-near-threshold', () => {
 })
 
 describe('pod-stuck-terminating', () => {
+  const audit: HeldFinalizer = { finalizer: 'a/b', controller: null, state: 'unknown' }
+  const ofJob: HeldFinalizer = { finalizer: 'batch.kubernetes.io/job-tracking', controller: 'the Job controller', state: 'control-plane' }
   const hanging = (more: Partial<TerminatingPod>): TerminatingPod => ({
     ...{ namespace: 'shop', name: 'p', node: 'n', sinceMs: hours(30), finalizers: [], nodeState: 'ready', isTakenByPodGc: false },
+    isLetGo: false,
     ...more,
   })
   it.each([
     ['on a node that is ready', {}, 'the kubelet of n has not ended it'],
     ['on a node that is not', { nodeState: 'not-ready' }, 'its node n is not Ready, so nobody ends it'],
     ['on a node that is gone', { nodeState: 'gone' }, 'its node n is gone, and pod GC has not taken it'],
-    ['with a finalizer, on no node', { nodeState: 'none', node: null, finalizers: ['a/b'] }, 'nobody takes away the finalizer a/b'],
-    ['with a finalizer, on a ready node', { finalizers: ['a/b'] }, 'its kubelet, or the finalizer a/b, holds it'],
+    ['with a finalizer, on no node', { nodeState: 'none', node: null, finalizers: [audit] }, 'nobody takes away the finalizer a/b'],
+    ['with a finalizer, on a ready node', { finalizers: [audit] }, 'its kubelet holds it, or else nobody takes away the finalizer a/b'],
+    ['let go by its kubelet, with a finalizer', { finalizers: [audit], isLetGo: true }, 'nobody takes away the finalizer a/b'],
+    [
+      'held by a controller that is known',
+      { finalizers: [ofJob], isTakenByPodGc: true },
+      'the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
+    ],
+    [
+      'held by two',
+      { nodeState: 'gone', finalizers: [audit, ofJob] },
+      'nobody takes away the finalizer a/b; the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
+    ],
     ['on a node of which nothing is known', { nodeState: 'not-read' }, 'whether its node n is there is not known'],
   ] as const)('%s', (_, more, reason) => {
     const [found] = failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating: [hanging(more)] } })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model/record.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 
@@ -122,10 +123,45 @@ describe('pods', () => {
         name: 'p',
         node: spec.nodeName || null,
         sinceMs: Date.parse(deleted.deletionTimestamp),
-        finalizers: deleted.finalizers,
+        finalizers: [{ finalizer: 'example.com/hold', controller: null, state: 'unknown' }],
         nodeState,
         isTakenByPodGc,
+        isLetGo: false,
       },
+    ])
+  })
+
+  it.each([
+    ['Running', 30, false],
+    ['Running', 0, true],
+    ['Succeeded', 30, false],
+    ['Succeeded', 0, true],
+    ['Succeeded', undefined, true],
+    ['Failed', undefined, true],
+    ['Running', undefined, false],
+  ])('%s, in deletion with a grace period of %s s: let go by their kubelet is %s', (phase, deletionGracePeriodSeconds, isLetGo) => {
+    const hanging = { ...pod('p', { phase }, { ...deleted, deletionGracePeriodSeconds }), spec: { nodeName: 'a' } }
+    const [found] = told(cluster(), node('a', [hanging]), objects('pods'))
+    expect(found?.pods?.terminating).toMatchObject([{ isLetGo }])
+  })
+
+  it('and volumes say who should take a finalizer away', () => {
+    const spec = { nodeName: 'a' }
+    const ofJob = { ...pod('p', { phase: 'Failed' }, { ...deleted, finalizers: ['batch.kubernetes.io/job-tracking'] }), spec }
+    const volume = { metadata: { name: 'pv', ...deleted, finalizers: ['external-attacher/ebs-csi-aws-com', 'external-attacher/efs'] } }
+    const claim = { metadata: { name: 'c', namespace: 'shop', ...deleted, finalizers: ['kubernetes.io/pvc-protection'] } }
+    const driver = { metadata: { name: 'ebs-csi-controller', namespace: 'kube-system' }, spec: { replicas: 2 } }
+    const [found] = told(
+      ...[cluster(), node('a', [ofJob]), objects('pods'), objects('deployments.apps', driver), objects('statefulsets.apps')],
+      ...[objects('storageclasses.storage.k8s.io'), objects('persistentvolumeclaims', claim), objects('persistentvolumes', volume)],
+    )
+    const states = (held: readonly { finalizers: readonly HeldFinalizer[] }[] = []) =>
+      held.flatMap(({ finalizers }) => finalizers.map(({ controller, state }) => [controller, state]))
+    expect(states(found?.pods?.terminating)).toEqual([['the Job controller', 'control-plane']])
+    expect(states(found?.volumes?.held)).toEqual([
+      ['the volume protection controller', 'control-plane'],
+      ["the EBS CSI driver's controller", 'there'],
+      ["its CSI driver's attacher", 'unknown'],
     ])
   })
 

@@ -5,6 +5,7 @@ import { exampleTime } from './example.ts'
 
 export interface ClusterExample extends Partial<ClusterSections> {
   eks?: RawObject
+  controlPlane?: ClusterPrediction['controlPlane']
 }
 
 const nothing: ClusterSections = {
@@ -24,10 +25,11 @@ const nothing: ClusterSections = {
   instances: { withoutNode: [], withoutInstance: [] },
 }
 
-export const exampleCluster = ({ eks, ...sections }: ClusterExample): ClusterPrediction => ({
+export const exampleCluster = ({ eks, controlPlane, ...sections }: ClusterExample): ClusterPrediction => ({
   cluster: 'prod',
   at: exampleTime,
   eks: eks ?? null,
+  controlPlane: controlPlane ?? { version: '1.34', isAssumed: false },
   ...nothing,
   ...sections,
   missing: {},

@@ -3,6 +3,9 @@ import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import type { Evidence } from '#model/finding.ts'
 import { isOld, oldest } from './garbage.ts'
 
+/** Those that stay as they are until somebody deletes them. */
+export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean => action === 'retain' && !isBeingDeleted
+
 /** What was released under an API server before 1.29 does not say when (KEP-3762); before it was made it was not. */
 export const isLongReleased = ({ sinceMs, createdMs }: ReleasedVolume, nowMs: number, minAgeHours: number): boolean =>
   isOld(sinceMs ?? createdMs, nowMs, minAgeHours)

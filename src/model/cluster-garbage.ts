@@ -23,6 +23,15 @@ export interface TerminatedPod {
   isBeingDeleted: boolean
 }
 
+/** A finalizer of what is in deletion. */
+export interface HeldFinalizer {
+  finalizer: string
+  /** Who takes it away; null: nobody knows. */
+  controller: string | null
+  /** `control-plane`: it is part of that; `there`, `stopped`: as its workload is; `absent`: no workload is called like it; `unknown`: it could not be looked up, or not for certain. */
+  state: 'control-plane' | 'there' | 'absent' | 'stopped' | 'unknown'
+}
+
 /** A pod whose deletion does not end. */
 export interface TerminatingPod {
   namespace: string
@@ -31,11 +40,13 @@ export interface TerminatingPod {
   node: string | null
   /** When its grace period was over. */
   sinceMs: number
-  finalizers: readonly string[]
+  finalizers: readonly HeldFinalizer[]
   /** `not-read`: it is not known whether there is such a node. */
   nodeState: 'none' | 'gone' | 'ready' | 'not-ready' | 'not-read'
   /** Pod GC deletes it in its next round, so only finalizers can hold it. */
   isTakenByPodGc: boolean
+  /** Its kubelet holds it no longer: it was deleted without a grace period, as a kubelet does that has ended it. */
+  isLetGo: boolean
 }
 
 export interface PodGarbage {
@@ -104,6 +115,8 @@ export interface HistoryGarbage {
     limit: number | null
     oldReplicaSets: number
     waitsFor: 'nothing' | 'deletion' | 'rollout'
+    /** Of one that has a limit and waits for a rollout, since when none was complete; null: not known. */
+    exceededSinceMs: number | null
     /** Beyond the limit, but with replicas, or a status that is not current. */
     kept: number
   }[]
@@ -142,6 +155,8 @@ export interface ReleasedVolume {
   /** Since when it is released; null: its API server does not say, and it was not before it was made. */
   sinceMs: number | null
   createdMs: number | null
+  /** Somebody has deleted it, and it has not gone: that is told of what is held in deletion. */
+  isBeingDeleted: boolean
 }
 
 /** A claim or a volume whose deletion does not end. */
@@ -150,7 +165,7 @@ export interface HeldVolumeObject {
   namespace: string
   name: string
   sinceMs: number
-  finalizers: readonly string[]
+  finalizers: readonly HeldFinalizer[]
   /** What kubernetes.io/pvc-protection or pv-protection waits for; null: not known. */
   usedBy: readonly string[] | null
 }
@@ -244,13 +259,7 @@ export interface HeldObject {
   sinceMs: number
   /** Of a Job that has finished, when its time to live is over; null: it has none. */
   expiresMs: number | null
-  finalizers: readonly {
-    finalizer: string
-    /** Who takes it away; null: nobody knows. */
-    controller: string | null
-    /** `control-plane`: it is part of that; `there`, `absent`, `stopped`: as its workload is; `unknown`: it could not be looked up. */
-    state: 'control-plane' | 'there' | 'absent' | 'stopped' | 'unknown'
-  }[]
+  finalizers: readonly HeldFinalizer[]
 }
 
 /** Objects in deletion that finalizers hold, but for pods, volumes and their claims, which have sections of their own. */
@@ -301,12 +310,21 @@ export interface ClusterSections extends Record<ClusterNeed, unknown> {
 
 export type ClusterNeed = Exclude<GarbageKind, 'configs'>
 
+/** By whose rules the control plane's own collectors are replayed. */
+export interface ControlPlane {
+  /** `1.34`, `v1.34.1-eks-…`; null: not known, and of no kubelet either. */
+  version: string | null
+  /** Neither EKS nor the API server said it: it is that of the newest kubelet, and no older. */
+  isAssumed: boolean
+}
+
 /** Of one cluster. A section that is null was not asked for, or could not be read, and then `missing` says why. */
 export type ClusterPrediction = { readonly [Need in ClusterNeed]: ClusterSections[Need] | null } & {
   cluster: string
   /** RFC 3339: the snapshot's time. */
   at: string
   eks: RawObject | null
+  controlPlane: ControlPlane
   missing: Partial<Record<ClusterNeed, string>>
   /** What stays open about a section that is known: it can turn out worse than it looks. */
   doubts: Partial<Record<ClusterNeed, string>>

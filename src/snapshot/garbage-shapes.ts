@@ -16,6 +16,8 @@ const metadata = {
 const revision = { 'deployment.kubernetes.io/revision': 'text' } as const
 /** Of the Jobs of CronJobs. Upstream: pkg/apis/batch/v1 CronJobScheduledTimestampAnnotation, since 1.32. */
 const scheduled = { 'batch.kubernetes.io/cronjob-scheduled-timestamp': 'text' } as const
+/** By which a chart says what it runs, whatever it is called there. */
+const chartName = { 'app.kubernetes.io/name': 'text' } as const
 /** What controllers put on their pods. Upstream: pkg/apis/apps/types.go, pkg/apis/batch/types.go, pkg/apis/extensions DaemonSetTemplateGenerationKey */
 const madeBy = {
   'pod-template-hash': 'text',
@@ -59,12 +61,12 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
     spec: { holderIdentity: 'text', leaseDurationSeconds: true, renewTime: 'text' },
   },
   'deployments.apps': {
-    metadata: { ...metadata, annotations: revision },
+    metadata: { ...metadata, annotations: revision, labels: chartName },
     spec: { replicas: true, revisionHistoryLimit: true, paused: true },
     status: replicaCounts,
   },
   'replicasets.apps': { metadata: { ...metadata, annotations: revision }, spec: { replicas: true }, status: replicaCounts },
-  'statefulsets.apps': stateful,
+  'statefulsets.apps': { ...stateful, metadata: { ...metadata, labels: chartName } },
   'daemonsets.apps': stateful,
   'storageclasses.storage.k8s.io': { metadata, provisioner: 'text', reclaimPolicy: 'text' },
   persistentvolumeclaims: { metadata, spec: { storageClassName: 'text', volumeName: 'text' }, status: { phase: 'text' } },
@@ -114,6 +116,7 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
     LaunchTime: 'text',
     PrivateDnsName: 'text',
   },
+  serverversions: { major: 'text', minor: 'text', gitVersion: 'text' },
   apiresourcelists: { groupVersion: 'text', resources: list({ name: 'text', namespaced: true, kind: 'text', verbs: list('text') }) },
   configmaps: { metadata },
   secrets: { metadata },

@@ -2,6 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { KubernetesClient } from '#clients/kubernetes.ts'
 import { discovery } from '#collect/collectors/discovery.ts'
+import { serverVersion } from '#collect/collectors/server-version.ts'
 import { sweepCollectorsOf } from '#collect/collectors/sweep.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { RawObject } from '#model/record.ts'
@@ -121,4 +122,10 @@ describe('a sweep', () => {
     await expect(Array.fromAsync(sites?.collect({ ...context, kubernetes }) ?? [])).rejects.toThrow('only its first 400 pages')
     expect(stub.requests).toHaveLength(400)
   })
+})
+
+it('the version is asked of the API server itself', async () => {
+  const { context, requests } = await discovered({ ...core, '/apis': json({ groups: [] }), '/version': json({ gitVersion: 'v1.36.0' }) })
+  expect(await Array.fromAsync(serverVersion.collect(context))).toEqual([[{ gitVersion: 'v1.36.0' }]])
+  expect(requests.at(-1)?.url).toBe('/version')
 })

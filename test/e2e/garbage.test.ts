@@ -162,6 +162,8 @@ describe('cluster garbage', () => {
       for (const { id } of ofNodes)
         expect(document.unknowns.filter(({ rule }) => rule === id)).toMatchObject([{ reason: expect.stringMatching(/^nodes: .*403/) }])
       expect(document.unknowns).toContainEqual(expect.objectContaining({ rule: 'failed-pods', reason: expect.stringMatching(/^nodes: /) }))
+      for (const rule of ['leftover-lease', 'unrenewed-lease'])
+        expect(document.unknowns.filter(each => each.rule === rule)).toMatchObject([{ reason: expect.stringMatching(/node/) }])
     },
   )
 
@@ -219,7 +221,7 @@ describe('cluster garbage', () => {
       return findings.find(({ rule }) => rule === 'stuck-finalizer')?.consequence
     }
     expect(await held({})).toBe(
-      '1 object of edge does not go: the finalizer service.k8s.aws/resources is for the AWS Load Balancer Controller, which is not in this cluster.',
+      '1 object of edge does not go: the finalizer service.k8s.aws/resources is for the AWS Load Balancer Controller, and nothing in this cluster is called like it.',
     )
     const there = fixedObjects(at => [
       ...leftoverDeployments(at),
@@ -236,7 +238,7 @@ describe('cluster garbage', () => {
     const told = (rule: string) =>
       findings.filter(each => each.rule === rule).map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
     const expectations: [rule: string, ...says: string[]][] = [
-      ['released-volume', '500.0 GiB', 'about 40 USD a month', 'vol-0aaaaaaaaaaaaaaa1', '40 days ago'],
+      ['released-volume', '1 volume of claims', '500.0 GiB', 'about 40 USD a month', 'vol-0aaaaaaaaaaaaaaa1', '40 days ago'],
       ['unattached-disk', '1 EBS volume', '200.0 GiB', 'about 16 USD a month', '"vol-0bbbbbbbbbbbbbbb1"'],
       ['instance-without-node', '1 instance with', 'm6i.large, running', '"i-0cccccccccccccc01"'],
       ['node-without-instance', '1 node is not Ready'],
@@ -247,6 +249,7 @@ describe('cluster garbage', () => {
       ['uncollected-certificate-request', 'denied-past-deadline', 'csr-9k3vd', 'issued-past-deadline', 'csr-issued'],
       ['misplaced-owner', 'StorageClass of-checkout', 'will never take it'],
       ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
+      ['volume-held-in-deletion', "is for the EBS CSI driver's controller, and nothing in this cluster is called like it", 'pvc-0008'],
       ['dangling-owner', 'owner Deployment web', 'ReplicaSet web-lost'],
       ['misplaced-owner', 'Deployment checkout, of another namespace', 'will delete it'],
       ['dangling-owner', 'Deployment api (another one has its name now)'],

@@ -135,9 +135,15 @@ describe('a row', () => {
     const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
       ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 100 * GiB },
       ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: 'gp3', sinceMs: hoursBefore(100), createdMs: hoursBefore(2000) },
+      isBeingDeleted: false,
       ...more,
     })
-    const released = [volume({}), volume({ driver: 'efs.csi.aws.com' }), volume({ action: 'fail', capacityBytes: null })]
+    const released = [
+      volume({}),
+      volume({ driver: 'efs.csi.aws.com' }),
+      volume({ isBeingDeleted: true }),
+      volume({ action: 'fail', capacityBytes: null }),
+    ]
     const cluster = exampleCluster({ volumes: { released, held: [], retainedEphemeral: [] }, ...{ jobs: withJobs([job('a', {})]).jobs! } })
     expect(overview(cluster).rows.map(({ kind, bytes, monthlyUsd }) => [kind, bytes, monthlyUsd])).toEqual([
       ['released-volumes', 200 * GiB, 8],
@@ -184,7 +190,7 @@ describe('a row', () => {
     const released = [hoursBefore(2), hoursBefore(900)].map(
       (createdMs): ReleasedVolume => ({
         ...{ volume: 'pv', claim: 'shop/data', storageClass: null, reclaimPolicy: 'Retain', action: 'retain', capacityBytes: GiB },
-        ...{ driver: null, handle: null, volumeType: null, sinceMs: null, createdMs },
+        ...{ driver: null, handle: null, volumeType: null, isBeingDeleted: false, sinceMs: null, createdMs },
       }),
     )
     const cluster = exampleCluster({ volumes: { released, held: [], retainedEphemeral: [] } })

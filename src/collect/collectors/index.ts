@@ -6,6 +6,7 @@ import { disruptionBudgets } from './disruption-budgets.ts'
 import { events } from './events.ts'
 import { garbageCollectors } from './garbage.ts'
 import { nodeClassCollectors } from './node-classes.ts'
+import { serverVersion } from './server-version.ts'
 
 /** What every mode reads of a cluster, besides the list of its nodes. */
 const clusterCollectors: readonly ClusterCollector[] = [
@@ -13,6 +14,7 @@ const clusterCollectors: readonly ClusterCollector[] = [
   disruptionBudgets,
   ...nodeClassCollectors,
   discovery,
+  serverVersion,
   ...garbageCollectors,
   ...awsCollectors,
 ]

@@ -1,18 +1,32 @@
 /** Who takes a finalizer away, where the field knows it, and the workload that would show whether anybody is there to do so. */
 
+/** Its Deployment or StatefulSet, by the charts and manifests of its makers, whatever its namespace. */
+interface ControllerWorkload {
+  /** What they write as `app.kubernetes.io/name`: it is that one for certain. */
+  label: string
+  /** Names that it has by them, whatever the release is called. */
+  name: RegExp
+  /** Names that it may have. Helm calls a release `karpenter-prod` so, too; but then so may be called what stands beside it. */
+  like: RegExp
+}
+
 interface FinalizerController {
   finalizer: string | RegExp
   controller: string
-  /** Names that its Deployment or StatefulSet has by the charts and manifests of its makers, whatever its namespace; null: it is part of the control plane. */
-  workload: RegExp | null
+  /** Null: it is part of the control plane. `any`: each driver has its own. */
+  workload: ControllerWorkload | 'any' | null
   /** In Auto Mode AWS runs it, where nobody sees it. */
   isRunByAutoMode?: true
 }
 
-const ebsDriver = { controller: "the EBS CSI driver's controller", workload: /^ebs-csi-controller$/, isRunByAutoMode: true } as const
+const ebsDriver = {
+  controller: "the EBS CSI driver's controller",
+  workload: { label: 'aws-ebs-csi-driver', name: /^ebs-csi-controller$/, like: /ebs-csi/ },
+  isRunByAutoMode: true,
+} as const
 const loadBalancers = {
   controller: 'the AWS Load Balancer Controller',
-  workload: /(^|-)aws-load-balancer-controller$/,
+  workload: { label: 'aws-load-balancer-controller', name: /(^|-)aws-load-balancer-controller$/, like: /load-balancer-controller/ },
   isRunByAutoMode: true,
 } as const
 
@@ -25,21 +39,42 @@ const finalizerControllers: readonly FinalizerController[] = [
   // k8s.io/cloud-provider/service/helpers LoadBalancerCleanupFinalizer
   { finalizer: 'service.kubernetes.io/load-balancer-cleanup', controller: 'the service controller', workload: null },
   // karpenter pkg/apis/v1 TerminationFinalizer; karpenter-provider-aws pkg/apis/v1
-  { finalizer: /^karpenter\.(sh|k8s\.aws)\/termination$/, controller: 'Karpenter', workload: /^karpenter$/, isRunByAutoMode: true },
+  {
+    finalizer: /^karpenter\.(sh|k8s\.aws)\/termination$/,
+    controller: 'Karpenter',
+    workload: { label: 'karpenter', name: /(^|-)karpenter$/, like: /karpenter/ },
+    isRunByAutoMode: true,
+  },
   // aws-load-balancer-controller pkg/k8s/finalizer.go, pkg/service, pkg/ingress
   { finalizer: /^(service|ingress|elbv2)\.k8s\.aws\/resources$/, ...loadBalancers },
   { finalizer: /^group\.ingress\.k8s\.aws\//, ...loadBalancers },
   // external-attacher pkg/controller/util.go GetFinalizerName
   { finalizer: 'external-attacher/ebs-csi-aws-com', ...ebsDriver },
+  // pkg/volume/util/finalizer.go PVCProtectionFinalizer, PVProtectionFinalizer
+  { finalizer: /^kubernetes\.io\/pvc?-protection$/, controller: 'the volume protection controller', workload: null },
+  // component-helpers storage/volume/pv_helpers.go PVDeletionInTreeProtectionFinalizer, PVDeletionProtectionFinalizer
+  { finalizer: 'kubernetes.io/pv-controller', controller: 'the volume controller', workload: null },
+  { finalizer: 'external-provisioner.volume.kubernetes.io/finalizer', controller: "its CSI driver's provisioner", workload: 'any' },
+  { finalizer: /^external-attacher\//, controller: "its CSI driver's attacher", workload: 'any' },
   // argo-cd pkg/apis/application/v1alpha1 ResourcesFinalizerName
   {
     finalizer: /^resources-finalizer\.argocd\.argoproj\.io(\/|$)/,
     controller: "Argo CD's application controller",
-    workload: /argocd-application-controller$/,
+    workload: { label: 'argocd-application-controller', name: /argocd-application-controller$/, like: /application-controller/ },
   },
   // cert-manager pkg/acme; fluxcd/pkg apis/meta
-  { finalizer: /^(finalizer\.acme|acme)\.cert-manager\.io/, controller: 'cert-manager', workload: /^cert-manager$/ },
+  {
+    finalizer: /^(finalizer\.acme|acme)\.cert-manager\.io/,
+    controller: 'cert-manager',
+    workload: { label: 'cert-manager', name: /(^|-)cert-manager$/, like: /cert-manager/ },
+  },
 ]
 
 export const finalizerController = (finalizer: string): FinalizerController | null =>
   finalizerControllers.find(({ finalizer: of }) => (typeof of === 'string' ? of === finalizer : of.test(finalizer))) ?? null
+
+/** Whether a workload may be one of those that take finalizers away. @param label its `app.kubernetes.io/name`, where it has one */
+export const mayTakeFinalizers = (name: string, label: string | null): boolean =>
+  finalizerControllers.some(
+    ({ workload }) => workload !== null && workload !== 'any' && (workload.label === label || workload.like.test(name)),
+  )

@@ -1,6 +1,6 @@
 /** Namespaces, owners, finalizers, and what the collectors say themselves. */
 import { heldObjects } from '#judge/held-objects.ts'
-import { whyFinalizerStays, whyNamespaceStays } from '#judge/holders.ts'
+import { whyFinalizersStay, whyNamespaceStays } from '#judge/holders.ts'
 import { owned } from '#judge/owned.ts'
 import type { ApiGarbage, EventGarbage, FinalizerGarbage, NamespaceGarbage, OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import type { GarbageRow } from '#model/garbage-overview.ts'
@@ -54,7 +54,7 @@ export function finalizerRows(finalizers: FinalizerGarbage, moment: Moment): Gar
   return rowOf(
     'held-objects',
     own.map(({ kind, namespace, sinceMs }) => ({ whose: placed(namespace, kind), sinceMs })),
-    heldBy(own.map(({ finalizers }) => finalizers.map(whyFinalizerStays).join('; '))),
+    heldBy(own.map(({ finalizers }) => whyFinalizersStay(finalizers))),
     moment,
   )
 }

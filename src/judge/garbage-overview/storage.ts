@@ -1,6 +1,7 @@
 /** Volumes, claims and disks. */
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { whyVolumeStays } from '#judge/holders.ts'
+import { isKept } from '#judge/released-volumes.ts'
 import { sizeOf } from '#judge/volume-cost.ts'
 import type { DiskGarbage, ReleasedVolume, VolumeGarbage } from '#model/cluster-garbage.ts'
 import type { GarbageFate, GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
@@ -20,11 +21,7 @@ export function volumeRows({ released, held, retainedEphemeral }: VolumeGarbage,
     )
   const undeleted = released.filter(({ action }) => action !== 'retain')
   return [
-    ...row(
-      'released-volumes',
-      released.filter(({ action }) => action === 'retain'),
-      { is: 'never' },
-    ),
+    ...row('released-volumes', released.filter(isKept), { is: 'never' }),
     ...row('undeleted-volumes', undeleted, { is: undeleted.every(({ action }) => action === 'fail') ? 'never' : 'late' }),
     ...rowOf(
       'held-volumes',

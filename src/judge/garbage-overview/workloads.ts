@@ -3,6 +3,7 @@
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
 import { endOf, failedPodKind } from '#judge/failed-pods.ts'
 import { overdueHours } from '#judge/held-objects.ts'
+import { isHistoryLeft } from '#judge/histories.ts'
 import { whyPodStays } from '#judge/holders.ts'
 import type { CronJobGarbage, FinishedJob, HistoryGarbage, JobGarbage, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
@@ -74,7 +75,8 @@ function historiesOf(cronJobs: readonly CronJobGarbage[], finished: readonly Fin
   })
 }
 
-export function historyRows({ deployments, revisions }: HistoryGarbage, moment: Moment): GarbageRow[] {
+export function historyRows({ deployments: all, revisions }: HistoryGarbage, moment: Moment): GarbageRow[] {
+  const deployments = all.filter(each => isHistoryLeft(each, moment.nowMs, moment.minAgeHours))
   const held = deployments.flatMap(({ limit, waitsFor, kept }) =>
     limit === null
       ? ['there is no limit']

@@ -109,11 +109,13 @@ interface DeploymentProfile extends Named {
   limit?: number
   /** Whether its rollout has come to its end. */
   isComplete: boolean
+  /** When its last ReplicaSet was made. */
+  rolledOutHoursAgo?: number
 }
 
 /** And all of its ReplicaSets, of which the last is the current one. */
 export function deploymentObjects(at: string, deployment: DeploymentProfile): { deployment: RawObject; replicaSets: RawObject[] } {
-  const { namespace, name, revisions, limit = 10, isComplete } = deployment
+  const { namespace, name, revisions, limit = 10, isComplete, rolledOutHoursAgo } = deployment
   const counts = { replicas: 2, updatedReplicas: isComplete ? 2 : 1, availableReplicas: isComplete ? 2 : 1, observedGeneration: 1 }
   const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name }
   const template = { spec: { containers: [{ name: 'app', image: 'busybox', env: [{ name: 'TOKEN', value: 'lab-secret-replicas' }] }] } }
@@ -125,7 +127,7 @@ export function deploymentObjects(at: string, deployment: DeploymentProfile): { 
     },
     replicaSets: Array.from({ length: revisions }, (_, index) => {
       const replicas = index === revisions - 1 ? 2 : 0
-      const createdHoursAgo = 500 - index
+      const createdHoursAgo = (index === revisions - 1 ? rolledOutHoursAgo : undefined) ?? 500 - index
       return {
         metadata: {
           ...metadataOf('ReplicaSet', at, { namespace, name: `${name}-${String(index).padStart(3, '0')}`, owner, createdHoursAgo }),

@@ -76,6 +76,8 @@ const pods = (at: string): RawObject[] => [
 
 const deployments = (at: string) => [
   deploymentObjects(at, { namespace: 'shop', name: 'checkout', revisions: 24, isComplete: false }),
+  // Its rollout runs: when that is complete, the oldest goes.
+  deploymentObjects(at, { namespace: 'shop', name: 'kept-basket', revisions: 12, isComplete: false, rolledOutHoursAgo: 0.1 }),
   deploymentObjects(at, { namespace: 'shop', name: 'kept-cart', revisions: 11, isComplete: true }),
 ]
 

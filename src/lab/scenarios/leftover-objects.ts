@@ -52,6 +52,12 @@ const volumes = (at: string): RawObject[] => [
     ...{ name: 'kept-just-released', claim: { namespace: 'archive', name: 'films-1' }, phase: 'Released', phaseHoursAgo: 2 },
     ...{ reclaimPolicy: 'Retain', capacity: '500Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa2' },
   }),
+  // Somebody has deleted it, and its driver has not let go of it.
+  volumeObject(at, {
+    ...{ name: 'pvc-0008', claim: { namespace: 'archive', name: 'films-2' }, phase: 'Released', phaseHoursAgo: 960 },
+    ...{ reclaimPolicy: 'Retain', capacity: '500Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa8' },
+    ...{ deletedHoursAgo: 200, finalizers: ['external-attacher/ebs-csi-aws-com'] },
+  }),
   // Its driver has not deleted it.
   volumeObject(at, {
     ...{ name: 'pvc-0003', claim: { namespace: 'scratch', name: 'tmp-1' }, phase: 'Released', phaseHoursAgo: 90 },

@@ -1,11 +1,12 @@
 /** Replays the control plane's collectors over a cluster's records as they come; of each object only what a section keeps of it stays. */
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { discoveryResource, readForNodes } from '#facts/kubernetes/discovery.ts'
+import { discoveryResource, readForNodes, versionResource } from '#facts/kubernetes/discovery.ts'
 import { isGarbageResource, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import { type ApiResources, apiResources } from '#model/api-resources.ts'
-import type { ClusterNeed, ClusterPrediction, ClusterSections } from '#model/cluster-garbage.ts'
+import type { ClusterNeed, ClusterPrediction, ClusterSections, ControlPlane } from '#model/cluster-garbage.ts'
 import { type ClusterRecord, isRawObject, type NodeRecord, type ObjectsRecord, type RawObject, type ReadError } from '#model/record.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
+import { controllerWorkloads, FinalizerControllers } from './finalizer-controllers.ts'
 import type { OpenSection, SectionContext } from './section.ts'
 import { sections } from './sections/index.ts'
 import { slimNode } from './slim.ts'
@@ -60,6 +61,9 @@ class Cluster {
   /** Their list was read, and is empty. */
   #hasNoNodes = false
   #newestKubelet: string | null = null
+  /** As `GET /version` has it. */
+  #serverVersion: string | null = null
+  readonly #controllers = new FinalizerControllers()
 
   constructor(name: string) {
     this.#name = name
@@ -75,7 +79,8 @@ class Cluster {
     this.#read.add(resource)
     if (resource === 'nodes' && items.length === 0) this.#hasNoNodes = true
     if (resource === discoveryResource) this.#lists.push(...items)
-    for (const item of items) this.#take(resource, item)
+    if (resource === versionResource) this.#serverVersion = textAt(items[0] ?? null, 'gitVersion') ?? this.#serverVersion
+    else for (const item of items) this.#take(resource, item)
   }
 
   takeNode({ node, pods }: NodeRecord): void {
@@ -87,6 +92,7 @@ class Cluster {
   }
 
   #take(resource: string, object: RawObject): void {
+    if (controllerWorkloads.has(resource)) this.#controllers.take(object)
     for (const need of takers.get(resource) ?? takersOfOthers) this.#open[need].take(resource, object)
   }
 
@@ -96,7 +102,7 @@ class Cluster {
     const apis = apiResources(this.#lists)
     const resources = this.#resources(failed, apis)
     if (!Object.keys(resources).some(isGarbageResource)) return null
-    const told = { cluster: this.#name, at: takenAt, eks: this.#eks, resources }
+    const told = { cluster: this.#name, at: takenAt, eks: this.#eks, controlPlane: this.#controlPlane(), resources }
     const missing: ClusterPrediction['missing'] = {}
     const doubts: ClusterPrediction['doubts'] = {}
     const context = this.#context(takenAt, resources, apis)
@@ -136,23 +142,32 @@ class Cluster {
   #resources(failed: ReadonlyMap<string, string>, { served }: ApiResources): ClusterPrediction['resources'] {
     // What fails is not always a list.
     const lists = new Set([...served.map(({ resource }) => resource), ...this.#read])
-    const isAsked = (resource: string) => isGarbageResource(resource) || (lists.has(resource) && !readForNodes.has(resource))
+    const isAsked = (resource: string) =>
+      isGarbageResource(resource) || (lists.has(resource) && !readForNodes.has(resource) && resource !== versionResource)
     const asked = [...new Set([...this.#read, ...failed.keys()])].filter(isAsked).toSorted()
     return Object.fromEntries(asked.map(resource => [resource, failed.get(resource) ?? null]))
   }
 
+  #controlPlane(): ControlPlane {
+    const told = [textAt(this.#eks, 'version'), this.#serverVersion].find(version => featuresOf(version).minor !== null)
+    return { version: told ?? this.#newestKubelet, isAssumed: told === undefined }
+  }
+
   #context(takenAt: string, resources: ClusterPrediction['resources'], apis: ApiResources): SectionContext {
     const isListed = (this.#nodes.length > 0 || this.#hasNoNodes) && !this.#errors.some(({ what }) => what === 'nodes')
-    const version = textAt(this.#eks, 'version')
+    const isWhole = (resource: string) => this.#read.has(resource) && resources[resource] === null
+    const areAllKnown = [...controllerWorkloads].every(isWhole)
+    const isAutoMode = objectAt(this.#eks, 'computeConfig')?.enabled === true
     return {
       nowMs: Date.parse(takenAt),
-      features: featuresOf(version ?? this.#newestKubelet),
+      features: featuresOf(this.#controlPlane().version),
       eks: this.#eks,
       nodes: isListed ? this.#nodes : null,
       apis: resources[discoveryResource] === null ? apis : null,
       wasAsked: resource => readForNodes.has(resource) || Object.hasOwn(resources, resource),
-      isWhole: resource => this.#read.has(resource) && resources[resource] === null,
+      isWhole,
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
+      holderOf: finalizer => this.#controllers.holder(finalizer, { areAllKnown, isAutoMode }),
     }
   }
 }

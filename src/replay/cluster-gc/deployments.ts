@@ -23,6 +23,8 @@ export interface ReplicaSetCleanup {
   oldCount: number
   /** Why none is deleted now. */
   waitsFor: 'nothing' | 'deletion' | 'rollout'
+  /** When the first ReplicaSet was made that brought more than the limit: since then no rollout was complete. Null: there are no more, or it is not known. */
+  exceededSinceMs: number | null
   /** `namespace/name`, lowest revision first; `possible` where revisions are not known. */
   deletions: { replicaSet: string; certainty: Certainty }[]
   /** Beyond the limit, but kept. */
@@ -71,11 +73,19 @@ function cleanupDeployment(deployment: unknown, metadata: ObjectMetadata, owned:
     limit: limit === noLimit ? null : limit,
     oldCount: old.length,
     waitsFor,
+    exceededSinceMs: exceededSinceMs(owned.filter(isAlive), old.length - limit),
     deletions: excess
       .filter(({ keptBecause }) => keptBecause === null)
       .map(each => ({ replicaSet: keyOf(each.metadata), certainty: sure.has(each) ? 'certain' : 'possible' })),
     kept: excess.flatMap(each => (each.keptBecause ? [{ replicaSet: keyOf(each.metadata), because: each.keptBecause }] : [])),
   }
+}
+
+/** Each rollout makes one, and the end of each leaves no more than the limit: as many as there are beyond it, so many rollouts are without an end. */
+function exceededSinceMs(replicaSets: readonly ReplicaSet[], excess: number): number | null {
+  if (excess <= 0) return null
+  const newestFirst = replicaSets.map(({ metadata }) => metadata.createdMs).toSorted((a, b) => compareTimes(b, a))
+  return newestFirst[excess - 1] ?? null
 }
 
 const isAlive = ({ metadata }: ReplicaSet): boolean => metadata.deletedMs === null

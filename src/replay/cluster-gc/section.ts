@@ -1,13 +1,13 @@
 /** What a section of the cluster's garbage is: it keeps the little that its replays need of objects as they come, and tells at the end what they say. */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { ApiResources } from '#model/api-resources.ts'
-import type { ClusterNeed, ClusterSections } from '#model/cluster-garbage.ts'
+import type { ClusterNeed, ClusterSections, HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
 
 /** What is known when everything has come. */
 export interface SectionContext {
   nowMs: number
-  /** Of the control plane: the cluster's version, else that of its newest kubelet. */
+  /** Of the control plane: the cluster's version, else what its API server says, else that of its newest kubelet. */
   features: KubeletFeatures
   eks: RawObject | null
   /** Slim Node objects (`slimNode`); null where not all of them were read. */
@@ -20,6 +20,8 @@ export interface SectionContext {
   isWhole(resource: string): boolean
   /** Whether the pods of every node were read. */
   arePodsKnown: boolean
+  /** Who would take it away, and whether he is there. */
+  holderOf(finalizer: string): HeldFinalizer
 }
 
 export interface Section<Need extends ClusterNeed> {

@@ -4,7 +4,14 @@ import { judgeCluster } from '#judge/cluster-rules.ts'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
 import type { ClusterRule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { CertificateRequest, HeldObject, HeldVolumeObject, OwnerGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'
+import type {
+  CertificateRequest,
+  HeldFinalizer,
+  HeldObject,
+  HeldVolumeObject,
+  OwnerGarbage,
+  ReleasedVolume,
+} from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
 function judged(id: string, example: ClusterExample) {
@@ -19,9 +26,36 @@ const valueIn = (id: string, example: ClusterExample, what: string) =>
 const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
   ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 2 ** 30 },
   ...{ driver: 'ebs.csi.aws.com', handle: 'vol-1', volumeType: null, sinceMs: hoursBefore(100), createdMs: hoursBefore(2000) },
+  isBeingDeleted: false,
   ...more,
 })
 const volumes = (...released: ReleasedVolume[]) => ({ volumes: { released, held: [], retainedEphemeral: [] } })
+
+describe('a version of the control plane that nobody told', () => {
+  const request = (state: CertificateRequest['state'], overdue: string | null): CertificateRequest => ({
+    ...{ name: 'csr', signer: 's', requestor: 'r', createdMs: hoursBefore(100), sinceMs: hoursBefore(100) },
+    ...{ state, overdue, isNeverCollected: overdue === null },
+  })
+  const identities = [{ lease: 'kube-system/apiserver-abc', renewedMs: hoursBefore(900), isCollected: false }]
+  const assumed = { version: 'v1.34.1', isAssumed: true }
+  it.each([
+    ['uncollected-certificate-request', { certificates: { requests: [request('approved', null)] } }, 'likely'],
+    ['uncollected-certificate-request', { certificates: { requests: [request('approved', 'approved-unissued-past-deadline')] } }, 'likely'],
+    ['uncollected-certificate-request', { certificates: { requests: [request('denied', 'denied-past-deadline')] } }, undefined],
+    ['expired-identity-lease', { leases: { nodes: [], identities } }, 'likely'],
+  ] as const)('leaves nothing certain that hangs on it: %s %j', (rule, example, confidence) => {
+    const what = 'version of the control plane'
+    expect(failings(rule, example)[0]).not.toHaveProperty('confidence')
+    expect(failings(rule, { ...example, controlPlane: assumed })[0]?.confidence).toBe(confidence)
+    expect(valueIn(rule, { ...example, controlPlane: assumed }, what)).toBe(
+      confidence && 'not known, assumed that of the newest kubelet: v1.34.1',
+    )
+    expect(valueIn(rule, { ...example, controlPlane: { ...assumed, version: null } }, what)).toBe(
+      confidence && 'not known, the newest is assumed',
+    )
+    expect(valueIn(rule, example, what)).toBeUndefined()
+  })
+})
 
 describe('released-volume', () => {
   it.each([
@@ -32,6 +66,7 @@ describe('released-volume', () => {
     ['of which nobody knows since when, made later', { sinceMs: null, createdMs: hoursBefore(24) + 1 }, false],
     ['of which nobody knows anything', { sinceMs: null, createdMs: null }, true],
     ['that its driver deletes', { action: 'leave-to-driver' }, false],
+    ['that somebody has deleted: that is told elsewhere', { isBeingDeleted: true }, false],
   ] as const)('one %s', (_, more, fails) => {
     expect(failings('released-volume', volumes(volume(more)))).toHaveLength(fails ? 1 : 0)
   })
@@ -95,21 +130,37 @@ describe('volumes of which nobody says since when they are released', () => {
 })
 
 describe('volume-held-in-deletion', () => {
+  const protection = (kind: 'pv' | 'pvc'): HeldFinalizer => ({
+    ...{ finalizer: `kubernetes.io/${kind}-protection`, controller: 'the volume protection controller', state: 'control-plane' },
+  })
+  const attacher = { finalizer: 'external-attacher/ebs-csi-aws-com', controller: "the EBS CSI driver's controller" }
   const held = (more: Partial<HeldVolumeObject>) => ({
     volumes: {
       ...volumes().volumes,
-      held: [
-        { namespace: 'shop', name: 'data', sinceMs: hoursBefore(30), finalizers: ['kubernetes.io/pvc-protection'], usedBy: null, ...more },
-      ],
+      held: [{ namespace: 'shop', name: 'data', sinceMs: hoursBefore(30), finalizers: [protection('pvc')], usedBy: null, ...more }],
     },
   })
   it.each([
     ['pods that use it', { usedBy: ['shop/a', 'shop/b'] }, 'still used by pods: shop/a, shop/b'],
     ['that pods are not known', {}, 'which pods use it is not known'],
     ['that nobody uses it', { usedBy: [] }, 'nothing that is known uses it'],
-    ['another finalizer', { finalizers: ['x/y'], usedBy: [] }, 'nobody takes away the finalizer x/y'],
-    ['a claim', { namespace: '', finalizers: ['kubernetes.io/pv-protection'], usedBy: ['shop/data'] }, 'still bound to shop/data'],
-  ])('says %s', (_, more, words) => {
+    [
+      'another finalizer',
+      { finalizers: [{ finalizer: 'x/y', controller: null, state: 'unknown' }], usedBy: [] },
+      'nobody takes away the finalizer x/y',
+    ],
+    [
+      'whose finalizer it is, and that he is not there',
+      { finalizers: [protection('pv'), { ...attacher, state: 'absent' }], usedBy: [] },
+      "the finalizer external-attacher/ebs-csi-aws-com is for the EBS CSI driver's controller, and nothing in this cluster is called like it",
+    ],
+    [
+      'whose finalizer it is, and that he is there',
+      { finalizers: [{ ...attacher, state: 'there' }], usedBy: [] },
+      "the EBS CSI driver's controller has not taken away the finalizer external-attacher/ebs-csi-aws-com",
+    ],
+    ['a claim', { namespace: '', finalizers: [protection('pv')], usedBy: ['shop/data'] }, 'still bound to shop/data'],
+  ] as const)('says %s', (_, more, words) => {
     expect(failings('volume-held-in-deletion', held(more))[0]?.consequence).toContain(words)
   })
 })
@@ -210,7 +261,7 @@ describe('stuck-finalizer', () => {
   })
   const karpenter = { finalizer: 'karpenter.sh/termination', controller: 'Karpenter' }
   it.each([
-    ['absent', 'which is not in this cluster'],
+    ['absent', 'is for Karpenter, and nothing in this cluster is called like it'],
     ['stopped', 'which is scaled to zero'],
     ['there', 'Karpenter has not taken away'],
     ['unknown', 'Karpenter has not taken away'],

@@ -2,17 +2,26 @@
 import { describe, expect, it } from 'vitest'
 import { judgeCluster } from '#judge/cluster-rules.ts'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
+import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import type { ClusterFailing, ClusterRule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { CronJobGarbage, FinishedJob, NodeLeaseGarbage, TerminatedPod, TerminatingPod } from '#model/cluster-garbage.ts'
+import type {
+  CronJobGarbage,
+  FinishedJob,
+  HeldFinalizer,
+  HistoryGarbage,
+  NodeLeaseGarbage,
+  TerminatedPod,
+  TerminatingPod,
+} from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
-function failings(id: string, example: ClusterExample, minAgeHours = 24): ClusterFailing[] {
+function judged(id: string, example: ClusterExample, minAgeHours = 24) {
   const rule = rules.find((each): each is ClusterRule => each.kind === 'cluster' && each.id === id)
   if (!rule) throw new Error(`no rule ${id}`)
   return judgeCluster(rule, exampleCluster(example), { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, minAgeHours } })
-    .failings
 }
+const failings = (...of: Parameters<typeof judged>): ClusterFailing[] => judged(...of).failings
 const subjects = (...of: Parameters<typeof failings>) =>
   failings(...of).map(({ subject, count }) => `${subject.kind} ${subject.name}: ${count}`)
 const hour = 3_600_000
@@ -181,6 +190,8 @@ describe('terminated-pods-near-threshold', () => {
 })
 
 describe('pod-stuck-terminating', () => {
+  const audit: HeldFinalizer = { finalizer: 'a/b', controller: null, state: 'unknown' }
+  const ofJob: HeldFinalizer = { finalizer: 'batch.kubernetes.io/job-tracking', controller: 'the Job controller', state: 'control-plane' }
   const hanging = (more: Partial<TerminatingPod>): TerminatingPod => ({
     ...{
       namespace: 'shop',
@@ -191,6 +202,7 @@ describe('pod-stuck-terminating', () => {
       finalizers: [],
       nodeState: 'ready',
       isTakenByPodGc: false,
+      isLetGo: false,
     },
     ...more,
   })
@@ -198,8 +210,19 @@ describe('pod-stuck-terminating', () => {
     ['on a node that is ready', {}, 'the kubelet of n has not ended it'],
     ['on a node that is not', { nodeState: 'not-ready' }, 'its node n is not Ready, so nobody ends it'],
     ['on a node that is gone', { nodeState: 'gone' }, 'its node n is gone, and pod GC has not taken it'],
-    ['with a finalizer, on no node', { nodeState: 'none', node: null, finalizers: ['a/b'] }, 'nobody takes away the finalizer a/b'],
-    ['with a finalizer, on a ready node', { finalizers: ['a/b'] }, 'its kubelet, or the finalizer a/b, holds it'],
+    ['with a finalizer, on no node', { nodeState: 'none', node: null, finalizers: [audit] }, 'nobody takes away the finalizer a/b'],
+    ['with a finalizer, on a ready node', { finalizers: [audit] }, 'its kubelet holds it, or else nobody takes away the finalizer a/b'],
+    ['let go by its kubelet, with a finalizer', { finalizers: [audit], isLetGo: true }, 'nobody takes away the finalizer a/b'],
+    [
+      'held by a controller that is known',
+      { finalizers: [ofJob], isTakenByPodGc: true },
+      'the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
+    ],
+    [
+      'held by two',
+      { nodeState: 'gone', finalizers: [audit, ofJob] },
+      'nobody takes away the finalizer a/b; the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking',
+    ],
     ['on a node of which nothing is known', { nodeState: 'not-read' }, 'whether its node n is there is not known'],
   ] as const)('%s', (_, more, reason) => {
     const [found] = failings('pod-stuck-terminating', { pods: { ...pods().pods, terminating: [hanging(more)] } })
@@ -260,6 +283,13 @@ describe('leases', () => {
     expect(failings('leftover-lease', leases(lease({ state: 'collectable', renewedMs: null })))).toEqual([])
   })
 
+  it('of which nobody knows whether their nodes are there pass only where all are renewed', () => {
+    const states = (renewedMs: number) =>
+      ['leftover-lease', 'unrenewed-lease'].map(id => judged(id, leases(lease({ state: 'unknown', renewedMs }))).outcome.state)
+    expect(states(hours(24))).toEqual(['unknown', 'unknown'])
+    expect(states(hours(24) + 1)).toEqual(['unknown', 'pass'])
+  })
+
   it('name their nodes', () => {
     const [found] = failings('unrenewed-lease', leases(lease({ node: 'b' }), lease({ node: 'a' })))
     expect(found?.nodes).toEqual(['a', 'b'])
@@ -305,7 +335,15 @@ describe('nodes', () => {
 
 describe('revision-history-beyond-limit', () => {
   it('is certain of ReplicaSets, and only possible where pods may still use a revision', () => {
-    const deployment = { namespace: 'shop', name: 'd', limit: null, oldReplicaSets: 12, waitsFor: 'nothing' as const, kept: 0 }
+    const deployment = {
+      namespace: 'shop',
+      name: 'd',
+      limit: null,
+      oldReplicaSets: 12,
+      waitsFor: 'nothing' as const,
+      exceededSinceMs: null,
+      kept: 0,
+    }
     const revision = { namespace: 'data', name: 's', kind: 'StatefulSet' as const, limit: 10, excess: 3 }
     const found = failings('revision-history-beyond-limit', { history: { deployments: [deployment], revisions: [revision] } })
     expect(found.map(({ subject, count, confidence }) => [subject.name, count, confidence])).toEqual([
@@ -313,6 +351,33 @@ describe('revision-history-beyond-limit', () => {
       ['shop', 2, undefined],
     ])
     expect(found[1]?.evidence[0]?.value).toBe('Deployment d: 12 old ReplicaSets, limit none: there is no limit')
+  })
+})
+
+describe('a history that waits for the end of a rollout', () => {
+  const given = (more: Partial<HistoryGarbage['deployments'][number]>) => ({
+    history: {
+      deployments: [
+        {
+          ...{ namespace: 'shop', name: 'd', limit: 10, oldReplicaSets: 11, kept: 0 },
+          waitsFor: 'rollout' as const,
+          exceededSinceMs: hours(0.2),
+          ...more,
+        },
+      ],
+      revisions: [],
+    },
+  })
+  it.each([
+    ['of minutes', {}, 0],
+    ['of so long as the policy says', { exceededSinceMs: hours(24) }, 1],
+    ['of a moment less', { exceededSinceMs: hours(24) + 1 }, 0],
+    ['of nobody knows how long', { exceededSinceMs: null }, 1],
+    ['while nothing limits it', { limit: null }, 1],
+    ['that is none', { waitsFor: 'nothing' }, 1],
+  ] as const)('%s', (_, more, count) => {
+    expect(failings('revision-history-beyond-limit', given(more))).toHaveLength(count)
+    expect(garbageOverview(exampleCluster(given(more)), defaultPolicy)?.rows ?? []).toHaveLength(count)
   })
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { HeldFinalizer } from '#model/cluster-garbage.ts'
 import type { ClusterRecord, NodeRecord, ObjectsRecord, RawObject } from '#model/record.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 
@@ -67,6 +68,32 @@ describe('a cluster', () => {
   })
 })
 
+describe('the control plane', () => {
+  const kubelet = node('a', [], { status: { nodeInfo: { kubeletVersion: 'v1.34.1' } } })
+  const server = (gitVersion: string) => objects('serverversions', { gitVersion })
+  const approved = { type: 'Approved', status: 'True', lastUpdateTime: '2026-11-16T20:00:00Z' }
+  const request = { metadata: { name: 'csr', creationTimestamp: '2026-11-16T20:00:00Z' }, spec: {}, status: { conditions: [approved] } }
+  const requests = objects('certificatesigningrequests.certificates.k8s.io', request)
+
+  it.each([
+    ['EKS says', [cluster({ eks: { version: '1.33' } }), kubelet, server('v1.36.0')], { version: '1.33', isAssumed: false }, true],
+    ['the API server says', [cluster(), kubelet, server('v1.36.0')], { version: 'v1.36.0', isAssumed: false }, false],
+    ['its newest kubelet has', [cluster(), kubelet], { version: 'v1.34.1', isAssumed: true }, true],
+    [
+      'its newest kubelet has, where the API server talks nonsense',
+      [kubelet, server('odd')],
+      { version: 'v1.34.1', isAssumed: true },
+      true,
+    ],
+    ['nobody says: the newest', [cluster()], { version: null, isAssumed: true }, false],
+  ] as const)('is of the version that %s', (_, records, controlPlane, isNeverCollected) => {
+    const [found] = told(...records, requests)
+    expect(found?.controlPlane).toEqual(controlPlane)
+    expect(found?.certificates?.requests).toMatchObject([{ isNeverCollected }])
+    expect(Object.keys(found?.resources ?? {})).toEqual(['certificatesigningrequests.certificates.k8s.io'])
+  })
+})
+
 describe('pods', () => {
   const deleted = { deletionTimestamp: '2026-11-20T00:00:00Z', finalizers: ['example.com/hold'] }
 
@@ -98,10 +125,45 @@ describe('pods', () => {
         controller: { kind: 'StatefulSet', name: 'cart' },
         node: spec.nodeName || null,
         sinceMs: Date.parse(deleted.deletionTimestamp),
-        finalizers: deleted.finalizers,
+        finalizers: [{ finalizer: 'example.com/hold', controller: null, state: 'unknown' }],
         nodeState,
         isTakenByPodGc,
+        isLetGo: false,
       },
+    ])
+  })
+
+  it.each([
+    ['Running', 30, false],
+    ['Running', 0, true],
+    ['Succeeded', 30, false],
+    ['Succeeded', 0, true],
+    ['Succeeded', undefined, true],
+    ['Failed', undefined, true],
+    ['Running', undefined, false],
+  ])('%s, in deletion with a grace period of %s s: let go by their kubelet is %s', (phase, deletionGracePeriodSeconds, isLetGo) => {
+    const hanging = { ...pod('p', { phase }, { ...deleted, deletionGracePeriodSeconds }), spec: { nodeName: 'a' } }
+    const [found] = told(cluster(), node('a', [hanging]), objects('pods'))
+    expect(found?.pods?.terminating).toMatchObject([{ isLetGo }])
+  })
+
+  it('and volumes say who should take a finalizer away', () => {
+    const spec = { nodeName: 'a' }
+    const ofJob = { ...pod('p', { phase: 'Failed' }, { ...deleted, finalizers: ['batch.kubernetes.io/job-tracking'] }), spec }
+    const volume = { metadata: { name: 'pv', ...deleted, finalizers: ['external-attacher/ebs-csi-aws-com', 'external-attacher/efs'] } }
+    const claim = { metadata: { name: 'c', namespace: 'shop', ...deleted, finalizers: ['kubernetes.io/pvc-protection'] } }
+    const driver = { metadata: { name: 'ebs-csi-controller', namespace: 'kube-system' }, spec: { replicas: 2 } }
+    const [found] = told(
+      ...[cluster(), node('a', [ofJob]), objects('pods'), objects('deployments.apps', driver), objects('statefulsets.apps')],
+      ...[objects('storageclasses.storage.k8s.io'), objects('persistentvolumeclaims', claim), objects('persistentvolumes', volume)],
+    )
+    const states = (held: readonly { finalizers: readonly HeldFinalizer[] }[] = []) =>
+      held.flatMap(({ finalizers }) => finalizers.map(({ controller, state }) => [controller, state]))
+    expect(states(found?.pods?.terminating)).toEqual([['the Job controller', 'control-plane']])
+    expect(states(found?.volumes?.held)).toEqual([
+      ['the volume protection controller', 'control-plane'],
+      ["the EBS CSI driver's controller", 'there'],
+      ["its CSI driver's attacher", 'unknown'],
     ])
   })
 

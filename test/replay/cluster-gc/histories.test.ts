@@ -42,6 +42,7 @@ describe('cleanupDeployments', () => {
       limit: 1,
       oldCount: 3,
       waitsFor: 'nothing',
+      exceededSinceMs: null,
       deletions: [
         { replicaSet: 'apps/r1', certainty: 'certain' },
         { replicaSet: 'apps/r2', certainty: 'certain' },
@@ -74,6 +75,19 @@ describe('cleanupDeployments', () => {
       deletions: [],
       kept: [{ replicaSet: 'apps/r1', because }],
     })
+  })
+
+  it.each([
+    { limit: 0, second: 1 },
+    { limit: 1, second: 2 },
+    { limit: 2, second: 3 },
+    { limit: 3, second: null },
+    { limit: 2_147_483_647, second: null },
+  ])('has had more than $limit since as many rollouts as there are too many', ({ limit, second }) => {
+    const made = (name: string, revision: string, at_: number) => replicaSet(name, revision, { metadata: { creationTimestamp: at(at_) } })
+    const replicaSets = [made('r1', '1', 0), made('r3', '3', 2), made('current', '9', 3), made('r2', '2', 1)]
+    const answer = cleanup(deployment({ revisionHistoryLimit: limit }, { updatedReplicas: 1 }), replicaSets)
+    expect(answer).toMatchObject({ waitsFor: 'rollout', exceededSinceMs: second === null ? null : Date.parse(at(second)) })
   })
 
   it('takes one whose status says no number as empty', () => {

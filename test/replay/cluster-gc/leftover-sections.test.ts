@@ -95,6 +95,24 @@ describe('finalizers', () => {
     ])
   })
 
+  const chart = (name: string, label: string, replicas = 2) =>
+    object(name, { labels: { 'app.kubernetes.io/name': label } }, { spec: { replicas } })
+  it.each([
+    ['called after its release', 'karpenter.sh/termination', chart('prod-karpenter', 'karpenter'), 'there'],
+    ['called after a release that has its name', 'karpenter.sh/termination', chart('karpenter-prod', 'karpenter'), 'there'],
+    ['called otherwise, but for its label', 'karpenter.sh/termination', chart('kp', 'karpenter'), 'there'],
+    ['called after its release, and stopped', 'karpenter.sh/termination', chart('prod-karpenter', 'karpenter', 0), 'stopped'],
+    ['perhaps what has its name', 'karpenter.sh/termination', chart('karpenter-exporter', 'exporter'), 'unknown'],
+    ['cert-manager of a release', 'acme.cert-manager.io/finalizer', chart('cm-cert-manager', 'cert-manager'), 'there'],
+    ['not its webhook for certain', 'acme.cert-manager.io/finalizer', chart('cert-manager-webhook', 'webhook'), 'unknown'],
+    ['nothing that is there', 'acme.cert-manager.io/finalizer', chart('prod-karpenter', 'karpenter'), 'absent'],
+  ])('whose controller is %s', (_, finalizer, workload, state) => {
+    const lists = [objects('deployments.apps', workload), objects('statefulsets.apps')]
+    const [held] =
+      told(...lists, objects('cronjobs.batch', object('c', { deletionTimestamp: before, finalizers: [finalizer] }))).finalizers?.held ?? []
+    expect(held?.finalizers.map(each => each.state)).toEqual([state])
+  })
+
   it('hold a Job whose time to live is not over, too', () => {
     const job = (name: string, status: RawObject) => object(name, held, { spec: { ttlSecondsAfterFinished: 2_592_000 }, status })
     const finished = { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: before }], completionTime: before }
@@ -144,12 +162,19 @@ describe('instances', () => {
 })
 
 it('a volume whose claim has just gone is not called released before the controller says so', () => {
-  const volume = (phase: string) =>
-    object('pv', { namespace: undefined }, { spec: { claimRef: { namespace: 'shop', name: 'x', uid: 'u' } }, status: { phase } })
-  const lists = (phase: string) =>
-    told(objects('storageclasses.storage.k8s.io'), objects('persistentvolumeclaims'), objects('persistentvolumes', volume(phase)))
+  const volume = (phase: string, metadata: RawObject = {}) =>
+    object(
+      'pv',
+      { namespace: undefined, ...metadata },
+      { spec: { claimRef: { namespace: 'shop', name: 'x', uid: 'u' } }, status: { phase } },
+    )
+  const lists = (...of: Parameters<typeof volume>) =>
+    told(objects('storageclasses.storage.k8s.io'), objects('persistentvolumeclaims'), objects('persistentvolumes', volume(...of)))
   expect(lists('Bound').volumes?.released).toEqual([])
-  expect(lists('Released').volumes?.released).toMatchObject([{ volume: 'pv', claim: 'shop/x', action: 'retain', capacityBytes: null }])
+  expect(lists('Released').volumes?.released).toMatchObject([
+    { volume: 'pv', claim: 'shop/x', action: 'retain', capacityBytes: null, isBeingDeleted: false },
+  ])
+  expect(lists('Released', { deletionTimestamp: before }).volumes?.released).toMatchObject([{ isBeingDeleted: true }])
 })
 
 it('a request that the cleaner would take only now is not overdue yet', () => {

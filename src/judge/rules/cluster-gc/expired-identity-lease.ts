@@ -1,3 +1,4 @@
+import { doubtOfVersion, evidenceOfVersion } from '#judge/assumed-version.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, namesInCommand, oldest } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
@@ -21,7 +22,7 @@ export const expiredIdentityLease = clusterRule({
     good: { leases: { nodes: [], identities: [identity(true)] } },
   },
 
-  *judge({ cluster, at, leases: { identities } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, controlPlane, leases: { identities } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     // One that is due is collected within an hour; of one that is a day old nobody does.
     const left = identities.filter(({ isCollected, renewedMs }) => !isCollected && isOld(renewedMs, nowMs, minAgeHours))
@@ -32,8 +33,10 @@ export const expiredIdentityLease = clusterRule({
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: found.length,
       noun: 'lease',
+      ...doubtOfVersion(controlPlane),
       consequence: `${counted(found.length, 'lease')} in kube-system ${found.length === 1 ? 'is' : 'are'} of an API server that is gone, under a label that no API server of this version collects.`,
       evidence: [
+        ...evidenceOfVersion(controlPlane),
         { what: 'expired identity leases', value: String(found.length) },
         ...oldest(
           found.map(({ renewedMs }) => renewedMs),

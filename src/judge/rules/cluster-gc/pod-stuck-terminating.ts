@@ -15,6 +15,7 @@ const hanging = (hoursAgo: number): TerminatingPod => ({
   finalizers: [],
   nodeState: 'not-ready',
   isTakenByPodGc: false,
+  isLetGo: false,
 })
 const pods = { terminated: [], threshold: { pods: 12_500, isAssumed: true }, excess: 0 }
 

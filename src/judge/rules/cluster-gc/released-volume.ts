@@ -2,7 +2,7 @@ import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, named } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
-import { isLongReleased, releasedConfidence, releasedSince } from '#judge/released-volumes.ts'
+import { isKept, isLongReleased, releasedConfidence, releasedSince } from '#judge/released-volumes.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import { costOf } from '#judge/volume-cost.ts'
@@ -20,6 +20,7 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
   volumeType: null,
   sinceMs: hoursBefore(hoursAgo),
   createdMs: hoursBefore(2000),
+  isBeingDeleted: false,
 })
 const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [], retainedEphemeral: [] } })
 
@@ -38,7 +39,7 @@ export const releasedVolume = clusterRule({
   *judge({ cluster, at, volumes: { released } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     const left = released
-      .filter(each => each.action === 'retain' && isLongReleased(each, nowMs, minAgeHours))
+      .filter(each => isKept(each) && isLongReleased(each, nowMs, minAgeHours))
       .map(each => ({ ...each, namespace: each.claim?.split('/')[0] ?? '', name: each.volume }))
     for (const [subject, found] of byPlace(left, cluster)) {
       const sized = found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))

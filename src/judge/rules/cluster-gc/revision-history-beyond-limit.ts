@@ -1,5 +1,7 @@
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
+import { hoursBefore } from '#judge/example-cluster.ts'
 import { byNamespace } from '#judge/garbage.ts'
+import { isHistoryLeft } from '#judge/histories.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -7,14 +9,15 @@ import type { HistoryGarbage } from '#model/cluster-garbage.ts'
 
 type Deployment = HistoryGarbage['deployments'][number]
 
-const deployment: Deployment = {
+const deployment = (exceededHoursAgo: number): Deployment => ({
   namespace: 'shop',
   name: 'checkout',
   limit: 10,
   oldReplicaSets: 31,
   waitsFor: 'rollout',
+  exceededSinceMs: hoursBefore(exceededHoursAgo),
   kept: 0,
-}
+})
 
 export const revisionHistoryBeyondLimit = clusterRule({
   id: 'revision-history-beyond-limit',
@@ -31,13 +34,14 @@ export const revisionHistoryBeyondLimit = clusterRule({
     ],
   },
   examples: {
-    bad: { history: { deployments: [deployment], revisions: [] } },
-    good: { history: { deployments: [], revisions: [] } },
+    bad: { history: { deployments: [deployment(90)], revisions: [] } },
+    good: { history: { deployments: [deployment(0.2)], revisions: [] } },
   },
 
-  *judge({ history: { deployments, revisions } }) {
+  *judge({ at, history: { deployments, revisions } }, { clusterGarbage: { minAgeHours } }) {
+    const left = deployments.filter(each => isHistoryLeft(each, Date.parse(at), minAgeHours))
     const all = [
-      ...deployments.map(each => ({
+      ...left.map(each => ({
         ...each,
         kind: 'deployment',
         excess: each.oldReplicaSets - (each.limit ?? revisionHistoryLimit),

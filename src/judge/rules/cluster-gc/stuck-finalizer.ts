@@ -1,7 +1,7 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { byPlace, inNamespace, isOld, oldest, reasonOf } from '#judge/garbage.ts'
 import { heldObjects } from '#judge/held-objects.ts'
-import { whyFinalizerStays } from '#judge/holders.ts'
+import { whyFinalizersStay } from '#judge/holders.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
@@ -31,7 +31,7 @@ export const stuckFinalizer = clusterRule({
     const nowMs = Date.parse(at)
     const own = heldObjects(finalizers, nowMs).filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
     for (const [subject, found] of byPlace(own, cluster)) {
-      const holders = [...Map.groupBy(found, ({ finalizers }) => finalizers.map(whyFinalizerStays).join('; '))].toSorted(
+      const holders = [...Map.groupBy(found, ({ finalizers }) => whyFinalizersStay(finalizers))].toSorted(
         ([a, one], [b, other]) => other.length - one.length || byText(a, b),
       )
       const [first] = found

@@ -1,3 +1,4 @@
+import { doubtOfVersion, evidenceOfVersion } from '#judge/assumed-version.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, named, namesInCommand, oldest } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
@@ -25,19 +26,23 @@ export const uncollectedCertificateRequest = clusterRule({
     good: { certificates: { requests: [request(null)] } },
   },
 
-  *judge({ cluster, at, certificates: { requests } }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, controlPlane, certificates: { requests } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
     const isLeft = ({ overdue, isNeverCollected, sinceMs }: CertificateRequest) =>
       overdue !== null || (isNeverCollected && isOld(sinceMs, nowMs, minAgeHours))
     const left = requests.filter(isLeft).toSorted((a, b) => byText(a.name, b.name))
     if (left.length === 0) return
     const reasons = [...Map.groupBy(left, ({ overdue }) => overdue ?? 'approved, not issued, and never collected by this version')]
+    // Whether one that was approved and not issued is ever taken hangs on the version.
+    const isOfVersion = left.some(({ state }) => state === 'approved')
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: left.length,
       noun: 'certificate request',
+      ...(isOfVersion && doubtOfVersion(controlPlane)),
       consequence: `${counted(left.length, 'certificate request')} should have been collected, or will never be.`,
       evidence: [
+        ...(isOfVersion ? evidenceOfVersion(controlPlane) : []),
         ...reasons.toSorted(([a], [b]) => byText(a, b)).map(([what, { length }]) => ({ what, value: counted(length, 'request') })),
         ...oldest(
           left.map(({ sinceMs }) => sinceMs),

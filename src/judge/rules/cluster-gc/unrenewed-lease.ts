@@ -34,6 +34,8 @@ export const unrenewedLease = clusterRule({
       .filter(lease => isOfNode(lease) && isOld(lease.renewedMs, nowMs, minAgeHours))
       .map(({ node: name, renewedMs }) => ({ name, renewedMs }))
       .toSorted((a, b) => byText(a.name, b.name))
+    if (nodes.some(({ state, renewedMs }) => state === 'unknown' && isOld(renewedMs, nowMs, minAgeHours)))
+      yield { unknown: 'leases.coordination.k8s.io: whether the nodes are there whose leases are not renewed is not known' }
     const [first] = found
     if (!first) return
     yield {

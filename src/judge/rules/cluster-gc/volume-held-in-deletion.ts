@@ -10,7 +10,7 @@ const claim = (hoursAgo: number): HeldVolumeObject => ({
   namespace: 'shop',
   name: 'data-cart-0',
   sinceMs: hoursBefore(hoursAgo),
-  finalizers: ['kubernetes.io/pvc-protection'],
+  finalizers: [{ finalizer: 'kubernetes.io/pvc-protection', controller: 'the volume protection controller', state: 'control-plane' }],
   usedBy: ['shop/cart-0'],
 })
 const example = (held: HeldVolumeObject) => ({ volumes: { released: [], held: [held], retainedEphemeral: [] } })

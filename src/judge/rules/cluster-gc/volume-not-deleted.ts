@@ -20,6 +20,7 @@ const volume = (hoursAgo: number): ReleasedVolume => ({
   volumeType: null,
   sinceMs: hoursBefore(hoursAgo),
   createdMs: hoursBefore(2000),
+  isBeingDeleted: false,
 })
 const example = (released: ReleasedVolume) => ({ volumes: { released: [released], held: [], retainedEphemeral: [] } })
 

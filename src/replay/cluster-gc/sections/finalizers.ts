@@ -1,13 +1,11 @@
 /** Whatever is in deletion and held by finalizers, of all that was listed or swept; pods, volumes and claims have sections of their own. */
 import { isCollectable } from '#facts/kubernetes/discovery.ts'
-import { finalizerController } from '#facts/kubernetes/finalizers.ts'
 import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
 import { timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
-import { integerAt, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { nameOf } from '#replay/cluster-gc/slim.ts'
 import { objectAt } from '#replay/untrusted.ts'
 
 const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistentvolumeclaims'])
@@ -21,44 +19,22 @@ export const finalizers: Section<'finalizers'> = {
 
 type Held = Omit<HeldObject, 'finalizers' | 'kind'> & { names: readonly string[] }
 
-/** Workloads of which controllers are made. */
-const workloads: ReadonlySet<string> = new Set(['deployments.apps', 'statefulsets.apps'])
-
 class Finalizers implements OpenSection<FinalizerGarbage> {
   readonly #held: Held[] = []
-  /** By name, whether one of these wants replicas. */
-  readonly #workloads = new Map<string, boolean>()
 
   take(resource: string, object: RawObject): void {
-    if (workloads.has(resource)) {
-      const isWanted = integerAt(objectAt(object, 'spec'), 'replicas') !== 0
-      const name = nameOf(object)
-      this.#workloads.set(name, isWanted || this.#workloads.get(name) === true)
-    }
     const held = heldObject(resource, object)
     if (held) this.#held.push(held)
   }
 
-  tell({ nodes, eks, apis, isWhole, wasAsked }: SectionContext): FinalizerGarbage {
+  tell({ nodes, apis, holderOf, wasAsked }: SectionContext): FinalizerGarbage {
     const all = [...this.#held, ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? [])]
-    const areWorkloadsKnown = [...workloads].every(isWhole)
-    const isAutoMode = objectAt(eks, 'computeConfig')?.enabled === true
-    const told = (finalizer: string): HeldObject['finalizers'][number] => {
-      const known = finalizerController(finalizer)
-      if (known === null) return { finalizer, controller: null, state: 'unknown' }
-      const { controller, workload, isRunByAutoMode = false } = known
-      if (workload === null) return { finalizer, controller, state: 'control-plane' }
-      const found = [...this.#workloads].filter(([name]) => workload.test(name))
-      if (found.some(([, isWanted]) => isWanted)) return { finalizer, controller, state: 'there' }
-      if (!areWorkloadsKnown || (isRunByAutoMode && isAutoMode)) return { finalizer, controller, state: 'unknown' }
-      return { finalizer, controller, state: found.length > 0 ? 'stopped' : 'absent' }
-    }
     const kinds = new Map(apis?.served.toReversed().map(({ resource, kind }) => [resource, kind]))
     const kindOf = (resource: string) =>
       garbageResource(resource)?.objectKind ?? kinds.get(resource) ?? (resource === 'nodes' ? 'Node' : resource)
     const left = apis?.served.filter(each => isCollectable(each) && !wasAsked(each.resource) && each.resource !== podResource.resource)
     return {
-      held: all.map(({ names, ...object }) => ({ ...object, kind: kindOf(object.resource), finalizers: names.map(told) })),
+      held: all.map(({ names, ...object }) => ({ ...object, kind: kindOf(object.resource), finalizers: names.map(holderOf) })),
       notSwept: left ? [...new Set(left.map(({ resource }) => resource))].toSorted() : null,
     }
   }

@@ -29,11 +29,12 @@ class History implements OpenSection<HistoryGarbage> {
     return {
       deployments: cleanupDeployments(of('deployments.apps'), of('replicasets.apps'))
         .filter(({ limit, oldCount }) => oldCount > (limit ?? revisionHistoryLimit))
-        .map(({ deployment, limit, oldCount, waitsFor, kept }) => ({
+        .map(({ deployment, limit, oldCount, waitsFor, exceededSinceMs, kept }) => ({
           ...parts(deployment),
           limit,
           oldReplicaSets: oldCount,
           waitsFor,
+          exceededSinceMs,
           kept: kept.length,
         })),
       revisions: [

@@ -1,6 +1,6 @@
 /** Pods that have finished or hang in deletion, as pod GC sees them. Of all others nothing is kept. */
 import { terminatedPodThreshold } from '#facts/kubernetes/controllers.ts'
-import type { PodGarbage, TerminatedPod, TerminatingPod } from '#model/cluster-garbage.ts'
+import type { HeldFinalizer, PodGarbage, TerminatedPod, TerminatingPod } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { conditionOf, integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
@@ -19,7 +19,7 @@ class Pods implements OpenSection<PodGarbage> {
     if (isOver || timeAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null) this.#kept.push(slimPod(pod))
   }
 
-  tell({ eks, nodes, features }: SectionContext): PodGarbage {
+  tell({ eks, nodes, features, holderOf }: SectionContext): PodGarbage {
     const threshold = thresholdIn(eks)
     const byUid = new Map(this.#kept.map(pod => [uidOf(pod), pod]))
     const kept = [...byUid.values()]
@@ -30,7 +30,7 @@ class Pods implements OpenSection<PodGarbage> {
       terminated: round.terminated.flatMap(({ uid, pod }) => terminatedPod(byUid.get(uid || pod)) ?? []),
       threshold,
       excess: round.excess ?? 0,
-      terminating: kept.flatMap(pod => terminatingPod(pod, readyNodes, taken) ?? []),
+      terminating: kept.flatMap(pod => terminatingPod(pod, { readyNodes, taken, holderOf }) ?? []),
     }
   }
 }
@@ -93,8 +93,11 @@ function terminatedPod(pod: RawObject | undefined): TerminatedPod | null {
 
 function terminatingPod(
   pod: RawObject,
-  readyNodes: ReadonlyMap<string, boolean> | null,
-  taken: ReadonlySet<string>,
+  {
+    readyNodes,
+    taken,
+    holderOf,
+  }: { readyNodes: ReadonlyMap<string, boolean> | null; taken: ReadonlySet<string>; holderOf: (finalizer: string) => HeldFinalizer },
 ): TerminatingPod | null {
   const metadata = parseMetadata(pod)
   if (!metadata || metadata.deletedMs === null) return null
@@ -105,10 +108,20 @@ function terminatingPod(
     controller: controllerIn(metadata),
     node,
     sinceMs: metadata.deletedMs,
-    finalizers: metadata.finalizers,
+    finalizers: metadata.finalizers.map(holderOf),
     nodeState: nodeState(node, readyNodes),
     isTakenByPodGc: taken.has(uidOf(pod)),
+    isLetGo: isLetGo(pod),
   }
+}
+
+/**
+ * Whoever has ended it deletes it once more, without a grace period; of what had ended before, the API server keeps none. Where the field is not
+ * there, its phase says as much. Upstream: pkg/registry/core/pod/strategy.go CheckGracefulDelete, pkg/kubelet/status/status_manager.go syncPod
+ */
+function isLetGo(pod: RawObject): boolean {
+  const gracePeriodSeconds = integerAt(objectAt(pod, 'metadata'), 'deletionGracePeriodSeconds')
+  return gracePeriodSeconds === null ? !alive.has(textAt(objectAt(pod, 'status'), 'phase') ?? '') : gracePeriodSeconds === 0
 }
 
 function nodeState(node: string | null, readyNodes: ReadonlyMap<string, boolean> | null): TerminatingPod['nodeState'] {

@@ -1,5 +1,5 @@
 /** PersistentVolumes whose claims are gone, and volumes and claims that do not go. Of bound ones nothing but what the replay asks stays. */
-import type { HeldVolumeObject, ReleasedVolume, VolumeGarbage } from '#model/cluster-garbage.ts'
+import type { HeldFinalizer, HeldVolumeObject, ReleasedVolume, VolumeGarbage } from '#model/cluster-garbage.ts'
 import { parseQuantity, QuantityError, quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
@@ -14,6 +14,8 @@ export const volumes: Section<'volumes'> = {
   also: ['pods'],
   open: () => new Volumes(),
 }
+
+type HolderOf = (finalizer: string) => HeldFinalizer
 
 class Volumes implements OpenSection<VolumeGarbage> {
   readonly #volumes: RawObject[] = []
@@ -31,18 +33,18 @@ class Volumes implements OpenSection<VolumeGarbage> {
     else this.#policies.set(nameOf(object), textAt(object, 'reclaimPolicy') ?? 'Delete')
   }
 
-  tell({ features, arePodsKnown }: SectionContext): VolumeGarbage {
+  tell({ features, arePodsKnown, holderOf }: SectionContext): VolumeGarbage {
     const pods = arePodsKnown ? this.#pods : null
     const synced = syncVolumes(this.#volumes, { claims: this.#claims, pods }, features)
     const outcomes = new Map(synced.map(each => [each.volume, each]))
     return {
       released: this.#volumes.flatMap(volume => releasedVolume(volume, outcomes.get(nameOf(volume))) ?? []),
-      held: [...this.#heldClaims(pods), ...this.#volumes.flatMap(volume => heldVolume(volume) ?? [])],
+      held: [...this.#heldClaims(pods, holderOf), ...this.#volumes.flatMap(volume => heldVolume(volume, holderOf) ?? [])],
       retainedEphemeral: this.#claims.flatMap(claim => this.#retainedEphemeral(claim) ?? []),
     }
   }
 
-  #heldClaims(pods: readonly RawObject[] | null): HeldVolumeObject[] {
+  #heldClaims(pods: readonly RawObject[] | null, holderOf: HolderOf): HeldVolumeObject[] {
     const going = this.#claims.flatMap(claim => {
       const metadata = parseMetadata(claim)
       return metadata && metadata.deletedMs !== null ? [{ claim, metadata, sinceMs: metadata.deletedMs }] : []
@@ -55,7 +57,7 @@ class Volumes implements OpenSection<VolumeGarbage> {
     )
     return going.map(({ metadata, sinceMs }) => {
       const { namespace, name, finalizers } = metadata
-      return { namespace, name, sinceMs, finalizers, usedBy: held.get(keyOf(metadata))?.usedBy ?? null }
+      return { namespace, name, sinceMs, finalizers: finalizers.map(holderOf), usedBy: held.get(keyOf(metadata))?.usedBy ?? null }
     })
   }
 
@@ -119,6 +121,7 @@ function releasedVolume(volume: RawObject, outcome: SyncedVolume | undefined): R
     volumeType: textAt(objectAt(csi, 'volumeAttributes'), 'type'),
     sinceMs: timeAt(status, 'lastPhaseTransitionTime'),
     createdMs: timeAt(objectAt(volume, 'metadata'), 'creationTimestamp'),
+    isBeingDeleted: timeAt(objectAt(volume, 'metadata'), 'deletionTimestamp') !== null,
   }
 }
 
@@ -137,9 +140,9 @@ function bytesOf(capacity: string | null): number | null {
   }
 }
 
-function heldVolume(volume: RawObject): HeldVolumeObject | null {
+function heldVolume(volume: RawObject, holderOf: HolderOf): HeldVolumeObject | null {
   const metadata = parseMetadata(volume)
   if (!metadata || metadata.deletedMs === null) return null
   const { name, deletedMs: sinceMs, finalizers } = metadata
-  return { namespace: '', name, sinceMs, finalizers, usedBy: volumeProtection(volume)?.usedBy ?? null }
+  return { namespace: '', name, sinceMs, finalizers: finalizers.map(holderOf), usedBy: volumeProtection(volume)?.usedBy ?? null }
 }

@@ -1,0 +1,12 @@
+/** What rests on a version of the control plane that nobody told. */
+import type { ControlPlane } from '#model/cluster-garbage.ts'
+import type { Evidence } from '#model/finding.ts'
+import { bounded } from './text.ts'
+
+export const doubtOfVersion = ({ isAssumed }: ControlPlane): { confidence?: 'likely' } => (isAssumed ? { confidence: 'likely' } : {})
+
+export function evidenceOfVersion({ version, isAssumed }: ControlPlane): Evidence[] {
+  if (!isAssumed) return []
+  const value = version === null ? 'not known, the newest is assumed' : `not known, assumed that of the newest kubelet: ${bounded(version)}`
+  return [{ what: 'version of the control plane', value }]
+}

@@ -1,14 +1,14 @@
 /** Volumes whose claims are gone, in the words that the rules about them share. */
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
-import type { Evidence } from '#model/finding.ts'
-import { isOld, oldest } from './garbage.ts'
+import { isOld, oldest, summed } from './garbage.ts'
+import type { ClusterEvidence } from './rule.ts'
 
 /** What was released under an API server before 1.29 does not say when (KEP-3762); before it was made it was not. */
 export const isLongReleased = ({ sinceMs, createdMs }: ReleasedVolume, nowMs: number, minAgeHours: number): boolean =>
   isOld(sinceMs ?? createdMs, nowMs, minAgeHours)
 
 /** Since when; of those that do not say, when they were made. */
-export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number): Evidence[] {
+export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number): ClusterEvidence[] {
   const untold = volumes.filter(({ sinceMs }) => sinceMs === null)
   return [
     ...oldest(
@@ -16,7 +16,7 @@ export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number)
       nowMs,
       'first was released',
     ),
-    ...(untold.length === 0 ? [] : [{ what: 'since when is not known', value: `${untold.length}, by age of the volume` }]),
+    ...(untold.length === 0 ? [] : [summed('since when is not known', [untold.length], ([all]) => `${all}, by age of the volume`)]),
     ...oldest(
       untold.map(({ createdMs }) => createdMs),
       nowMs,

@@ -56,6 +56,16 @@ export function sharesText(shares: ReadonlyMap<string, number>): string {
   return [...shown, ...rest].join(', ')
 }
 
+/** Amounts of which the sum over many places says something, too. */
+export const summed = (what: string, amounts: readonly number[], told: (amounts: readonly number[]) => string): ClusterEvidence => ({
+  what,
+  value: told(amounts),
+  total: { amounts, told },
+})
+
+/** Names that are known wherever they are read. */
+export const namedEvidence = (what: string, names: readonly { name: string }[]): ClusterEvidence => ({ what, value: named(names), names })
+
 /** A reason, and which objects have it. */
 export const reasonOf = (what: string, items: readonly { name: string }[]): ClusterEvidence => ({
   what,

@@ -1,9 +1,10 @@
-/** Many places with one failing of one rule, told as one: how many they are, and of what their evidence says the sums. */
+/** Many places with one failing of one rule, told as one: how many they are, how sure that is, and of what their evidence says the sums. */
 
-import { ago, sharesText } from './garbage.ts'
-import { worst } from './outcome.ts'
+import { ago, named, sharesText } from './garbage.ts'
+import { leastCertain, worst } from './outcome.ts'
 import { placesEvidence } from './places.ts'
 import type { ClusterEvidence, ClusterFailing, ClusterRule } from './rule.ts'
+import { evidenceLimit } from './tally.ts'
 import { byText, counted } from './text.ts'
 
 /** Of the places the finding on the cluster names these, and says how to end it for the first. */
@@ -14,20 +15,30 @@ const commandsShown = 3
 /** @param sorted at least one, that of most objects first */
 export function gathered(rule: ClusterRule, cluster: string, sorted: readonly ClusterFailing[]): ClusterFailing {
   const [first] = sorted as [ClusterFailing]
-  const count = sorted.reduce((sum, failing) => sum + failing.count, 0)
-  const shown = sorted.slice(0, placesShown)
+  const nouns = Map.groupBy(sorted, ({ noun }) => noun)
+  const noun = nouns.size === 1 ? first.noun : 'object'
+  const totals = [...nouns].map(([each, failings]) => [countIn(failings), each] as const).toSorted(([a], [b]) => b - a)
+  const all = totals.map(([count, each]) => counted(count, each)).join(' and ')
+  const confidences = sorted.map(({ confidence }) => confidence ?? 'certain')
+  const told = [
+    { what: placesEvidence, value: String(sorted.length) },
+    ...surenessOf(confidences),
+    ...sums(
+      sorted.flatMap(({ evidence }) => evidence),
+      noun,
+    ),
+  ]
+  // One line is for those that are not shown.
+  const shown = sorted.slice(0, Math.min(placesShown, evidenceLimit - told.length - 1))
   return {
     subject: { kind: 'Cluster', namespace: null, name: cluster },
-    count,
-    noun: first.noun,
+    count: countIn(sorted),
+    noun,
     severity: worst(sorted.map(({ severity }) => severity ?? rule.severity)),
-    consequence: `${first.consequence} So it is in ${sorted.length} places, ${counted(count, first.noun)} in all; this is said of the first.`,
+    confidence: leastCertain(confidences),
+    consequence: `${first.consequence} So it is in ${sorted.length} places, ${all} in all; this is said of the first.`,
     evidence: [
-      { what: placesEvidence, value: String(sorted.length) },
-      ...sums(
-        sorted.flatMap(({ evidence }) => evidence),
-        first.noun,
-      ),
+      ...told,
       ...shown.map(({ subject, count: here, noun }) => ({ what: `${subject.kind} ${subject.name}`, value: counted(here, noun) })),
       ...(sorted.length > shown.length ? [{ what: 'not shown', value: `${sorted.length - shown.length} more` }] : []),
     ],
@@ -35,12 +46,23 @@ export function gathered(rule: ClusterRule, cluster: string, sorted: readonly Cl
   }
 }
 
-/** Of reasons the most frequent; of shares the largest, and of times the first, wherever they are. */
+const countIn = (failings: readonly ClusterFailing[]): number => failings.reduce((sum, { count }) => sum + count, 0)
+
+/** Nothing where all are as sure: the finding says it itself. */
+function surenessOf(confidences: readonly string[]): ClusterEvidence[] {
+  const shares = Map.groupBy(confidences, confidence => confidence)
+  if (shares.size === 1) return []
+  return [{ what: 'places by confidence', value: sharesText(new Map([...shares].map(([confidence, { length }]) => [confidence, length]))) }]
+}
+
+/** Of reasons the most frequent; of shares the largest, of times the first and of amounts the sum, wherever they are. */
 function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEvidence[] {
   const reasons = new Map<string, number>()
   const shares = new Map<string, Map<string, number>>()
   const firsts = new Map<string, NonNullable<ClusterEvidence['since']>>()
-  for (const { what, reasonCount, shares: here, since } of evidence) {
+  const totals = new Map<string, NonNullable<ClusterEvidence['total']>>()
+  const names = new Map<string, Set<string>>()
+  for (const { what, reasonCount, shares: here, since, total, names: called } of evidence) {
     if (reasonCount !== undefined) reasons.set(what, (reasons.get(what) ?? 0) + reasonCount)
     if (here) {
       const all = shares.get(what) ?? new Map<string, number>()
@@ -49,13 +71,22 @@ function sums(evidence: readonly ClusterEvidence[], noun: string): ClusterEviden
     }
     const known = firsts.get(what)
     if (since && (known === undefined || since.firstMs < known.firstMs)) firsts.set(what, since)
+    if (total)
+      totals.set(what, { ...total, amounts: total.amounts.map((amount, index) => amount + (totals.get(what)?.amounts[index] ?? 0)) })
+    if (called) {
+      const all = names.get(what) ?? new Set<string>()
+      for (const { name } of called) all.add(name)
+      names.set(what, all)
+    }
   }
   const sorted = [...reasons].toSorted(([a, one], [b, other]) => other - one || byText(a, b))
   const rest = sorted.slice(reasonsShown).reduce((sum, [, count]) => sum + count, 0)
   return [
     ...sorted.slice(0, reasonsShown).map(([what, count]) => ({ what, value: counted(count, noun) })),
     ...(rest > 0 ? [{ what: 'other reasons', value: counted(rest, noun) }] : []),
+    ...[...totals].map(([what, { amounts, told }]) => ({ what, value: told(amounts) })),
     ...[...shares].map(([what, all]) => ({ what, value: sharesText(all) })),
     ...[...firsts].map(([what, { firstMs, nowMs }]) => ({ what, value: ago(firstMs, nowMs) })),
+    ...[...names].map(([what, all]) => ({ what, value: named([...all].map(name => ({ name }))) })),
   ]
 }

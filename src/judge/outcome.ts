@@ -1,5 +1,5 @@
 /** One rule on one node: its outcome. Unknown is never pass. */
-import { type Severity, severities } from '#model/finding.ts'
+import { type Confidence, type Severity, severities } from '#model/finding.ts'
 import type { Policy } from '#model/policy.ts'
 import type { Failing, NodeRule, NodeSubject, RuleOfNodes, Undecided } from './rule.ts'
 import { bounded } from './text.ts'
@@ -54,3 +54,9 @@ function joined(failings: Failing[], severity: Severity): Failing {
 export const severityRank = (severity: Severity): number => severities.indexOf(severity)
 
 export const worst = (found: Severity[]): Severity => found.toSorted((a, b) => severityRank(a) - severityRank(b))[0] ?? 'info'
+
+const certainty: readonly Confidence[] = ['possible', 'likely', 'certain']
+
+/** What is said of all of them is as sure as the least sure of them. */
+export const leastCertain = (found: readonly Confidence[]): Confidence =>
+  certainty.find(confidence => found.includes(confidence)) ?? 'certain'

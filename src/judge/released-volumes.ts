@@ -1,7 +1,7 @@
 /** Volumes whose claims are gone, in the words that the rules about them share. */
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
-import type { Evidence } from '#model/finding.ts'
-import { isOld, oldest } from './garbage.ts'
+import { isOld, oldest, summed } from './garbage.ts'
+import type { ClusterEvidence } from './rule.ts'
 
 /** Those that stay as they are until somebody deletes them. */
 export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean => action === 'retain' && !isBeingDeleted
@@ -11,7 +11,7 @@ export const isLongReleased = ({ sinceMs, createdMs }: ReleasedVolume, nowMs: nu
   isOld(sinceMs ?? createdMs, nowMs, minAgeHours)
 
 /** Since when; of those that do not say, when they were made. */
-export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number): Evidence[] {
+export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number): ClusterEvidence[] {
   const untold = volumes.filter(({ sinceMs }) => sinceMs === null)
   return [
     ...oldest(
@@ -19,7 +19,7 @@ export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number)
       nowMs,
       'first was released',
     ),
-    ...(untold.length === 0 ? [] : [{ what: 'since when is not known', value: `${untold.length}, by age of the volume` }]),
+    ...(untold.length === 0 ? [] : [summed('since when is not known', [untold.length], ([all]) => `${all}, by age of the volume`)]),
     ...oldest(
       untold.map(({ createdMs }) => createdMs),
       nowMs,

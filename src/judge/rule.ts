@@ -171,6 +171,10 @@ export interface ClusterEvidence extends Evidence {
   shares?: ReadonlyMap<string, number>
   /** Of the first of them. */
   since?: { firstMs: number; nowMs: number }
+  /** Amounts that add up, place by place; `told` makes the value of them. */
+  total?: { amounts: readonly number[]; told(amounts: readonly number[]): string }
+  /** Names that stand in no namespace, or with it. */
+  names?: readonly { name: string }[]
 }
 
 /** Garbage of one subject: a namespace, or the cluster. Never one for each object. */

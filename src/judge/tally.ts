@@ -3,15 +3,15 @@
  * its nodes. Out of it come findings and unknowns whose bytes do not depend on the order in which the nodes came.
  */
 import { createHash } from 'node:crypto'
-import type { Confidence, Evidence, Finding, Subject, UnknownOutcome } from '#model/finding.ts'
+import type { Evidence, Finding, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { type Origin, originOf, type Proposal } from './durable/durable.ts'
-import { severityRank, worst } from './outcome.ts'
+import { leastCertain, severityRank, worst } from './outcome.ts'
 import type { Failing, RuleOfNodes } from './rule.ts'
 import { bounded, byText, counted, nameLength } from './text.ts'
 import { add, largestFirst, nodeCount, sample, type Variant } from './variants.ts'
 
-const evidenceLimit = 24
+export const evidenceLimit = 24
 /** Variants whose differing evidence is shown beside the largest one's. */
 const otherVariantsShown = 2
 /** Names that are enough to look at one, where the list is long. */
@@ -126,9 +126,6 @@ function mergedEvidence(main: Variant<NodeFailing>, others: Variant<NodeFailing>
       : [{ what: `and ${counted(hidden.length, 'more variant')}`, value: `on ${counted(nodeCount(hidden), 'node')}` }]
   return [...main.value.failing.evidence, ...differing, ...rest]
 }
-
-const certainty: Confidence[] = ['possible', 'likely', 'certain']
-const leastCertain = (found: Confidence[]): Confidence => certainty.find(confidence => found.includes(confidence)) ?? 'certain'
 
 export function boundedFailing<Kind extends Omit<Failing, 'fix'>>(failing: Kind & { fix?: Failing['fix'] }): Kind {
   const { consequence, evidence, fix, title } = failing

@@ -42,8 +42,8 @@ export function span(ms: number): string {
   return ms < 120 * 60_000 ? `${Number((ms / 60_000).toFixed(1))} min` : `${Number((ms / 3_600_000).toFixed(1))} h`
 }
 
-/** `1 node`, `2 nodes`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+/** `1 node`, `2 nodes`, `2 pods in deletion`. */
+export const counted = (count: number, noun: string): string => `${count} ${count === 1 ? noun : noun.replace(/(?= in | of |$)/, 's')}`
 
 /** Order by UTF-16 units: the same on every machine, whatever its locale. */
 export const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

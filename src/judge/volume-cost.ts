@@ -1,6 +1,7 @@
 /** What volumes that nobody uses hold, and cost. */
 import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
-import type { Evidence } from '#model/finding.ts'
+import { summed } from './garbage.ts'
+import type { ClusterEvidence } from './rule.ts'
 import { bytes } from './text.ts'
 
 export interface SizedVolume {
@@ -21,13 +22,13 @@ const costOfOne = ({ capacityBytes, volumeType, isEbs }: SizedVolume): number | 
   isEbs && capacityBytes !== null ? monthlyUsd(capacityBytes, volumeType) : null
 
 /** Their capacity, and of those of EBS what they cost at list price. */
-export function costOf(volumes: readonly SizedVolume[]): Evidence[] {
+export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
   const { bytes: held, monthlyUsd: usd } = sizeOf(volumes)
   const unpriced = volumes.filter(volume => volume.isEbs && costOfOne(volume) === null).length
   return [
-    ...(held === null ? [] : [{ what: 'capacity', value: bytes(held) }]),
-    ...(usd === null ? [] : [{ what: 'cost of EBS at list price of us-east-1', value: `${dollars(usd)} a month` }]),
-    ...(unpriced === 0 ? [] : [{ what: 'of EBS, and not in the cost', value: `${unpriced}: size or price is not known` }]),
+    ...(held === null ? [] : [summed('capacity', [held], ([all = 0]) => bytes(all))]),
+    ...(usd === null ? [] : [summed('cost of EBS at list price of us-east-1', [usd], ([all = 0]) => `${dollars(all)} a month`)]),
+    ...(unpriced === 0 ? [] : [summed('of EBS, and not in the cost', [unpriced], ([all]) => `${all}: size or price is not known`)]),
   ]
 }
 

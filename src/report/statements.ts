@@ -25,8 +25,9 @@ export const fittedText = (text: string, limit: number) => foldedLine(text, limi
 export const subjectPath = (cluster: string, { kind, namespace, name }: Subject) =>
   [cluster, kind, ...(namespace === null ? [] : [namespace]), name].map(nameText).join('/')
 
-/** `412 nodes: a, b, … and 392 more`. */
-export function nodesText({ count, sample }: Finding['nodes'], limit: number = limits.names): string {
+/** `412 nodes: a, b, … and 392 more`; null of what is not on nodes, but on objects of the cluster. */
+export function nodesText({ count, sample }: Finding['nodes'], limit: number = limits.names): string | null {
+  if (count === 0) return null
   const names = sample.slice(0, limit).map(nameText)
   const more = count > names.length ? `${names.length === 0 ? '' : ' '}and ${count - names.length} more` : ''
   return `${counted(count, 'node').replace('\u00a0', ' ')}: ${names.join(', ')}${names.length > 0 && more !== '' ? ',' : ''}${more}`

@@ -238,6 +238,9 @@ describe('cluster garbage', () => {
     const told = (rule: string) =>
       findings.filter(each => each.rule === rule).map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
     const expectations: [rule: string, ...says: string[]][] = [
+      ['overdue-job-ttl', '1 that nobody has begun to delete, 1 in deletion, held by example.com/audit'],
+      ['expired-identity-lease', 'apiserver-passed-over, kube-apiserver-old', 'should have deleted within an hour'],
+      ['leftover-taint', 'node.kubernetes.io/unschedulable:NoSchedule","value":"1 node"'],
       ['released-volume', '1 volume of claims', '500.0 GiB', 'about 40 USD a month', 'vol-0aaaaaaaaaaaaaaa1', '40 days ago'],
       ['unattached-disk', '1 EBS volume', '200.0 GiB', 'about 16 USD a month', '"vol-0bbbbbbbbbbbbbbb1"'],
       ['instance-without-node', '1 instance with', 'm6i.large, running', '"i-0cccccccccccccc01"'],

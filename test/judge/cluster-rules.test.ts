@@ -8,6 +8,8 @@ import { type ClusterFailing, clusterRule } from '#judge/rule.ts'
 import { evictedPods } from '#judge/rules/cluster-gc/evicted-pods.ts'
 import { failedPods } from '#judge/rules/cluster-gc/failed-pods.ts'
 import { jobWithoutTtl } from '#judge/rules/cluster-gc/job-without-ttl.ts'
+import { releasedVolume } from '#judge/rules/cluster-gc/released-volume.ts'
+import { volumeHeldInDeletion } from '#judge/rules/cluster-gc/volume-held-in-deletion.ts'
 import { idleWaivers } from '#judge/waivers.ts'
 import type { ClusterPrediction } from '#model/cluster-garbage.ts'
 import { defaultPolicy, type Waiver } from '#model/policy.ts'
@@ -99,6 +101,49 @@ describe('findings', () => {
       { what: 'first', value: expect.stringMatching(/^2 days ago /) },
     ])
     expect(finding?.evidence.length).toBeLessThanOrEqual(24)
+  })
+
+  it('on many places are no surer than the least sure of them, and add up what is lost there', () => {
+    const { volumes } = exampleCluster(releasedVolume.examples.bad)
+    const [volume] = volumes!.released
+    const crowded = (untimed: number) => {
+      const released = Array.from({ length: 30 }, (_, index) => ({
+        ...{ ...volume!, volume: `pv-${index}`, claim: `team-${index}/data`, handle: `vol-${index}` },
+        ...(index < untimed && { sinceMs: null }),
+      }))
+      const [finding] = openJudgement([releasedVolume], defaultPolicy).close(bad.at, [
+        exampleCluster({ volumes: { ...volumes!, released } }),
+      ]).findings
+      return finding
+    }
+    const likely = crowded(4)
+    expect(likely).toMatchObject({ subject: { kind: 'Cluster' }, confidence: 'likely' })
+    expect(likely?.evidence.slice(0, 10)).toEqual([
+      { what: 'places', value: '30' },
+      { what: 'places by confidence', value: 'certain: 26, likely: 4' },
+      { what: 'capacity', value: '2.9 TiB' },
+      { what: 'cost of EBS at list price of us-east-1', value: 'about 240 USD a month' },
+      { what: 'since when is not known', value: '4, by age of the volume' },
+      { what: 'first of these was made', value: expect.stringMatching(/^83 days ago /) },
+      { what: 'first was released', value: expect.stringMatching(/^37 days ago /) },
+      { what: 'volumes', value: 'pv-0, pv-1, pv-10, pv-11, pv-12 and 25 more' },
+      { what: 'disks', value: expect.stringMatching(/^ebs.csi.aws.com vol-0, .* and 25 more$/) },
+      { what: 'claims', value: expect.stringMatching(/^team-0\/data, .* and 25 more$/) },
+    ])
+    expect(likely?.evidence.at(-1)).toEqual({ what: 'not shown', value: '17 more' })
+    expect(likely?.evidence).toHaveLength(24)
+    expect(crowded(0)).toMatchObject({ confidence: 'certain' })
+    expect(crowded(0)?.evidence.map(({ what }) => what)).not.toContain('places by confidence')
+  })
+
+  it('on many places count each thing by its own name', () => {
+    const { volumes } = exampleCluster(volumeHeldInDeletion.examples.bad)
+    const [claim] = volumes!.held
+    const held = Array.from({ length: 30 }, (_, index) => ({ ...claim!, namespace: `team-${index}` }))
+    const [finding] = openJudgement([volumeHeldInDeletion], defaultPolicy).close(bad.at, [
+      exampleCluster({ volumes: { ...volumes!, held: [...held, { ...claim!, namespace: '' }] } }),
+    ]).findings
+    expect(finding?.consequence).toContain('in 31 places, 30 claims and 1 volume in all')
   })
 
   it('stay their own where a waiver names them', () => {

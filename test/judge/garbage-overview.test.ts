@@ -186,6 +186,27 @@ describe('a row', () => {
     expect(rowOf(cluster, 'left-taints')).toMatchObject({ count: 2, young: 1, youngHours: 24 })
   })
 
+  it('parts leases of API servers by whether one collects them, and is late', () => {
+    const leases = [900, 1.5].flatMap(hours =>
+      [true, false].map(isCollected => ({ lease: `kube-system/${hours}`, renewedMs: hoursBefore(hours), isCollected })),
+    )
+    const rows = overview(exampleCluster({ leases: { nodes: [], identities: leases } })).rows
+    expect(rows.map(({ kind, count, young, fate }) => [kind, count, young, fate.is])).toEqual([
+      ['identity-leases', 2, 1, 'never'],
+      ['identity-leases', 1, 0, 'late'],
+      ['identity-leases', 1, 1, 'itself'],
+    ])
+  })
+
+  it('parts Jobs whose time is over by whether anybody has begun to delete them', () => {
+    const overdue = { ttlSeconds: 60, expiresMs: hoursBefore(9) }
+    const jobs = [job('a', overdue), job('b', overdue), job('c', { ...overdue, isBeingDeleted: true, finalizers: ['example.com/x'] })]
+    expect(overview(withJobs(jobs)).rows.map(({ kind, count, fate }) => [kind, count, fate])).toEqual([
+      ['overdue-jobs', 2, { is: 'late' }],
+      ['overdue-jobs', 1, { is: 'held', by: [{ name: 'example.com/x', count: 1 }] }],
+    ])
+  })
+
   it('calls a volume that does not say since when it is released as old as itself', () => {
     const released = [hoursBefore(2), hoursBefore(900)].map(
       (createdMs): ReleasedVolume => ({

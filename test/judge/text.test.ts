@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { bounded, bytes, exactBytes, percent, span } from '#judge/text.ts'
+import { bounded, bytes, counted, exactBytes, percent, span } from '#judge/text.ts'
 
 describe('bounded', () => {
   it.each([
@@ -44,4 +44,14 @@ describe('span', () => {
   ])('%d ms are %s', (ms, words) => {
     expect(span(ms)).toBe(words)
   })
+})
+
+it.each([
+  [1, 'pod in deletion', '1 pod in deletion'],
+  [0, 'node', '0 nodes'],
+  [2, 'finished pod', '2 finished pods'],
+  [2, 'pod in deletion', '2 pods in deletion'],
+  [2, 'version of an API group', '2 versions of an API group'],
+])('counts %i of a %s as %s', (count, noun, told) => {
+  expect(counted(count, noun)).toBe(told)
 })

@@ -1,6 +1,9 @@
 /** Findings on a cluster's own objects: they stand on no node, and no page says that they stand on none of many. */
 import { describe, expect, it } from 'vitest'
 import { formats } from '#report/formats/index.ts'
+import { junit } from '#report/formats/junit.ts'
+import { markdown } from '#report/formats/markdown.ts'
+import { sarif } from '#report/formats/sarif.ts'
 import { renderMail } from '#report/mail.ts'
 import { renderReport } from '#report/report.ts'
 import { auditedNode, finding, quietReport, sharedDisk } from '#test/report-builder.ts'
@@ -16,6 +19,12 @@ const report = quietReport([auditedNode('a', sharedDisk(40))], {
       fix: { config: {}, durable: [], commands: [command] },
     }),
   ],
+  unknowns: [
+    {
+      ...{ rule: 'job-without-ttl', cluster: 'prod-eu', subject: { kind: 'Cluster', namespace: null, name: 'prod-eu' } },
+      ...{ nodes: { count: 0, sample: [] }, reason: 'jobs.batch: 403' },
+    },
+  ],
 })
 
 describe('a finding on objects', () => {
@@ -29,6 +38,15 @@ describe('a finding on objects', () => {
   ])('%s names its namespace, and no nodes', (_, text) => {
     expect(text).toContain('Namespace shop')
     expect(text).not.toMatch(/\b0 nodes|<span><\/span>/)
+  })
+
+  it.each([sarif, junit, markdown])('$fileName tells it without nodes, and what is not known likewise', format => {
+    const text = format.render(report)
+    expect(text).toContain('Namespace/shop')
+    expect(text).toContain('jobs.batch: 403')
+    expect(text).not.toMatch(/\b0.nodes|\(\)|, \n/)
+    const onNodes = format.render(quietReport([auditedNode('a', sharedDisk(40))], { findings: [finding('medium', {})] }))
+    expect(onNodes).toMatch(/\d.nodes?: \w/)
   })
 
   it('has its command on the page', () => {

@@ -36,14 +36,19 @@ const ofConditions: ReadonlyMap<string, string> = new Map([
   ['node.kubernetes.io/pid-pressure', 'PIDPressure'],
 ])
 
+/** The one that it keeps as the node's `spec.unschedulable` is, with this effect. Source: as above. */
+const ofCordon = 'node.kubernetes.io/unschedulable'
+export const cordonEffect = 'NoSchedule'
+
 /** Conditions of a Node that decide whether one of its taints was left behind. */
 export const taintingConditions: ReadonlySet<string> = new Set(ofConditions.values())
 
 /** Empty where no condition decides. */
 export const conditionOfTaint = (key: string): string => ofConditions.get(key) ?? ''
 
-/** What makes a taint on a Ready node one that was left behind; null: it may well stay. `condition`: it may as long as that condition holds. */
-export function passingTaint(key: string): 'passing' | 'announcing' | 'condition' | null {
+/** What makes a taint on a Ready node one that was left behind; null: it may well stay. `condition`, `cordon`: it may as long as that holds. */
+export function passingTaint(key: string): 'passing' | 'announcing' | 'condition' | 'cordon' | null {
+  if (key === ofCordon) return 'cordon'
   if (passing.has(key)) return 'passing'
   if (announcing.has(key)) return 'announcing'
   return ofConditions.has(key) ? 'condition' : null

@@ -2,7 +2,7 @@
 
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import { isOld, leftHours } from '#judge/garbage.ts'
-import { isPassedOver } from '#judge/leases.ts'
+import { isIdentityPassedOver, isPassedOver } from '#judge/leases.ts'
 import { silentNodes } from '#judge/silent-nodes.ts'
 import type {
   CertificateGarbage,
@@ -81,10 +81,14 @@ export function leaseRows({ nodes, identities }: LeaseGarbage, moment: Moment): 
       fate,
       moment,
     )
-  const identityRow = (isTaken: boolean, fate: GarbageFate) =>
+  const identityFate = (lease: LeaseGarbage['identities'][number]): GarbageFate['is'] => {
+    if (!lease.isCollected) return 'never'
+    return isIdentityPassedOver(lease, nowMs, minAgeHours) ? 'late' : 'itself'
+  }
+  const identityRow = (fate: GarbageFate) =>
     rowOf(
       'identity-leases',
-      identities.filter(({ isCollected }) => isCollected === isTaken).map(({ lease: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
+      identities.filter(each => identityFate(each) === fate.is).map(({ lease: whose, renewedMs: sinceMs }) => ({ whose, sinceMs })),
       fate,
       moment,
     )
@@ -94,8 +98,9 @@ export function leaseRows({ nodes, identities }: LeaseGarbage, moment: Moment): 
     ...row('overdue-leases', { is: 'late' }),
     ...row('unrenewed-leases', { is: 'with' }),
     ...row('unknown-leases', { is: 'unknown' }),
-    ...identityRow(false, { is: 'never' }),
-    ...identityRow(true, byItself([])),
+    ...identityRow({ is: 'never' }),
+    ...identityRow({ is: 'late' }),
+    ...identityRow(byItself([])),
   ]
 }
 

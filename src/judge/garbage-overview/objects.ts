@@ -50,7 +50,7 @@ export function ownerRows({ dangling, unserved, misplaced, blocked, orphaned }: 
 }
 
 export function finalizerRows(finalizers: FinalizerGarbage, moment: Moment): GarbageRow[] {
-  const own = heldObjects(finalizers, moment.nowMs)
+  const own = heldObjects(finalizers, moment.nowMs, moment.kinds)
   return rowOf(
     'held-objects',
     own.map(({ kind, namespace, sinceMs }) => ({ whose: placed(namespace, kind), sinceMs })),

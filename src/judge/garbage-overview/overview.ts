@@ -33,9 +33,9 @@ const fates: readonly GarbageFate['is'][] = ['never', 'late', 'held', 'threshold
 /** Of what the policy asks for. Null: nobody asked for any of it. */
 export function garbageOverview(cluster: ClusterPrediction, { clusterGarbage }: Policy): GarbageOverview | null {
   if (!clusterGarbage.enabled) return null
-  const { minAgeHours } = clusterGarbage
-  const moment = { nowMs: Date.parse(cluster.at), minAgeHours }
-  const asked = needs.filter(need => clusterGarbage.kinds.includes(need))
+  const { minAgeHours, kinds } = clusterGarbage
+  const moment = { nowMs: Date.parse(cluster.at), minAgeHours, kinds }
+  const asked = needs.filter(need => kinds.includes(need))
   const found = asked.map(need => ({ need, rows: rowsIn(cluster, need, moment) }))
   return {
     cluster: bounded(cluster.cluster),

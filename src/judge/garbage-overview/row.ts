@@ -3,6 +3,7 @@ import { isOld } from '#judge/garbage.ts'
 import { bounded, byText, nameLength } from '#judge/text.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
 import type { GarbageFate, GarbageRow, GarbageRowKind, GarbageShare } from '#model/garbage-overview.ts'
+import type { GarbageKind } from '#model/policy.ts'
 
 export interface Lying {
   /** Who answers for it: a namespace, a controller in it, a signer. */
@@ -20,6 +21,8 @@ export interface Lying {
 export interface Moment {
   nowMs: number
   minAgeHours: number
+  /** What the policy has looked at. */
+  kinds: readonly GarbageKind[]
 }
 
 interface Size {

@@ -6,7 +6,7 @@ import { overdueHours } from '#judge/held-objects.ts'
 import { isHistoryLeft } from '#judge/histories.ts'
 import { whyPodStays } from '#judge/holders.ts'
 import type { CronJobGarbage, FinishedJob, HistoryGarbage, JobGarbage, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
-import type { GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
+import type { GarbageFate, GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { byItself, controlled, earliest, heldBy, type Lying, type Moment, rowOf } from './row.ts'
 
 export function podRows({ terminated, threshold, excess, terminating }: PodGarbage, moment: Moment): GarbageRow[] {
@@ -35,18 +35,24 @@ export function jobRows({ finished, cronJobs, suspended }: JobGarbage, moment: M
   const isOfCronJob = ({ controller }: FinishedJob) => controller?.kind === 'CronJob'
   const waiting = timed.filter(job => !overdue.includes(job) && !isOfCronJob(job))
   const held = overdue.filter(({ isBeingDeleted }) => isBeingDeleted)
+  const overdueRow = (jobs: FinishedJob[], fate: GarbageFate) =>
+    rowOf(
+      'overdue-jobs',
+      jobs.map(job => ({ ...lying(job), sinceMs: job.expiresMs, ripeHours: overdueHours })),
+      fate,
+      moment,
+    )
   const excess = cronJobs.reduce((sum, { successful, failed }) => sum + successful.excess + failed.excess, 0)
   const loose = untimed.filter(job => !isOfCronJob(job))
   const kept = historiesOf(cronJobs, finished.filter(isOfCronJob))
   return [
     ...rowOf('jobs-without-ttl', loose.filter(({ isBeingDeleted }) => !isBeingDeleted).map(lying), { is: 'never' }, moment),
     ...rowOf('jobs-with-ttl', waiting.map(lying), byItself(waiting.map(({ expiresMs }) => expiresMs)), moment),
-    ...rowOf(
-      'overdue-jobs',
-      overdue.map(job => ({ ...lying(job), sinceMs: job.expiresMs, ripeHours: overdueHours })),
-      held.length === 0 ? { is: 'late' } : heldBy(held.map(({ finalizers }) => finalizers.join(', ') || 'what it owns')),
-      moment,
+    ...overdueRow(
+      overdue.filter(({ isBeingDeleted }) => !isBeingDeleted),
+      { is: 'late' },
     ),
+    ...overdueRow(held, heldBy(held.map(({ finalizers }) => finalizers.join(', ') || 'what it owns'))),
     ...rowOf('cronjob-history', kept, { is: excess > 0 ? 'late' : 'with' }, moment),
     ...rowOf(
       'suspended-jobs',

@@ -39,6 +39,7 @@ export function nodeObject(profile: NodeProfile, at: string): KubernetesNode {
     },
     spec: {
       ...(profile.providerId && { providerID: profile.providerId }),
+      ...(profile.cordoned && { unschedulable: true }),
       ...(taintsOf(profile, at).length > 0 && { taints: taintsOf(profile, at) }),
     },
     status: {

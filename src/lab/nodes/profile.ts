@@ -50,6 +50,8 @@ export interface NodeProfile {
   silentHours?: number
   /** Beside those that its state brings. */
   taints?: readonly { key: string; effect: string; addedHoursAgo?: number }[]
+  /** Nobody schedules on it. */
+  cordoned?: boolean
   fault?: NodeFault
   /** Its SSM agent; absent: SSM does not know the instance. */
   agent?: AgentScenario

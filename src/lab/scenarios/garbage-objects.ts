@@ -29,6 +29,8 @@ const jobs = (at: string): RawObject[] => [
     ...{ namespace: 'etl', name: 'load-7', finishedHoursAgo: 49, ttlSeconds: 3600 },
     ...{ deletedHoursAgo: 48, finalizers: ['example.com/audit'] },
   }),
+  // Nobody has begun to delete it.
+  jobObject(at, { namespace: 'etl', name: 'load-8', finishedHoursAgo: 49, ttlSeconds: 3600 }),
   jobObject(at, { namespace: 'etl', name: 'kept-due-soon', finishedHoursAgo: 0.9, ttlSeconds: 3600 }),
   // Everything that it ever made.
   ...Array.from({ length: 45 }, (_, index) =>
@@ -59,6 +61,8 @@ function leases(at: string, ready: readonly string[], silent: readonly string[])
     leaseObject(at, { node: 'kept-until-collected', renewedHoursAgo: 0.01, nodeUid: nodeUid('gone') }),
     // Of 1.26, whose label nobody looks for any more.
     identityLeaseObject(at, 'kube-apiserver-old', days(300), { 'k8s.io/component': 'kube-apiserver' }),
+    // The others should have taken it within an hour.
+    identityLeaseObject(at, 'apiserver-passed-over', days(40), current),
     identityLeaseObject(at, 'kept-apiserver-restarted', 1.5, current),
     identityLeaseObject(at, 'kept-apiserver-alive', 0.001, current),
   ]

@@ -27,14 +27,19 @@ const profile = (ip: string, more: Partial<NodeProfile> = {}): NodeProfile => ({
   ...more,
 })
 
+const cordon = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule', addedHoursAgo: 90 }
 const outOfService = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' }
 /** What they run with was written on them by hand: no template says it. */
 const nodes: { profile: NodeProfile; rules: ExpectedRule[] }[] = [
   { profile: profile('10.0.7.11', { pods: [...ordinaryPods('10.0.7.11'), ...failures('10.0.7.11')] }), rules: ['baseline-drift'] },
-  { profile: profile('10.0.7.12'), rules: ['baseline-drift'] },
+  // Nobody has it cordoned any more.
+  { profile: profile('10.0.7.12', { taints: [cordon] }), rules: ['baseline-drift', 'leftover-taint'] },
   // Back since days, and nobody took away what was set by hand; its neighbour came back just now.
   { profile: profile('10.0.7.13', { taints: [{ ...outOfService, addedHoursAgo: 90 }] }), rules: ['baseline-drift', 'leftover-taint'] },
-  { profile: profile('10.0.7.14', { taints: [{ ...outOfService, addedHoursAgo: 0.2 }] }), rules: ['baseline-drift'] },
+  {
+    profile: profile('10.0.7.14', { cordoned: true, taints: [cordon, { ...outOfService, addedHoursAgo: 0.2 }] }),
+    rules: ['baseline-drift'],
+  },
   {
     profile: profile('10.0.7.21', { silent: true, silentHours: 72, fault: { kind: 'down' } }),
     rules: ['node-without-instance', 'unread-node', 'unrenewed-lease'],

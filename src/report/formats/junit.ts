@@ -72,16 +72,18 @@ const skippedByWaiver = (finding: Finding): Case => ({
 
 const detailLines = (finding: Finding) => [
   lineText(finding.consequence),
-  nodesText(finding.nodes),
+  ...onNodes(finding),
   ...evidenceLines(finding),
   'What to do:',
   ...fixLines(finding),
 ]
 
+const onNodes = ({ nodes }: Pick<Finding, 'nodes'>): string[] => [nodesText(nodes) ?? []].flat()
+
 const undecidedCase = ({ rule, cluster, subject, nodes, reason }: FindingsDocument['unknowns'][number]): Case => ({
   name: `not known: ${subjectPath(cluster, subject)}`,
   rule,
-  outcome: { element: 'skipped', type: 'unknown', message: lineText(reason), lines: [nodesText(nodes)] },
+  outcome: { element: 'skipped', type: 'unknown', message: lineText(reason), lines: onNodes({ nodes }) },
 })
 
 function unreadCase({ cluster, node, reason }: NotAudited, isUnreadable: boolean): Case {

@@ -49,7 +49,7 @@ function markdownOf(report: AuditReport): string {
     return `- ${escaped(lineText(title))} (${escaped(subjectPath(cluster, subject))}), until ${until}: ${escaped(lineText(waiver?.reason ?? ''))}\n`
   })
   section(sheet, 'Not known', unknowns, ({ rule, cluster, subject, nodes, reason }) => {
-    return `- ${escaped(rule)} of ${escaped(subjectPath(cluster, subject))}, ${counted(nodes.count, 'node')}: ${escaped(lineText(reason))}\n`
+    return `- ${escaped(rule)} of ${escaped(subjectPath(cluster, subject))}${nodes.count === 0 ? '' : `, ${counted(nodes.count, 'node')}`}: ${escaped(lineText(reason))}\n`
   })
   section(sheet, 'Broken input', run.inputErrors, error => `- ${escaped(lineText(error))}\n`)
   return sheet.text()
@@ -66,10 +66,11 @@ function severityList(findings: Finding[]): string {
 
 function findingText(finding: Finding): string {
   const { severity, title, rule, cluster, subject, nodes, consequence } = finding
+  const on = nodesText(nodes, shownNames)
   const quote = [...evidenceLines(finding), '', ...fixLines(finding)].map(line => `${escaped(line)}  \n`)
   return [
     `### ${english.words.severities[severity]}: ${escaped(lineText(title))}\n\n`,
-    `${escaped(subjectPath(cluster, subject))} (${escaped(rule)}), ${escaped(nodesText(nodes, shownNames))}\n\n`,
+    `${escaped(subjectPath(cluster, subject))} (${escaped(rule)})${on === null ? '' : `, ${escaped(on)}`}\n\n`,
     `${escaped(lineText(consequence))}\n\n`,
     `<details><summary>Evidence and fix</summary>\n\n${quote.join('')}\n</details>\n\n`,
   ].join('')

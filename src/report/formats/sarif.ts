@@ -72,7 +72,7 @@ function resultOf(finding: Finding, ruleIndex: number): object {
     ruleIndex,
     kind: 'fail',
     level: levels[severity],
-    message: { text: `${lineText(title)}. ${lineText(consequence)} ${nodesText(nodes)}` },
+    message: { text: [`${lineText(title)}. ${lineText(consequence)}`, nodesText(nodes) ?? []].flat().join(' ') },
     locations: [
       {
         // Viewers want a file. There is none: the address tells which object of which cluster it is.
@@ -98,12 +98,15 @@ function resultOf(finding: Finding, ruleIndex: number): object {
 }
 
 function invocationOf({ run, unknowns, notAudited }: AuditReport['document'], indexes: Map<string, number>): object {
-  const unknown = unknowns.map(({ rule, cluster, subject, nodes, reason }) => ({
-    level: 'warning',
-    message: { text: `Not known of ${subjectPath(cluster, subject)} (${nodesText(nodes)}): ${lineText(reason)}` },
-    descriptor: { id: 'unknown' },
-    associatedRule: { id: rule, ...(indexes.has(rule) && { index: indexes.get(rule) }) },
-  }))
+  const unknown = unknowns.map(({ rule, cluster, subject, nodes, reason }) => {
+    const on = nodesText(nodes)
+    return {
+      level: 'warning',
+      message: { text: `Not known of ${subjectPath(cluster, subject)}${on === null ? '' : ` (${on})`}: ${lineText(reason)}` },
+      descriptor: { id: 'unknown' },
+      associatedRule: { id: rule, ...(indexes.has(rule) && { index: indexes.get(rule) }) },
+    }
+  })
   const unread = notAudited.map(({ cluster, node, reason }) => ({
     level: node === null ? 'error' : 'warning',
     message: { text: `Not audited: ${nameText(cluster)}${node === null ? '' : `/${nameText(node)}`}: ${lineText(reason)}` },

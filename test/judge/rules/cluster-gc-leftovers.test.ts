@@ -14,10 +14,10 @@ import type {
 } from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
-function judged(id: string, example: ClusterExample) {
+function judged(id: string, example: ClusterExample, policy = defaultPolicy) {
   const rule = rules.find((each): each is ClusterRule => each.kind === 'cluster' && each.id === id)
   if (!rule) throw new Error(`no rule ${id}`)
-  return judgeCluster(rule, exampleCluster(example), defaultPolicy)
+  return judgeCluster(rule, exampleCluster(example), policy)
 }
 const failings = (...of: Parameters<typeof judged>) => judged(...of).failings
 const valueIn = (id: string, example: ClusterExample, what: string) =>
@@ -279,6 +279,18 @@ describe('stuck-finalizer', () => {
   ])('speaks of a Job whose time to live is %s', (_, expiresMs, count) => {
     const job = { resource: 'jobs.batch', kind: 'Job', namespace: 'ci', name: 'j', expiresMs }
     expect(failings('stuck-finalizer', held([{ ...karpenter, state: 'absent' }], job))).toHaveLength(count)
+  })
+
+  it('leaves what another rule tells to it, where somebody asks that', () => {
+    const unknown = { finalizer: 'example.com/keep', controller: null, state: 'unknown' } as const
+    const namespace = held([unknown], { resource: 'namespaces', kind: 'Namespace', name: 'old-web' })
+    const job = held([unknown], { resource: 'jobs.batch', kind: 'Job', namespace: 'ci', name: 'j', expiresMs: hoursBefore(20) })
+    const waiting = held([{ finalizer: 'foregroundDeletion', controller: 'the garbage collector', state: 'control-plane' }])
+    const alone = { ...defaultPolicy, clusterGarbage: { ...defaultPolicy.clusterGarbage, kinds: ['finalizers' as const] } }
+    for (const more of [namespace, job, waiting]) {
+      expect(failings('stuck-finalizer', more)).toEqual([])
+      expect(failings('stuck-finalizer', more, alone)).toHaveLength(1)
+    }
   })
 
   it('leaves a deletion in the foreground to its own rule', () => {

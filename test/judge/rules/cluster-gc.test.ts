@@ -70,7 +70,13 @@ describe('overdue-job-ttl', () => {
 
   it('says what holds one that is going', () => {
     const [found] = failings('overdue-job-ttl', jobs(job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['b/x', 'a/y'] })))
-    expect(found?.consequence).toContain('1 in deletion, held by a/y, b/x')
+    expect(found?.consequence).toContain('still there: 1 in deletion, held by a/y, b/x.')
+  })
+
+  it('says of those that nobody began to delete that they are most', () => {
+    const overdue = ['a', 'b', 'c'].map(name => job({ name, expiresMs: hours(9) }))
+    const [found] = failings('overdue-job-ttl', jobs(...overdue, job({ expiresMs: hours(9), isBeingDeleted: true, finalizers: ['x/y'] })))
+    expect(found?.consequence).toContain('still there: 3 that nobody has begun to delete, 1 in deletion, held by x/y.')
   })
 })
 
@@ -394,5 +400,32 @@ describe('garbage-collection-failing', () => {
     })
     expect(found.map(({ subject }) => subject.name)).toEqual(['objects of no namespace', 'a'])
     expect(found[0]?.commands[0]).toBe('kubectl get events -A --field-selector=reason=VolumeFailedDelete')
+  })
+})
+
+describe('expired-identity-lease', () => {
+  const identities = (...of: [hoursAgo: number, isCollected: boolean][]) => ({
+    leases: {
+      nodes: [],
+      identities: of.map(([hoursAgo, isCollected], index) => ({
+        ...{ lease: `kube-system/apiserver-${index}`, renewedMs: hours(hoursAgo), isCollected },
+      })),
+    },
+  })
+  it.each([
+    ['that nobody collects', [[24, false]], 'of an API server that is gone, under a label that no API server of this version collects.'],
+    ['that all have passed over', [[24, true]], 'that another API server should have deleted within an hour, and has not.'],
+    [
+      'of both kinds',
+      [
+        [24, true],
+        [900, false],
+      ],
+      '1 under a label that no API server of this version collects; the others are such that',
+    ],
+    ['that an API server may yet collect', [[23, true]], undefined],
+  ] as [string, [number, boolean][], string | undefined][])('speaks of one %s', (_, of, words) => {
+    const [found] = failings('expired-identity-lease', identities(...of))
+    expect(found === undefined ? undefined : found.consequence).toEqual(words === undefined ? undefined : expect.stringContaining(words))
   })
 })

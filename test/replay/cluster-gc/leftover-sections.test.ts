@@ -186,7 +186,7 @@ it('a request that the cleaner would take only now is not overdue yet', () => {
 })
 
 describe('taints', () => {
-  const tainted = (taint: RawObject, status: string | null = null, metadata: RawObject = {}): NodeRecord => {
+  const tainted = (taint: RawObject, status: string | null = null, metadata: RawObject = {}, spec: RawObject = {}): NodeRecord => {
     const { node: of, ...rest } = node('n', 'True', '')
     const conditions = [
       ...(of.status?.conditions ?? []),
@@ -194,7 +194,7 @@ describe('taints', () => {
     ]
     return {
       ...rest,
-      node: { metadata: { ...of.metadata, ...metadata }, spec: { taints: [taint] }, status: { conditions } } as NodeRecord['node'],
+      node: { metadata: { ...of.metadata, ...metadata }, spec: { ...spec, taints: [taint] }, status: { conditions } } as NodeRecord['node'],
     }
   }
   const left = (...of: Parameters<typeof tainted>) => told(tainted(...of), objects('leases.coordination.k8s.io')).nodes?.leftTaints
@@ -218,6 +218,18 @@ describe('taints', () => {
     // It has been over since then, however long the node has been Ready.
     const [found] = left({ key: 'node.kubernetes.io/disk-pressure', effect: 'NoSchedule' }, status) ?? []
     expect(found?.sinceMs).toBe(count === 0 ? undefined : Date.parse(status === null ? before : at))
+  })
+
+  it.each([
+    ['that nobody has cordoned', {}, 'NoSchedule', 1],
+    ['that was let go', { unschedulable: false }, 'NoSchedule', 1],
+    ['that is cordoned', { unschedulable: true }, 'NoSchedule', 0],
+    ['to which somebody has given another effect', {}, 'NoExecute', 0],
+  ])('of a cordon on a node %s', (_, spec, effect, count) => {
+    const key = 'node.kubernetes.io/unschedulable'
+    expect(left({ key, effect, timeAdded: '2026-11-11T00:00:00Z' }, null, {}, spec)).toMatchObject(
+      Array.from({ length: count }, () => ({ node: 'n', key, sinceMs: Date.parse('2026-11-11T00:00:00Z') })),
+    )
   })
 
   it('of a node that is being deleted say what is true; others are somebody’s wish', () => {

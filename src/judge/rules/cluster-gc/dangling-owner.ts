@@ -1,5 +1,5 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, inNamespace, isOld, oldest } from '#judge/garbage.ts'
+import { byPlace, inNamespace, isOld, oldest, summed } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { owned, totalOf } from '#judge/owned.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -40,7 +40,7 @@ export const danglingOwner = clusterRule({
           ...found
             .slice(0, 5)
             .map(each => ({ what: `owner ${each.owner}${each.isReplaced ? ' (another one has its name now)' : ''}`, value: each.told })),
-          { what: 'whose owner was replaced by another of its name', value: String(replaced) },
+          summed('whose owner was replaced by another of its name', [replaced], String),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             nowMs,

@@ -2,10 +2,13 @@ import { doubtOfVersion, evidenceOfVersion } from '#judge/assumed-version.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, namesInCommand, oldest } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
+import { isIdentityPassedOver } from '#judge/leases.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 
-const identity = (isCollected: boolean) => ({ lease: 'kube-system/apiserver-abc', renewedMs: hoursBefore(900), isCollected })
+const identity = (isCollected: boolean, renewedHoursAgo: number) => ({
+  ...{ lease: 'kube-system/apiserver-abc', renewedMs: hoursBefore(renewedHoursAgo), isCollected },
+})
 
 export const expiredIdentityLease = clusterRule({
   id: 'expired-identity-lease',
@@ -13,31 +16,33 @@ export const expiredIdentityLease = clusterRule({
   needs: ['leases'],
   docs: {
     title: 'Leases of API servers that are gone stay',
-    why: 'Each kube-apiserver collects the expired identity leases of the others, but only those with the label of its own version: what an older one left under another label stays.',
-    fix: 'Delete them. They do no harm but to who counts API servers by them.',
+    why: 'Each kube-apiserver collects the expired identity leases of the others, but only those with the label of its own version: what an older one left under another label stays. One with that label that stays for long all the same is passed over by all of them.',
+    fix: 'Delete them. They do no harm but to who counts API servers by them. Where they have the label of now, look why the API servers do not delete them (a webhook that refuses).',
     sources: ['pkg/controlplane/controller/apiserverleasegc/gc_controller.go isLeaseExpired'],
   },
   examples: {
-    bad: { leases: { nodes: [], identities: [identity(false)] } },
-    good: { leases: { nodes: [], identities: [identity(true)] } },
+    bad: { leases: { nodes: [], identities: [identity(false, 900)] } },
+    good: { leases: { nodes: [], identities: [identity(true, 1.5)] } },
   },
 
   *judge({ cluster, at, controlPlane, leases: { identities } }, { clusterGarbage: { minAgeHours } }) {
     const nowMs = Date.parse(at)
-    // One that is due is collected within an hour; of one that is a day old nobody does.
-    const left = identities.filter(({ isCollected, renewedMs }) => !isCollected && isOld(renewedMs, nowMs, minAgeHours))
-    const found = left.toSorted((a, b) => byText(a.lease, b.lease))
+    const found = identities
+      .filter(each => (!each.isCollected && isOld(each.renewedMs, nowMs, minAgeHours)) || isIdentityPassedOver(each, nowMs, minAgeHours))
+      .toSorted((a, b) => byText(a.lease, b.lease))
+    const late = found.filter(({ isCollected }) => isCollected).length
     if (found.length === 0) return
     const names = found.map(({ lease }) => lease.slice(lease.indexOf('/') + 1))
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: found.length,
       noun: 'lease',
+      consequence: `${counted(found.length, 'lease')} in kube-system ${found.length === 1 ? 'is' : 'are'} of an API server that is gone, ${whyThere(found.length, late)}.`,
       ...doubtOfVersion(controlPlane),
-      consequence: `${counted(found.length, 'lease')} in kube-system ${found.length === 1 ? 'is' : 'are'} of an API server that is gone, under a label that no API server of this version collects.`,
       evidence: [
         ...evidenceOfVersion(controlPlane),
         { what: 'expired identity leases', value: String(found.length) },
+        ...(late > 0 ? [{ what: 'of these such as an API server should have taken', value: String(late) }] : []),
         ...oldest(
           found.map(({ renewedMs }) => renewedMs),
           nowMs,
@@ -48,3 +53,11 @@ export const expiredIdentityLease = clusterRule({
     }
   },
 })
+
+function whyThere(count: number, late: number): string {
+  if (late === 0) return 'under a label that no API server of this version collects'
+  const passedOver = 'that another API server should have deleted within an hour, and has not'
+  return late === count
+    ? passedOver
+    : `${count - late} under a label that no API server of this version collects; the others are such ${passedOver}`
+}

@@ -1,5 +1,5 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest } from '#judge/garbage.ts'
+import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest, summed } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -52,7 +52,7 @@ export const jobWithoutTtl = clusterRule({
         noun: 'finished Job',
         consequence: `${counted(found.length, 'finished Job')} of ${subject.name} ${found.length === 1 ? 'has' : 'have'} no time to live and no CronJob: nothing will ever delete ${found.length === 1 ? 'it, or its' : 'them, or their'} pods.`,
         evidence: [
-          { what: 'finished Jobs without ttlSecondsAfterFinished', value: `${found.length}, of these ${failed} failed` },
+          summed('finished Jobs without ttlSecondsAfterFinished', [found.length, failed], ([all, bad]) => `${all}, of these ${bad} failed`),
           controllersOf(found),
           ...oldest(
             found.map(({ finishedMs }) => finishedMs),

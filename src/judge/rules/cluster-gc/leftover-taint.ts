@@ -18,10 +18,10 @@ export const leftoverTaint = clusterRule({
   needs: ['nodes'],
   docs: {
     title: 'Ready nodes still carry the taint of a trouble that is over',
-    why: 'Taints for a node that is not Ready, new to the cloud, shut down, under pressure, out of service or about to be removed go when that is over: by a controller, or, of out-of-service, by whoever set it. An autoscaler that announced that it takes a node away does so, or takes its taint back. One that stays keeps pods off a sound node, or drives them away again and again.',
+    why: 'Taints for a node that is not Ready, new to the cloud, shut down, under pressure, cordoned, out of service or about to be removed go when that is over: by a controller, or, of out-of-service, by whoever set it. An autoscaler that announced that it takes a node away does so, or takes its taint back. One that stays keeps pods off a sound node, or drives them away again and again.',
     fix: 'Make sure that the node is well, then take the taint away.',
     sources: [
-      'pkg/controller/nodelifecycle/node_lifecycle_controller.go nodeConditionToTaintKeyStatusMap',
+      'pkg/controller/nodelifecycle/node_lifecycle_controller.go nodeConditionToTaintKeyStatusMap, doNoScheduleTaintingPass',
       'cloud-provider/controllers/nodelifecycle/node_lifecycle_controller.go MonitorNodes',
       'cloud-provider/controllers/node/node_controller.go syncNode',
       'KEP-2268 non-graceful node shutdown',

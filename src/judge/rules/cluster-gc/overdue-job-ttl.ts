@@ -1,5 +1,5 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byNamespace, named, oldest } from '#judge/garbage.ts'
+import { byNamespace, named, oldest, summed } from '#judge/garbage.ts'
 import { isOverdue } from '#judge/held-objects.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -43,9 +43,9 @@ export const overdueJobTtl = clusterRule({
         subject,
         count: found.length,
         noun: 'overdue Job',
-        consequence: `The time of ${counted(found.length, 'Job')} of ${subject.name} is over, and ${found.length === 1 ? 'it is' : 'they are'} still there${held.length > 0 ? `: ${held.length} in deletion, held by ${finalizers.join(', ') || 'what they own'}` : ': nobody has begun to delete'}.`,
+        consequence: `The time of ${counted(found.length, 'Job')} of ${subject.name} is over, and ${found.length === 1 ? 'it is' : 'they are'} still there: ${whereTheyStand(found.length, held.length, finalizers)}.`,
         evidence: [
-          { what: 'overdue Jobs', value: `${found.length}, of these ${held.length} in deletion` },
+          summed('overdue Jobs', [found.length, held.length], ([all, going]) => `${all}, of these ${going} in deletion`),
           ...(finalizers.length > 0 ? [{ what: 'finalizers', value: finalizers.slice(0, 5).join(', ') }] : []),
           ...oldest(
             found.map(({ expiresMs }) => expiresMs),
@@ -59,3 +59,9 @@ export const overdueJobTtl = clusterRule({
     }
   },
 })
+
+function whereTheyStand(count: number, held: number, finalizers: readonly string[]): string {
+  if (held === 0) return 'nobody has begun to delete'
+  const going = `${held} in deletion, held by ${finalizers.join(', ') || 'what they own'}`
+  return held === count ? going : `${count - held} that nobody has begun to delete, ${going}`
+}

@@ -1,6 +1,6 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, named } from '#judge/garbage.ts'
+import { byPlace, namedEvidence } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { isKept, isLongReleased, releasedConfidence, releasedSince } from '#judge/released-volumes.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -53,9 +53,12 @@ export const releasedVolume = clusterRule({
         evidence: [
           ...costOf(sized),
           ...releasedSince(found, nowMs),
-          { what: 'volumes', value: named(found) },
-          ...(disks.length === 0 ? [] : [{ what: 'disks', value: named(disks) }]),
-          { what: 'claims', value: named(found.flatMap(({ claim }) => (claim === null ? [] : [{ name: claim }]))) },
+          namedEvidence('volumes', found),
+          ...(disks.length === 0 ? [] : [namedEvidence('disks', disks)]),
+          namedEvidence(
+            'claims',
+            found.flatMap(({ claim }) => (claim === null ? [] : [{ name: claim }])),
+          ),
         ],
         commands: found.slice(0, 1).map(({ name }) => kubectl('get', 'pv', said(name), '-o', 'yaml')),
       }

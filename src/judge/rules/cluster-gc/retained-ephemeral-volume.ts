@@ -35,9 +35,11 @@ export const retainedEphemeralVolume = clusterRule({
         noun: 'claim of a pod',
         consequence: `When ${found.length === 1 ? 'its pod goes' : 'their pods go'}, the ${counted(found.length, 'ephemeral volume')} of ${subject.name} ${found.length === 1 ? 'stays' : 'stay'}, and so does every one after ${found.length === 1 ? 'it' : 'them'}.`,
         evidence: [
-          ...classes
-            .slice(0, 5)
-            .map(([name, { length }]) => ({ what: `StorageClass ${name}, reclaimPolicy Retain`, value: counted(length, 'claim') })),
+          ...classes.slice(0, 5).map(([name, { length }]) => ({
+            what: `StorageClass ${name}, reclaimPolicy Retain`,
+            value: counted(length, 'claim'),
+            reasonCount: length,
+          })),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             Date.parse(at),

@@ -27,9 +27,9 @@ export const stuckFinalizer = clusterRule({
   },
   examples: { bad: { finalizers: { held: [held(50)], notSwept: [] } }, good: { finalizers: { held: [held(1)], notSwept: [] } } },
 
-  *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours } }) {
+  *judge({ cluster, at, finalizers }, { clusterGarbage: { minAgeHours, kinds } }) {
     const nowMs = Date.parse(at)
-    const own = heldObjects(finalizers, nowMs).filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
+    const own = heldObjects(finalizers, nowMs, kinds).filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours))
     for (const [subject, found] of byPlace(own, cluster)) {
       const holders = [...Map.groupBy(found, ({ finalizers }) => whyFinalizersStay(finalizers))].toSorted(
         ([a, one], [b, other]) => other.length - one.length || byText(a, b),

@@ -1,6 +1,6 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, named } from '#judge/garbage.ts'
+import { byPlace, namedEvidence } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { isLongReleased, releasedConfidence, releasedSince } from '#judge/released-volumes.ts'
 import { clusterRule } from '#judge/rule.ts'
@@ -56,8 +56,11 @@ export const volumeNotDeleted = clusterRule({
         evidence: [
           ...costOf(found.map(each => ({ ...each, isEbs: ebsDrivers.has(each.driver ?? '') }))),
           ...releasedSince(found, nowMs),
-          { what: 'volumes', value: named(found) },
-          { what: 'storage classes', value: named([...new Set(found.map(each => each.storageClass ?? 'none'))].map(name => ({ name }))) },
+          namedEvidence('volumes', found),
+          namedEvidence(
+            'storage classes',
+            [...new Set(found.map(each => each.storageClass ?? 'none'))].map(name => ({ name })),
+          ),
         ],
         commands: found.slice(0, 1).map(({ name }) => kubectl('describe', 'pv', said(name))),
       }

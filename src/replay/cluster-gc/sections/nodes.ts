@@ -1,5 +1,5 @@
 /** Nodes that nobody tends: not Ready, or tainted for a reason that is over. */
-import { conditionOfTaint, passingTaint } from '#facts/kubernetes/taints.ts'
+import { conditionOfTaint, cordonEffect, passingTaint } from '#facts/kubernetes/taints.ts'
 import type { NodeGarbage } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { conditionOf, timeAt } from '#replay/cluster-gc/metadata.ts'
@@ -28,12 +28,14 @@ function tell({ nodes: all, features }: SectionContext): NodeGarbage {
 
 function leftTaints(node: RawObject): NodeGarbage['leftTaints'][number][] {
   const isGoing = timeAt(objectAt(node, 'metadata'), 'deletionTimestamp') !== null
+  const isCordoned = objectAt(node, 'spec')?.unschedulable === true
   return listAt(objectAt(node, 'spec'), 'taints')
     .filter(isRawObject)
     .flatMap(taint => {
       const key = textAt(taint, 'key') ?? ''
       const meaning = passingTaint(key)
       if (meaning === null || (meaning === 'announcing' && isGoing)) return []
+      if (meaning === 'cordon' && (isCordoned || taint.effect !== cordonEffect)) return []
       const condition = meaning === 'condition' ? conditionOf(node, conditionOfTaint(key)) : null
       // Upstream takes away all that no condition asks for: one that is Unknown, or not there, asks for none.
       if (condition?.status === 'True') return []

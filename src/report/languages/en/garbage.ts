@@ -58,7 +58,11 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
   'unknown-leases': { name: 'Leases of nodes that were not read', fate: 'whether their nodes are there is not known' },
   'identity-leases': {
     name: 'Leases of API servers that are gone',
-    fate: { never: 'no API server of this version collects their label', itself: 'another API server deletes them within an hour' },
+    fate: {
+      never: 'no API server of this version collects their label',
+      late: 'another API server should have deleted them',
+      itself: 'another API server deletes them within an hour',
+    },
   },
   'waiting-requests': { name: 'Certificate requests that wait', fate: 'the cleaner deletes them a day after they were made or approved' },
   'answered-requests': { name: 'Certificate requests that were answered', fate: 'the cleaner deletes them an hour after the answer' },

@@ -49,7 +49,11 @@ const garbage: Catalogue['garbage'] = {
     'unknown-leases': { name: '取得できなかったノードの Lease', fate: 'ノードがあるかどうか不明' },
     'identity-leases': {
       name: 'なくなった API サーバーの Lease',
-      fate: { never: 'このラベルを回収するこのバージョンの API サーバーがない', itself: '別の API サーバーが 1 時間以内に削除' },
+      fate: {
+        never: 'このラベルを回収するこのバージョンの API サーバーがない',
+        late: '別の API サーバーがすでに削除しているはず',
+        itself: '別の API サーバーが 1 時間以内に削除',
+      },
     },
     'waiting-requests': { name: '待機中の証明書要求', fate: '作成または承認の 1 日後に cleaner が削除' },
     'answered-requests': { name: '回答済みの証明書要求', fate: '回答の 1 時間後に cleaner が削除' },

@@ -46,7 +46,11 @@ const garbage: Catalogue['garbage'] = {
     'unknown-leases': { name: '읽지 못한 노드의 Lease', fate: '노드가 있는지 알 수 없음' },
     'identity-leases': {
       name: '사라진 API 서버의 Lease',
-      fate: { never: '이 레이블을 수집하는 이 버전의 API 서버가 없음', itself: '다른 API 서버가 1시간 안에 삭제' },
+      fate: {
+        never: '이 레이블을 수집하는 이 버전의 API 서버가 없음',
+        late: '다른 API 서버가 이미 삭제했어야 함',
+        itself: '다른 API 서버가 1시간 안에 삭제',
+      },
     },
     'waiting-requests': { name: '대기 중인 인증서 요청', fate: '생성 또는 승인 하루 뒤 cleaner가 삭제' },
     'answered-requests': { name: '응답이 끝난 인증서 요청', fate: '응답 1시간 뒤 cleaner가 삭제' },

@@ -37,7 +37,7 @@ const garbage: Catalogue['garbage'] = {
     'unknown-leases': { name: '未读取节点的 Lease', fate: '节点是否存在未知' },
     'identity-leases': {
       name: '已消失 API 服务器的 Lease',
-      fate: { never: '该版本没有 API 服务器回收此标签', itself: '另一个 API 服务器会在 1 小时内删除' },
+      fate: { never: '该版本没有 API 服务器回收此标签', late: '另一个 API 服务器本应已删除', itself: '另一个 API 服务器会在 1 小时内删除' },
     },
     'waiting-requests': { name: '等待中的证书请求', fate: '创建或批准一天后由 cleaner 删除' },
     'answered-requests': { name: '已答复的证书请求', fate: '答复一小时后由 cleaner 删除' },

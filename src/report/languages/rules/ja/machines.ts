@@ -14,7 +14,7 @@ export const machines: RuleTexts = {
   },
   'leftover-taint': {
     title: 'Ready のノードに、すでに終わった問題の taint が残っています',
-    why: 'Ready でない、クラウドに加わったばかりの、停止した、圧迫状態の、out of service の、またはまもなく削除されるノードの taint は、その状態が終わると取り除かれます: コントローラーによって、out-of-service の場合は設定した人によって。ノードを削除すると告げたオートスケーラーは、削除を行うか、taint を取り下げます。残った taint は、正常なノードから Pod を遠ざけるか、繰り返し追い出します。',
+    why: 'Ready でない、クラウドに加わったばかりの、停止した、圧迫状態の、cordon された、out of service の、またはまもなく削除されるノードの taint は、その状態が終わると取り除かれます: コントローラーによって、out-of-service の場合は設定した人によって。ノードを削除すると告げたオートスケーラーは、削除を行うか、taint を取り下げます。残った taint は、正常なノードから Pod を遠ざけるか、繰り返し追い出します。',
     fix: 'ノードが正常であることを確認し、その後 taint を取り除いてください。',
   },
   'node-not-ready-long': {

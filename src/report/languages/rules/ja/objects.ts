@@ -14,8 +14,8 @@ export const objects: RuleTexts = {
   },
   'expired-identity-lease': {
     title: 'なくなった API サーバーの Lease が残っています',
-    why: '各 kube-apiserver はほかの API サーバーの期限切れの identity Lease を回収しますが、対象は自身のバージョンのラベルを持つものだけです。古いバージョンが別のラベルで残したものは残り続けます。',
-    fix: '削除してください。これらで API サーバーの数を数える場合を除き、害はありません。',
+    why: '各 kube-apiserver はほかの API サーバーの期限切れの identity Lease を回収しますが、対象は自身のバージョンのラベルを持つものだけです。古いバージョンが別のラベルで残したものは残り続けます。現在のラベルを持つのに長く残るものは、すべての API サーバーに見過ごされています。',
+    fix: '削除してください。これらで API サーバーの数を数える場合を除き、害はありません。現在のラベルを持つ場合は、API サーバーが削除しない理由 (拒否する webhook) を確認してください。',
   },
   'garbage-collection-failing': {
     title: 'コントロールプレーンが回収できないと告げています',

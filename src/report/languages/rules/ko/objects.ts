@@ -14,8 +14,8 @@ export const objects: RuleTexts = {
   },
   'expired-identity-lease': {
     title: '사라진 API 서버의 Lease가 남아 있습니다',
-    why: '각 kube-apiserver는 다른 서버의 만료된 identity Lease를 수집하지만, 자기 버전의 레이블이 있는 것만 수집합니다. 이전 버전이 다른 레이블로 남긴 것은 그대로 남습니다.',
-    fix: '삭제하십시오. Lease로 API 서버 수를 세는 경우 외에는 해가 없습니다.',
+    why: '각 kube-apiserver는 다른 서버의 만료된 identity Lease를 수집하지만, 자기 버전의 레이블이 있는 것만 수집합니다. 이전 버전이 다른 레이블로 남긴 것은 그대로 남습니다. 현재 레이블이 있는데도 오래 남은 것은 모든 API 서버가 지나친 것입니다.',
+    fix: '삭제하십시오. Lease로 API 서버 수를 세는 경우 외에는 해가 없습니다. 현재 레이블이 있으면 API 서버가 삭제하지 않는 이유(거부하는 webhook)를 확인하십시오.',
   },
   'garbage-collection-failing': {
     title: '컨트롤 플레인이 수집할 수 없다고 알립니다',

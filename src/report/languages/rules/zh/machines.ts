@@ -14,7 +14,7 @@ export const machines: RuleTexts = {
   },
   'leftover-taint': {
     title: 'Ready 节点仍带有已结束问题的 taint',
-    why: '针对非 Ready、新加入云端、已关机、有压力、out-of-service 或即将移除的节点的 taint，会在相应情况结束后消失：由控制器移除；out-of-service 则由设置它的人移除。已宣布要移除某节点的 autoscaler，会将其移除或撤回 taint。残留的 taint 会使 Pod 避开正常的节点，或反复将 Pod 赶走。',
+    why: '针对非 Ready、新加入云端、已关机、有压力、被 cordon、out-of-service 或即将移除的节点的 taint，会在相应情况结束后消失：由控制器移除；out-of-service 则由设置它的人移除。已宣布要移除某节点的 autoscaler，会将其移除或撤回 taint。残留的 taint 会使 Pod 避开正常的节点，或反复将 Pod 赶走。',
     fix: '确认节点正常，然后移除该 taint。',
   },
   'node-not-ready-long': {

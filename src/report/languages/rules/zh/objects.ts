@@ -14,8 +14,8 @@ export const objects: RuleTexts = {
   },
   'expired-identity-lease': {
     title: '已消失 API 服务器的 Lease 仍然存在',
-    why: '每个 kube-apiserver 会回收其他 kube-apiserver 已过期的 identity Lease，但仅限带有自身版本标签的 Lease：旧版本以其他标签留下的会一直保留。',
-    fix: '将其删除。除了据此统计 API 服务器数量的一方，它们对谁都没有危害。',
+    why: '每个 kube-apiserver 会回收其他 kube-apiserver 已过期的 identity Lease，但仅限带有自身版本标签的 Lease：旧版本以其他标签留下的会一直保留。带有当前标签却长期存在的，是所有 API 服务器都漏掉的。',
+    fix: '将其删除。除了据此统计 API 服务器数量的一方，它们对谁都没有危害。若带有当前标签，请查明 API 服务器为何不删除它们（例如有 webhook 拒绝）。',
   },
   'garbage-collection-failing': {
     title: '控制平面报告无法回收',

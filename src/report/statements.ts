@@ -93,7 +93,8 @@ export const endedText = ({ on, ended, since }: Pick<PastFinding, 'on' | 'ended'
   `Ended on ${on}: ${endings[ended]}. It stood since ${since}.`
 
 /** Of what could not be decided or read before, and this run no longer says. */
-export const closedText = (takenAt: string, reason: string): string => `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
+export const closedText = (takenAt: string, reason: string): string =>
+  `No longer said on ${utcTime(takenAt).slice(0, 10)}. Before: ${reason}`
 
 /** Whether nodes that were there without it were seen. */
 export const isRepaired = ({ ended }: Pick<PastFinding, 'ended'>): boolean => ended === 'fixed' || ended === 'replaced'

@@ -74,7 +74,9 @@ async function runTick({ at = minuteOf(new Date()), deadline, inCluster }: TickO
         say(`cluster ${name}: ${grade === null ? 'no grade' : `grade ${grade}`}, ${coverage.read} of ${coverage.nodes} nodes read`)
       if (notAudited > 0) say(`not audited: ${notAudited}`)
       for (const { cluster, node, reason, places } of reasons)
-        say(`  ${cluster}${node === null ? '' : ` ${node}`}${places > 1 ? ` and ${places - 1} more` : ''}: ${reason}`)
+        say(
+          `${node === null ? '' : `node ${node} of `}cluster ${cluster}${places > 1 ? ` and ${places - 1} more` : ''} not audited: ${reason}`,
+        )
     },
   })
   let isFailed = true

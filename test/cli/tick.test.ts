@@ -71,7 +71,7 @@ describe('highwater tick', () => {
     [
       'whose API server is away',
       { faults: { endpoint: 'closed-port' as const } },
-      /not audited: 1\n {2}recorded: nodes: the list.*no node was read: of 1 cluster it is not known which/s,
+      /not audited: 1\ncluster recorded not audited: nodes: the list.*no node was read: of 1 cluster it is not known which/s,
     ],
     ['that is only being made', { status: 'CREATING' as const }, /as that of cluster recorded: cluster: the cluster is CREATING/],
   ])('of a cluster %s fails, and leaves a report that says so', async (_, more, message) => {

@@ -30,8 +30,8 @@ export const logBytesPerRun = 6_000
 export const logBytesPerCluster = 150
 
 /** Of many functions that share a run: of each its start, of each node what those do that read, judge and publish it (`npm run bench -- fan-out`, 400 and 2,000 nodes in 40 clusters). */
-export const partCpuMsPerInvocation = 900
-export const partCpuMsPerNode = 9
+export const partCpuMsPerInvocation = 650
+export const partCpuMsPerNode = 7
 /** The largest of them is the one that publishes (2,000 and 20,000 nodes). */
 export const publishPeakMiBPerRun = 290
 export const publishPeakMiBPerNode = 0.01

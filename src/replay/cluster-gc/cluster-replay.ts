@@ -169,8 +169,18 @@ class Cluster {
       wasAsked: resource => readForNodes.has(resource) || Object.hasOwn(resources, resource),
       isWhole,
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
-      holderOf: finalizer => this.#controllers.holder(finalizer, { areAllKnown, isAutoMode }),
+      holderOf: remembered(finalizer => this.#controllers.holder(finalizer, { areAllKnown, isAutoMode })),
     }
+  }
+}
+
+/** Thousands of objects have the same few finalizers. */
+function remembered<Answer>(ask: (text: string) => Answer): (text: string) => Answer {
+  const answers = new Map<string, Answer>()
+  return text => {
+    const answer = answers.get(text) ?? ask(text)
+    answers.set(text, answer)
+    return answer
   }
 }
 

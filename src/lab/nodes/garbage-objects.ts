@@ -83,7 +83,6 @@ export function identityLeaseObject(at: string, name: string, renewedHoursAgo: n
 interface PodElsewhere extends Named {
   node?: string
   phase: 'Pending' | 'Running' | 'Failed'
-  deletedHoursAgo: number
   /** Of a volume that it uses. */
   claimName?: string
 }
@@ -92,7 +91,7 @@ interface PodElsewhere extends Named {
 export function podElsewhere(at: string, pod: PodElsewhere): RawObject {
   const { node, phase, claimName } = pod
   return {
-    metadata: { ...metadataOf('Pod', at, pod), deletionGracePeriodSeconds: 0 },
+    metadata: { ...metadataOf('Pod', at, pod), ...(pod.deletedHoursAgo !== undefined && { deletionGracePeriodSeconds: 0 }) },
     spec: {
       ...(node && { nodeName: node }),
       ...(claimName && { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] }),

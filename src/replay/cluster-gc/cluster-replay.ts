@@ -50,7 +50,7 @@ function takersOf(): Map<string, ClusterNeed[]> {
 
 class Cluster {
   readonly #name: string
-  readonly #open = Object.fromEntries(needs.map(need => [need, sections[need].open()])) as Record<ClusterNeed, OpenSection<unknown>>
+  readonly #open: Partial<Record<ClusterNeed, OpenSection<unknown>>> = Object.fromEntries(needs.map(need => [need, sections[need].open()]))
   readonly #read = new Set<string>()
   #eks: RawObject | null = null
   #errors: readonly ReadError[] = []
@@ -93,7 +93,7 @@ class Cluster {
 
   #take(resource: string, object: RawObject): void {
     if (controllerWorkloads.has(resource)) this.#controllers.take(object)
-    for (const need of takers.get(resource) ?? takersOfOthers) this.#open[need].take(resource, object)
+    for (const need of takers.get(resource) ?? takersOfOthers) this.#open[need]?.take(resource, object)
   }
 
   /** Null where nobody asked for any of it, as in a snapshot of nodes alone. */
@@ -116,7 +116,9 @@ class Cluster {
       }
       const unread = of.filter(resource => !this.#read.has(resource))
       const reasons = of.flatMap(resource => failed.get(resource) ?? [])
-      known[need] = unread.length > 0 ? null : this.#open[need].tell(context)
+      known[need] = unread.length > 0 ? null : this.#open[need]?.tell(context)
+      // What it kept makes room for what the next one tells.
+      delete this.#open[need]
       if (unread.length > 0 && reasons.length > 0) missing[need] = reasons.join('; ')
       const others = takesOthers ? Object.keys(resources).filter(resource => !isGarbageResource(resource)) : []
       const open = [...of, ...also, ...others].flatMap(resource => failed.get(resource) ?? [])
@@ -167,8 +169,18 @@ class Cluster {
       wasAsked: resource => readForNodes.has(resource) || Object.hasOwn(resources, resource),
       isWhole,
       arePodsKnown: isListed && this.#nodesWithoutPods === 0,
-      holderOf: finalizer => this.#controllers.holder(finalizer, { areAllKnown, isAutoMode }),
+      holderOf: remembered(finalizer => this.#controllers.holder(finalizer, { areAllKnown, isAutoMode })),
     }
+  }
+}
+
+/** Thousands of objects have the same few finalizers. */
+function remembered<Answer>(ask: (text: string) => Answer): (text: string) => Answer {
+  const answers = new Map<string, Answer>()
+  return text => {
+    const answer = answers.get(text) ?? ask(text)
+    answers.set(text, answer)
+    return answer
   }
 }
 

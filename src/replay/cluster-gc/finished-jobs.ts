@@ -13,7 +13,7 @@ import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { jobHistoryLimits } from '#facts/kubernetes/controllers.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { listAt, objectAt } from '#replay/untrusted.ts'
-import { compareTexts, controllerOf, groupBy, integerAt, keyOf, type ObjectMetadata, parseMetadata, timeAt } from './metadata.ts'
+import { compareTexts, controllerOf, groupBy, integerAt, keyOf, parseMetadata, timeAt } from './metadata.ts'
 
 export interface JobTtl {
   /** It has finished and has a time to live. */
@@ -64,28 +64,45 @@ interface JobHistory {
   deletions: string[]
 }
 
-interface CountedJob {
-  metadata: ObjectMetadata
+/** What its CronJob asks of a Job that somebody controls. */
+export interface CountedJob {
+  namespace: string
+  name: string
+  controllerUid: string
+  controllerName: string
   startedMs: number | null
-  outcome: unknown
+  /** Null while it has not finished. */
+  outcome: 'Complete' | 'Failed' | null
 }
 
-export function cleanupFinishedJobs(cronJobs: readonly unknown[], jobs: readonly unknown[], features: KubeletFeatures): CronJobHistory[] {
+/** Null of a Job that nobody controls. */
+export function countedJob(job: unknown): CountedJob | null {
+  const metadata = parseMetadata(job)
+  const controller = metadata && controllerOf(metadata)
+  if (!controller) return null
+  const { namespace, name } = metadata
+  const type = finishedCondition(job)?.type
+  const outcome = type === 'Complete' || type === 'Failed' ? type : null
+  const startedMs = timeAt(objectAt(job, 'status'), 'startTime')
+  return { namespace, name, controllerUid: controller.uid, controllerName: controller.name, startedMs, outcome }
+}
+
+export function cleanupFinishedJobs(cronJobs: readonly unknown[], jobs: Iterable<CountedJob>, features: KubeletFeatures): CronJobHistory[] {
   const isByUid = features.has('cronJobOwnsByUid')
-  const ownerKey = ({ namespace }: ObjectMetadata, { uid, name }: { uid: string; name: string }) => (isByUid ? uid : `${namespace}/${name}`)
-  const owned = groupBy(
-    jobs.map(parseJob).filter(job => job !== null),
-    ({ metadata }) => {
-      const controller = controllerOf(metadata)
-      return controller && ownerKey(metadata, controller)
-    },
-  )
-  return cronJobs.flatMap(cronJob => {
+  const key = (namespace: string, uid: string, name: string) => (isByUid ? uid : `${namespace}/${name}`)
+  const known = cronJobs.flatMap(cronJob => {
     const metadata = parseMetadata(cronJob)
-    if (!metadata) return []
+    return metadata ? [{ cronJob, metadata, ownerKey: key(metadata.namespace, metadata.uid, metadata.name) }] : []
+  })
+  const ownerKeys = new Set(known.map(({ ownerKey }) => ownerKey))
+  const keyOfOwner = ({ namespace, controllerUid, controllerName }: CountedJob) => key(namespace, controllerUid, controllerName)
+  const counted: CountedJob[] = []
+  for (const job of jobs) if (ownerKeys.has(keyOfOwner(job))) counted.push(job)
+  const owned = groupBy(counted, keyOfOwner)
+  return known.map(({ cronJob, metadata, ownerKey }) => {
     const spec = objectAt(cronJob, 'spec')
-    const finished = owned.get(ownerKey(metadata, metadata)) ?? []
-    const removeOldest = (outcome: string, limit: number) =>
+    const finished = owned.get(ownerKey) ?? []
+    const removeOldest = (outcome: CountedJob['outcome'], limit: number) =>
       removeOldestJobs(
         finished.filter(job => job.outcome === outcome),
         limit,
@@ -98,18 +115,13 @@ export function cleanupFinishedJobs(cronJobs: readonly unknown[], jobs: readonly
   })
 }
 
-function parseJob(job: unknown): CountedJob | null {
-  const metadata = parseMetadata(job)
-  return metadata && { metadata, startedMs: timeAt(objectAt(job, 'status'), 'startTime'), outcome: finishedCondition(job)?.type }
-}
-
 function removeOldestJobs(jobs: CountedJob[], limit: number): JobHistory {
   const sorted = jobs.toSorted(byJobStartTime)
-  const deletions = sorted.slice(0, Math.max(0, jobs.length - limit)).map(({ metadata }) => keyOf(metadata))
+  const deletions = sorted.slice(0, Math.max(0, jobs.length - limit)).map(keyOf)
   return { limit, count: jobs.length, deletions }
 }
 
 function byJobStartTime(a: CountedJob, b: CountedJob): number {
-  if (a.startedMs === b.startedMs) return compareTexts(a.metadata.name, b.metadata.name)
+  if (a.startedMs === b.startedMs) return compareTexts(a.name, b.name)
   return (a.startedMs ?? Number.POSITIVE_INFINITY) - (b.startedMs ?? Number.POSITIVE_INFINITY)
 }

@@ -68,7 +68,8 @@ export function groupBy<Item, Key>(items: Iterable<Item>, keyOfItem: (item: Item
 }
 
 /** As upstream prints an object: without a namespace, only its name. */
-export const keyOf = ({ namespace, name }: ObjectMetadata): string => (namespace === '' ? name : `${namespace}/${name}`)
+export const keyOf = ({ namespace, name }: Pick<ObjectMetadata, 'namespace' | 'name'>): string =>
+  namespace === '' ? name : `${namespace}/${name}`
 
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/
 const goZeroTimeMs = Date.parse('0001-01-01T00:00:00Z')

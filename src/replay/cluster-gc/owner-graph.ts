@@ -10,7 +10,7 @@
  * Left out      the cache of absent owners; informers that lag; what another version of the same kind would be called
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import { groupBy, type ObjectMetadata, type OwnerReference, parseMetadata } from './metadata.ts'
+import { type ObjectMetadata, type OwnerReference, parseMetadata } from './metadata.ts'
 
 export interface ServedKind {
   /** `v1`, `apps/v1` */
@@ -19,11 +19,10 @@ export interface ServedKind {
   isNamespaced: boolean
 }
 
-export interface ListedKind extends ServedKind {
-  items: readonly unknown[]
+export type ListedKind = ServedKind & {
   /** These are some of them: whether there is another is not known. */
   isPartial?: boolean
-}
+} & ({ items: readonly unknown[] } | { objects: readonly OwnedObject[] })
 
 export interface OwnerGraphInput {
   /** Kinds of which objects were read; all of them, but where it says so. */
@@ -69,12 +68,12 @@ interface KnownKind {
 }
 
 export function ownerGraph({ listed, served, unanswered }: OwnerGraphInput, features: KubeletFeatures): OwnerGraph {
-  const monitored = listed.filter(kind => !isIgnored(kind, features))
-  const objects = monitored.flatMap(objectsOf)
-  const byUid = new Map(objects.map(object => [object.uid, object]))
-  const links = objects.flatMap(object => [...new Set(object.ownerReferences.map(({ uid }) => uid))].map(uid => ({ uid, object })))
-  const dependents = groupBy(links, ({ uid }) => uid)
-  const kinds = kindsOf(listed, served)
+  const parsed = listed.map(kind => ({ kind, objects: objectsOf(kind) }))
+  const objects = parsed.flatMap(({ kind, objects }) => (isIgnored(kind, features) ? [] : objects))
+  const byUid = new Map<string, OwnedObject>()
+  for (const object of objects) byUid.set(object.uid, object)
+  const dependents = dependentsIn(objects)
+  const kinds = kindsOf(parsed, served)
 
   const isServedKnown = (apiVersion: string) => served !== null && !unanswered?.has(apiVersion)
   const classify = (object: OwnedObject) =>
@@ -83,7 +82,7 @@ export function ownerGraph({ listed, served, unanswered }: OwnerGraphInput, feat
   return {
     objects,
     isComplete: served?.every(kind => isIgnored(kind, features) || kinds.get(kindKey(kind))?.byName) ?? false,
-    dependentsOf: uid => (dependents.get(uid) ?? []).map(({ object }) => object),
+    dependentsOf: uid => [dependents.get(uid) ?? []].flat(),
     classify,
     invalidNamespaceEvent: object => invalidNamespaceEvent(object, byUid),
   }
@@ -94,11 +93,27 @@ function isIgnored({ apiVersion, kind }: ServedKind, features: KubeletFeatures):
   return apiVersion === 'v1' || (apiVersion.startsWith('events.k8s.io/') && features.has('garbageCollectorIgnoresEventsGroup'))
 }
 
-const objectsOf = ({ apiVersion, kind, items }: ListedKind): OwnedObject[] =>
-  items.flatMap(item => {
+function objectsOf(listed: ListedKind): readonly OwnedObject[] {
+  if ('objects' in listed) return listed.objects
+  const { apiVersion, kind, items } = listed
+  return items.flatMap(item => {
     const metadata = parseMetadata(item)
     return metadata && metadata.uid !== '' ? [{ ...metadata, apiVersion, kind }] : []
   })
+}
+
+/** By the UID that they name. Most owners have one, and a list for each of these would be most of what this takes. */
+function dependentsIn(objects: readonly OwnedObject[]): Map<string, OwnedObject | OwnedObject[]> {
+  const dependents = new Map<string, OwnedObject | OwnedObject[]>()
+  for (const object of objects)
+    for (const uid of new Set(object.ownerReferences.map(reference => reference.uid))) {
+      const known = dependents.get(uid)
+      if (known === undefined) dependents.set(uid, object)
+      else if (Array.isArray(known)) known.push(object)
+      else dependents.set(uid, [known, object])
+    }
+  return dependents
+}
 
 const kindKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) => `${apiVersion} ${kind}`
 const groupKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
@@ -106,11 +121,14 @@ const groupKey = ({ apiVersion, kind }: { apiVersion: string; kind: string }) =>
 const nameKey = (namespace: string, name: string) => `${namespace}/${name}`
 
 /** A kind that is served in several versions and listed in one of them is listed in all. */
-function kindsOf(listed: readonly ListedKind[], served: readonly ServedKind[] | null): Map<string, KnownKind> {
+function kindsOf(
+  listed: readonly { kind: ListedKind; objects: readonly OwnedObject[] }[],
+  served: readonly ServedKind[] | null,
+): Map<string, KnownKind> {
   const byGroup = new Map<string, KnownKind>()
   const kinds = new Map<string, KnownKind>()
-  for (const kind of listed) {
-    const byName = kind.isPartial === true ? null : new Map(objectsOf(kind).map(object => [nameKey(object.namespace, object.name), object]))
+  for (const { kind, objects } of listed) {
+    const byName = kind.isPartial === true ? null : new Map(objects.map(object => [nameKey(object.namespace, object.name), object]))
     const known = { isNamespaced: kind.isNamespaced, byName }
     byGroup.set(groupKey(kind), known)
     kinds.set(kindKey(kind), known)

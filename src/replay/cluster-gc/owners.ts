@@ -49,10 +49,13 @@ export interface CollectedObject {
   event: string | null
 }
 
-/** Only objects that have owners, or with whose deletion the collector has to do. */
-export function collectGarbage(input: OwnerGraphInput, features: KubeletFeatures): CollectedObject[] {
+/** Only objects that have owners, or with whose deletion the collector has to do; one after the other, for all of them are many. */
+export function* collectGarbage(input: OwnerGraphInput, features: KubeletFeatures): Generator<CollectedObject> {
   const graph = ownerGraph(input, features)
-  return graph.objects.flatMap(object => attemptToDelete(object, graph) ?? [])
+  for (const object of graph.objects) {
+    const collected = attemptToDelete(object, graph)
+    if (collected) yield collected
+  }
 }
 
 function attemptToDelete(object: OwnedObject, graph: OwnerGraph): CollectedObject | null {

@@ -1,8 +1,8 @@
 /** Objects cut down to what the replays read, so that many can wait for the last page. */
 import { taintingConditions } from '#facts/kubernetes/taints.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
-import type { RawObject } from '#model/record.ts'
-import { objectAt, objectsOf, textAt } from '#replay/untrusted.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { listAt, objectAt, objectsOf, textAt } from '#replay/untrusted.ts'
 import { controllerOf, type ObjectMetadata } from './metadata.ts'
 
 /** @param fields of `metadata`, beside name, namespace and UID */
@@ -33,5 +33,12 @@ export function controllerIn(metadata: ObjectMetadata): Controller | null {
   const controller = controllerOf(metadata)
   return controller && { kind: controller.kind, name: controller.name }
 }
+
+/** Who controls it, as little of each as names it. */
+export const controllersIn = (object: RawObject): RawObject[] =>
+  listAt(objectAt(object, 'metadata'), 'ownerReferences')
+    .filter(isRawObject)
+    .filter(({ controller }) => controller === true)
+    .map(owner => slim(owner, ['uid', 'kind', 'name', 'controller']))
 
 export const nameOf = (object: RawObject): string => textAt(objectAt(object, 'metadata'), 'name') ?? ''

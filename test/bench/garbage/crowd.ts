@@ -2,6 +2,7 @@
 import { jobObject, leaseObject } from '#lab/nodes/garbage-objects.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import type { ObjectSource, Scenario } from '#lab/scenarios/scenario.ts'
+import { neglectedObjects } from './neglected.ts'
 
 export interface Crowd {
   pods: number
@@ -10,22 +11,35 @@ export interface Crowd {
 }
 
 const podsPerNode = 100
-const cluster = 'crowd'
 
-export function crowd({ pods, jobs, leases }: Crowd): Scenario {
-  const nodes = Math.max(1, Math.round(pods / podsPerNode))
-  const plain = fleet({ nodes, podsPerNode, cluster })
-  const objects: Record<string, ObjectSource> = {
-    'jobs.batch': { count: jobs, item: (index, at) => jobObject(at, { ...jobNamed(index), finishedHoursAgo: 30 + (index % 900) }) },
-    'leases.coordination.k8s.io': {
-      count: leases,
-      item: (index, at) => leaseObject(at, { node: `node-${String(index).padStart(6, '0')}`, renewedHoursAgo: 30 + (index % 900) }),
+/** Jobs that nobody owns, most of them without a time to live, and leases of nodes that are gone. */
+export function crowd(size: Crowd): Scenario {
+  return crowdOf('crowd', size.pods, {
+    'jobs.batch': {
+      count: size.jobs,
+      item: (index, at) => jobObject(at, { ...jobNamed(index), finishedHoursAgo: 30 + (index % 900) }),
     },
-  }
+    'leases.coordination.k8s.io': deadLeases(size.leases),
+  })
+}
+
+/** Where next to nothing was ever collected: what two objects have in common they share with no other. */
+export function neglectedCrowd(size: Crowd): Scenario {
+  const objects = neglectedObjects(size)
+  return crowdOf('neglected', size.pods - (objects.pods?.count ?? 0), { ...objects, 'leases.coordination.k8s.io': deadLeases(size.leases) })
+}
+
+function crowdOf(cluster: string, pods: number, objects: Record<string, ObjectSource>): Scenario {
+  const plain = fleet({ nodes: Math.max(1, Math.round(pods / podsPerNode)), podsPerNode, cluster })
   return { ...plain, clusters: plain.clusters.map(each => ({ ...each, objects })) }
 }
 
-/** In some dozens of namespaces, most of them without a time to live. */
+const deadLeases = (count: number): ObjectSource => ({
+  count,
+  item: (index, at) => leaseObject(at, { node: `node-${String(index).padStart(6, '0')}`, renewedHoursAgo: 30 + (index % 900) }),
+})
+
+/** In some dozens of namespaces. */
 const jobNamed = (index: number) => ({
   namespace: `team-${String(index % 60).padStart(2, '0')}`,
   name: `import-${String(index).padStart(7, '0')}`,

@@ -12,9 +12,6 @@ export interface MeasuredAudit {
   peakRssBytes: number
 }
 
-/** V8 takes more than it needs as long as nobody stops it: what an audit needs shows in a small heap. */
-const heap = '--max-old-space-size=144 --max-semi-space-size=8'
-
 const atExit = `
 import { writeFileSync } from 'node:fs'
 process.on('exit', () => writeFileSync(process.env.BENCH_USAGE, JSON.stringify(process.resourceUsage())))
@@ -31,7 +28,7 @@ export async function measuredAudit(env: Record<string, string>, policy: object)
     const args = ['--import', pathToFileURL(files.hook).href, resolve('src/cli/highwater.mjs'), 'audit', '--out', join(home, 'out')]
     const child = spawn(process.execPath, args, {
       cwd: home,
-      env: { PATH: process.env.PATH, HOME: home, AWS_EC2_METADATA_DISABLED: 'true', BENCH_USAGE: files.usage, NODE_OPTIONS: heap, ...env },
+      env: { PATH: process.env.PATH, HOME: home, AWS_EC2_METADATA_DISABLED: 'true', BENCH_USAGE: files.usage, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     })
     let said = ''

@@ -1,12 +1,19 @@
-/** What it costs to look through a cluster with 150,000 pods, 50,000 Jobs and 20,000 leases: the command line against a lab, once with and once without. */
+/**
+ * What it costs to look through a cluster with 150,000 pods, 50,000 Jobs and 20,000 leases: the command line against a lab, as anybody starts it. Once
+ * for its nodes alone, once for Jobs of nobody, once where next to nothing was ever collected. It fails where an audit holds more than `memoryBytes`,
+ * or asks for a page of a list that it has had.
+ */
 import { type Lab, startLab } from '#lab/lab.ts'
-import { crowd } from '../garbage/crowd.ts'
+import type { Scenario } from '#lab/scenarios/scenario.ts'
+import { crowd, neglectedCrowd } from '../garbage/crowd.ts'
+import { tooManyPages } from '../garbage/list-requests.ts'
 import { measuredAudit } from '../garbage/measured-audit.ts'
 import type { Part } from '../main.ts'
 import type { Row } from '../measure.ts'
 
 /** For each pod: a third of a Job, and of leases two fifteenths. */
 const shares = { jobs: 1 / 3, leases: 2 / 15 }
+const memoryBytes = 256 * 2 ** 20
 /** The lab has no other callers. */
 const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 50 }
 const timeoutsMs = { list: 120_000, configz: 30_000, summary: 30_000, inspect: 120_000 }
@@ -18,23 +25,40 @@ export const clusterGcPart: Part = {
   async run(pods, say) {
     const size = { pods, jobs: Math.round(pods * shares.jobs), leases: Math.round(pods * shares.leases) }
     say(`counted are pods; beside them ${size.jobs} Jobs and ${size.leases} leases`)
-    const lab = await startLab([crowd(size)])
-    try {
-      return [
-        await auditRow(lab, 'the audit, and all of its garbage', pods, true),
-        await auditRow(lab, 'the audit of the nodes alone', pods, false),
-      ]
-    } finally {
-      await lab.close()
-    }
+    const audits = [
+      { name: 'the nodes alone', scenario: crowd(size), enabled: false },
+      { name: 'and Jobs of nobody', scenario: crowd(size), enabled: true },
+      { name: 'and all neglected', scenario: neglectedCrowd(size), enabled: true },
+    ]
+    const rows: Row[] = []
+    for (const audit of audits) rows.push(await auditRow(audit, pods, say))
+    const large = rows.filter(({ peakRssBytes }) => peakRssBytes > memoryBytes)
+    if (large.length > 0) throw new Error(`more than ${memoryBytes / 2 ** 20} MiB: ${large.map(told).join('; ')}`)
+    return rows
   },
 }
 
-async function auditRow(lab: Lab, name: string, pods: number, enabled: boolean): Promise<Row> {
-  const before = requestsOf(lab)
-  const measured = await measuredAudit(lab.environment, { pace, timeoutsMs, clusterGarbage: { enabled } })
-  return { name, nodes: pods, runs: 1, ...measured, requests: requestsOf(lab) - before, bodyBytes: 0 }
+interface Audit {
+  name: string
+  scenario: Scenario
+  enabled: boolean
 }
+
+async function auditRow({ name, scenario, enabled }: Audit, pods: number, say: (line: string) => void): Promise<Row> {
+  const lab = await startLab(scenario)
+  try {
+    const measured = await measuredAudit(lab.environment, { pace, timeoutsMs, clusterGarbage: { enabled } })
+    const again = tooManyPages(scenario, lab.requests())
+    if (again.length > 0) throw new Error(`${name}: lists were fetched twice: ${again.join('; ')}`)
+    const row = { name, nodes: pods, runs: 1, ...measured, requests: requestsOf(lab), bodyBytes: 0 }
+    say(`${told(row)}, ${row.requests} requests, no page of a list twice`)
+    return row
+  } finally {
+    await lab.close()
+  }
+}
+
+const told = ({ name, peakRssBytes }: Row): string => `${name}: ${Math.round(peakRssBytes / 2 ** 20)} MiB`
 
 const requestsOf = (lab: Lab): number =>
   Object.values(lab.requests().routes).reduce((sum, routes) => sum + Object.values(routes).reduce((all, count) => all + count, 0), 0)

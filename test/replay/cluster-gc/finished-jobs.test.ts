@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { cleanupFinishedJobs, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
+import { cleanupFinishedJobs, countedJob, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
 
 const finished = (type: string, status = 'True') => ({ type, status, lastTransitionTime: '2025-01-01T00:00:00Z' })
 const job = (conditions: unknown[], ttlSecondsAfterFinished?: unknown, metadata: object = {}) => ({
@@ -55,6 +55,8 @@ describe('timeToLive', () => {
   })
 })
 
+const counted = (jobs: unknown[]) => jobs.flatMap(job => countedJob(job) ?? [])
+
 describe('cleanupFinishedJobs', () => {
   const newest = featuresOf('v1.37.0')
   const cronJob = (spec: object = {}) => ({ metadata: { namespace: 'apps', name: 'nightly', uid: 'cron' }, spec })
@@ -71,7 +73,7 @@ describe('cleanupFinishedJobs', () => {
   })
   const complete = finished('Complete')
   const failed = finished('Failed')
-  const history = (spec: object, jobs: unknown[], features = newest) => cleanupFinishedJobs([cronJob(spec)], jobs, features)[0]
+  const history = (spec: object, jobs: unknown[], features = newest) => cleanupFinishedJobs([cronJob(spec)], counted(jobs), features)[0]
 
   it('keeps 3 that succeeded and 1 that failed where nothing else is said', () => {
     const jobs = [1, 2, 3, 4].flatMap(day => [

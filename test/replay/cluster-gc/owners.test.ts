@@ -34,11 +34,12 @@ const served: ServedKind[] = [kinds.Node, kinds.Pod, kinds.ReplicaSet]
 const collected = (
   lists: Partial<Record<Kind, unknown[]>>,
   options: { served?: ServedKind[] | null; unanswered?: ReadonlySet<string>; version?: string } = {},
-) =>
-  collectGarbage(
+) => [
+  ...collectGarbage(
     { listed: listedOf(lists), served: options.served === undefined ? served : options.served, unanswered: options.unanswered },
     featuresOf(options.version ?? 'v1.37.0'),
-  )
+  ),
+]
 const of = (name: string, answers: ReturnType<typeof collected>) => {
   const found = answers.find(answer => answer.object.name === name)
   return (
@@ -282,7 +283,7 @@ describe('events', () => {
     { apiVersion: 'other/v1', version: 'v1.37.0', told: 1 },
   ])('of $apiVersion in $version: $told collected', ({ apiVersion, version, told }) => {
     const listed = [...listedOf({}), { apiVersion, kind: 'Event', isNamespaced: true, items: [object('e', [ownedBy('Pod', 'gone')])] }]
-    expect(collectGarbage({ listed, served: null }, featuresOf(version))).toHaveLength(told)
+    expect([...collectGarbage({ listed, served: null }, featuresOf(version))]).toHaveLength(told)
   })
 })
 

@@ -6,7 +6,7 @@ import { certificateOf, cleanCertificateRequest } from '#replay/cluster-gc/certi
 import { claimProtection, ephemeralClaims, volumeProtection } from '#replay/cluster-gc/claims.ts'
 import { cleanupHistory, truncateHistory } from '#replay/cluster-gc/controller-revisions.ts'
 import { cleanupDeployments } from '#replay/cluster-gc/deployments.ts'
-import { cleanupFinishedJobs, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
+import { cleanupFinishedJobs, countedJob, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
 import { identityLease, nodeLeases } from '#replay/cluster-gc/leases.ts'
 import { namespaceDeletion } from '#replay/cluster-gc/namespaces.ts'
 import { nodeLife, taintEvictionDelayMs } from '#replay/cluster-gc/nodes.ts'
@@ -118,7 +118,11 @@ it('answers to any objects, without NaN', () => {
         ]
         const answers = [
           podGc({ pods: some, nodes: others, terminatedPodThreshold: threshold, missingForMs: new Map([['a', 50_000]]) }, features),
-          cleanupFinishedJobs(some, others, features),
+          cleanupFinishedJobs(
+            some,
+            others.flatMap(job => countedJob(job) ?? []),
+            features,
+          ),
           cleanupDeployments(some, others),
           truncateHistory(some, others, others),
           cleanupHistory(some, null, others),
@@ -126,8 +130,8 @@ it('answers to any objects, without NaN', () => {
           claimProtection(some, others),
           ephemeralClaims(some, others),
           nodeLeases(some, others, nowMs),
-          collectGarbage({ listed, served: null }, features),
-          collectGarbage({ listed, served: listed }, features),
+          [...collectGarbage({ listed, served: null }, features)],
+          [...collectGarbage({ listed, served: listed }, features)],
           ownerCycles({ listed, served: null }, features),
           some.map(each => [
             timeToLive(each, nowMs),

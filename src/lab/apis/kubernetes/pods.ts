@@ -1,6 +1,6 @@
 /** Which pods a list covers. Of those on nodes only their keys are held; a pod is made when its page is, or a selector asks for its phase. */
 import { Refusal } from '#lab/api.ts'
-import type { PodKey } from '#lab/scenarios/scenario.ts'
+import type { ObjectSource, PodKey } from '#lab/scenarios/scenario.ts'
 import type { WorldCluster } from '#lab/world.ts'
 import type { RawObject } from '#model/record.ts'
 import { isRawObject } from '#model/record.ts'
@@ -74,15 +74,23 @@ function onNode(cluster: WorldCluster, nodeName: string): PodReference[] {
   return node.podKeys().map((key, index) => ({ ...key, nodeName, pod: at => now().pod(index, at) }))
 }
 
+/** Where each of them is does not change; and the list of each node asks for all. */
+const references = new WeakMap<ObjectSource, readonly PodReference[]>()
+
 /** Pods without a node, or whose node is gone. */
-function elsewhere(cluster: WorldCluster, at: string): PodReference[] {
+function elsewhere(cluster: WorldCluster, at: string): readonly PodReference[] {
   const source = cluster.scenario.objects?.pods
-  return Array.from({ length: source?.count ?? 0 }, (_, index) => {
-    const { metadata, spec } = source!.item(index, at)
-    const { namespace = '', name = '' } = isRawObject(metadata) ? metadata : {}
-    const nodeName = isRawObject(spec) ? String(spec.nodeName ?? '') : ''
-    return { namespace: String(namespace), name: String(name), nodeName, pod: now => source!.item(index, now) }
-  })
+  if (!source) return []
+  const known = references.get(source) ?? Array.from({ length: source.count }, (_, index) => referenceTo(source, index, at))
+  references.set(source, known)
+  return known
+}
+
+function referenceTo(source: ObjectSource, index: number, at: string): PodReference {
+  const { metadata, spec } = source.item(index, at)
+  const { namespace = '', name = '' } = isRawObject(metadata) ? metadata : {}
+  const nodeName = isRawObject(spec) ? String(spec.nodeName ?? '') : ''
+  return { namespace: String(namespace), name: String(name), nodeName, pod: now => source.item(index, now) }
 }
 
 const sorted = (pods: PodReference[]) => pods.sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name))

@@ -5,6 +5,7 @@ import type { CertificateGarbage, CertificateRequest } from '#model/cluster-garb
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { certificateOf, cleanCertificateRequest, type IssuedCertificate } from '#replay/cluster-gc/certificate-requests.ts'
 import { parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
@@ -23,7 +24,7 @@ interface Kept {
 }
 
 class Certificates implements OpenSection<CertificateGarbage> {
-  readonly #requests: Kept[] = []
+  readonly #requests = new Packed<Kept>()
 
   take(_resource: string, object: RawObject): void {
     const conditions = listAt(objectAt(object, 'status'), 'conditions')
@@ -52,7 +53,7 @@ class Certificates implements OpenSection<CertificateGarbage> {
         },
       ]
     }
-    return { requests: this.#requests.flatMap(told) }
+    return { requests: Array.from(this.#requests, told).flat() }
   }
 }
 

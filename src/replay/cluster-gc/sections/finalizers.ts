@@ -5,7 +5,9 @@ import type { FinalizerGarbage, HeldObject } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
 import { timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
 import { parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import { SharedTexts } from '#replay/cluster-gc/shared.ts'
 import { objectAt } from '#replay/untrusted.ts'
 
 const elsewhere: ReadonlySet<string> = new Set(['persistentvolumes', 'persistentvolumeclaims'])
@@ -20,7 +22,7 @@ export const finalizers: Section<'finalizers'> = {
 type Held = Omit<HeldObject, 'finalizers' | 'kind'> & { names: readonly string[] }
 
 class Finalizers implements OpenSection<FinalizerGarbage> {
-  readonly #held: Held[] = []
+  readonly #held = new Packed<Held>()
 
   take(resource: string, object: RawObject): void {
     const held = heldObject(resource, object)
@@ -28,13 +30,24 @@ class Finalizers implements OpenSection<FinalizerGarbage> {
   }
 
   tell({ nodes, apis, holderOf, wasAsked }: SectionContext): FinalizerGarbage {
-    const all = [...this.#held, ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? [])]
     const kinds = new Map(apis?.served.toReversed().map(({ resource, kind }) => [resource, kind]))
     const kindOf = (resource: string) =>
       garbageResource(resource)?.objectKind ?? kinds.get(resource) ?? (resource === 'nodes' ? 'Node' : resource)
     const left = apis?.served.filter(each => isCollectable(each) && !wasAsked(each.resource) && each.resource !== podResource.resource)
+    const shared = new SharedTexts()
+    const lists = new Map<string, HeldObject['finalizers']>()
+    const listOf = (names: readonly string[]) => {
+      const key = JSON.stringify(names)
+      const known = lists.get(key) ?? names.map(holderOf)
+      lists.set(key, known)
+      return known
+    }
+    const told = ({ namespace, name, sinceMs, expiresMs, names, ...of }: Held): HeldObject => {
+      const resource = shared.text(of.resource)
+      return { resource, kind: kindOf(resource), namespace: shared.text(namespace), name, sinceMs, expiresMs, finalizers: listOf(names) }
+    }
     return {
-      held: all.map(({ names, ...object }) => ({ ...object, kind: kindOf(object.resource), finalizers: names.map(holderOf) })),
+      held: [...Array.from(this.#held, told), ...(nodes ?? []).flatMap(node => heldObject('nodes', node) ?? []).map(told)],
       notSwept: left ? [...new Set(left.map(({ resource }) => resource))].toSorted() : null,
     }
   }

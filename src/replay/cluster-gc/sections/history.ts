@@ -1,12 +1,13 @@
 /** Old ReplicaSets and ControllerRevisions. Of each only who owns it and which it is stays. */
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
 import type { HistoryGarbage } from '#model/cluster-garbage.ts'
-import { isRawObject, type RawObject } from '#model/record.ts'
+import type { RawObject } from '#model/record.ts'
 import { cleanupHistory, type RevisionCleanup, truncateHistory } from '#replay/cluster-gc/controller-revisions.ts'
 import { cleanupDeployments } from '#replay/cluster-gc/deployments.ts'
+import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section } from '#replay/cluster-gc/section.ts'
-import { slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
-import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
+import { controllersIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { objectAt, textAt } from '#replay/untrusted.ts'
 
 const kinds = ['deployments.apps', 'replicasets.apps', 'statefulsets.apps', 'daemonsets.apps', 'controllerrevisions.apps'] as const
 type Kind = (typeof kinds)[number]
@@ -14,7 +15,7 @@ type Kind = (typeof kinds)[number]
 export const history: Section<'history'> = { resources: kinds, open: () => new History() }
 
 class History implements OpenSection<HistoryGarbage> {
-  readonly #kept = new Map<string, RawObject[]>(kinds.map(kind => [kind, []]))
+  readonly #kept = new Map(kinds.map(kind => [kind as string, new Packed<RawObject>()]))
 
   take(resource: string, object: RawObject): void {
     const isOwned = resource === 'replicasets.apps' || resource === 'controllerrevisions.apps'
@@ -24,7 +25,7 @@ class History implements OpenSection<HistoryGarbage> {
   }
 
   tell(): HistoryGarbage {
-    const of = (kind: Kind) => this.#kept.get(kind) ?? []
+    const of = (kind: Kind) => [...(this.#kept.get(kind) ?? [])]
     const revisions = of('controllerrevisions.apps')
     return {
       deployments: cleanupDeployments(of('deployments.apps'), of('replicasets.apps'))
@@ -44,12 +45,6 @@ class History implements OpenSection<HistoryGarbage> {
     }
   }
 }
-
-const controllersIn = (object: RawObject): RawObject[] =>
-  listAt(objectAt(object, 'metadata'), 'ownerReferences')
-    .filter(isRawObject)
-    .filter(({ controller }) => controller === true)
-    .map(owner => slim(owner, ['uid', 'kind', 'name', 'controller']))
 
 function slimOwner(object: RawObject): RawObject {
   const metadata = objectAt(object, 'metadata')

@@ -1,9 +1,18 @@
 /** Jobs and CronJobs. Of Jobs only those that have finished or are suspended are kept, each as a few fields. */
 import type { CronJobGarbage, FinishedJob, JobGarbage } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
-import { type CronJobHistory, cleanupFinishedJobs, finishedCondition, timeToLive } from '#replay/cluster-gc/finished-jobs.ts'
-import { controllerOf, integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import {
+  type CountedJob,
+  type CronJobHistory,
+  cleanupFinishedJobs,
+  countedJob,
+  finishedCondition,
+  timeToLive,
+} from '#replay/cluster-gc/finished-jobs.ts'
+import { integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
+import { SharedTexts } from '#replay/cluster-gc/shared.ts'
 import { controllerIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { objectAt } from '#replay/untrusted.ts'
 
@@ -12,10 +21,8 @@ export const jobs: Section<'jobs'> = { resources: ['jobs.batch', 'cronjobs.batch
 type SuspendedJob = JobGarbage['suspended'][number]
 
 class Jobs implements OpenSection<JobGarbage> {
-  readonly #finished: FinishedJob[] = []
+  readonly #finished = new Packed<{ job: FinishedJob; counted: CountedJob | null }>()
   readonly #suspended: SuspendedJob[] = []
-  /** What a CronJob counts. */
-  readonly #counted: RawObject[] = []
   readonly #cronJobs: RawObject[] = []
 
   take(resource: string, object: RawObject): void {
@@ -27,17 +34,17 @@ class Jobs implements OpenSection<JobGarbage> {
     const metadata = parseMetadata(job)
     if (!metadata) return
     const { namespace, name, createdMs, deletedMs, finalizers } = metadata
+    const controller = controllerIn(metadata)
     const spec = objectAt(job, 'spec')
     const condition = finishedCondition(job)
     if (!condition) {
-      if (spec?.suspend === true) this.#suspended.push({ namespace, name, controller: controllerIn(metadata), createdMs })
+      if (spec?.suspend === true) this.#suspended.push({ namespace, name, controller, createdMs })
       return
     }
-    if (controllerOf(metadata)) this.#counted.push(slimJob(job, condition))
-    this.#finished.push({
+    const finished: FinishedJob = {
       namespace,
       name,
-      controller: controllerIn(metadata),
+      controller,
       outcome: condition.type === 'Complete' ? 'Complete' : 'Failed',
       finishedMs: timeAt(condition, 'lastTransitionTime'),
       // What is left at the beginning of time is when it ends.
@@ -45,28 +52,41 @@ class Jobs implements OpenSection<JobGarbage> {
       ttlSeconds: integerAt(spec, 'ttlSecondsAfterFinished'),
       isBeingDeleted: deletedMs !== null,
       finalizers,
-    })
+    }
+    this.#finished.push({ job: finished, counted: countedJob(job) })
   }
 
   tell({ features }: SectionContext): JobGarbage {
-    const histories = new Map(cleanupFinishedJobs(this.#cronJobs, this.#counted, features).map(history => [history.cronJob, history]))
+    const counted = function* (rows: Iterable<{ counted: CountedJob | null }>) {
+      for (const { counted } of rows) if (counted) yield counted
+    }
+    const histories = cleanupFinishedJobs(this.#cronJobs, counted(this.#finished), features)
+    const historyOf = new Map(histories.map(history => [history.cronJob, history]))
+    const shared = new SharedTexts()
     return {
-      finished: this.#finished,
+      finished: Array.from(this.#finished, ({ job }) => withShared(job, shared)),
       suspended: this.#suspended,
-      cronJobs: this.#cronJobs.flatMap(cronJob => cronJobGarbage(cronJob, histories) ?? []),
+      cronJobs: this.#cronJobs.flatMap(cronJob => cronJobGarbage(cronJob, historyOf) ?? []),
     }
   }
 }
+
+const withShared = ({ namespace, name, controller, finalizers, ...job }: FinishedJob, shared: SharedTexts): FinishedJob => ({
+  namespace: shared.text(namespace),
+  name,
+  controller: controller && { kind: shared.text(controller.kind), name: controller.name },
+  outcome: job.outcome,
+  finishedMs: job.finishedMs,
+  expiresMs: job.expiresMs,
+  ttlSeconds: job.ttlSeconds,
+  isBeingDeleted: job.isBeingDeleted,
+  finalizers: shared.list(finalizers),
+})
 
 const slimCronJob = (cronJob: RawObject): RawObject => ({
   metadata: slimMetadata(cronJob, ['creationTimestamp']),
   spec: slim(objectAt(cronJob, 'spec'), ['suspend', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit']),
   status: slim(objectAt(cronJob, 'status'), ['lastScheduleTime']),
-})
-
-const slimJob = (job: RawObject, { type, status }: RawObject): RawObject => ({
-  metadata: slimMetadata(job, ['ownerReferences']),
-  status: { ...slim(objectAt(job, 'status'), ['startTime']), conditions: [{ type, status }] },
 })
 
 function cronJobGarbage(cronJob: RawObject, histories: ReadonlyMap<string, CronJobHistory>): CronJobGarbage | null {

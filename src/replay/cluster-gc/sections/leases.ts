@@ -3,6 +3,7 @@ import type { LeaseGarbage } from '#model/cluster-garbage.ts'
 import type { RawObject } from '#model/record.ts'
 import { identityLease, nodeLeases } from '#replay/cluster-gc/leases.ts'
 import { timeAt } from '#replay/cluster-gc/metadata.ts'
+import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
@@ -10,8 +11,8 @@ import { objectAt, textAt } from '#replay/untrusted.ts'
 export const leases: Section<'leases'> = { resources: ['leases.coordination.k8s.io'], open: () => new Leases() }
 
 class Leases implements OpenSection<LeaseGarbage> {
-  readonly #ofNodes: RawObject[] = []
-  readonly #ofServers: RawObject[] = []
+  readonly #ofNodes = new Packed<RawObject>()
+  readonly #ofServers = new Packed<RawObject>()
 
   take(_resource: string, lease: RawObject): void {
     const namespace = textAt(objectAt(lease, 'metadata'), 'namespace')
@@ -22,10 +23,10 @@ class Leases implements OpenSection<LeaseGarbage> {
   tell({ nodes, nowMs, features }: SectionContext): LeaseGarbage {
     const isLeft = ({ state, isExpired }: LeaseGarbage['nodes'][number]) => state !== 'held' || isExpired !== false
     return {
-      nodes: nodeLeases(this.#ofNodes, nodes, nowMs)
+      nodes: nodeLeases([...this.#ofNodes], nodes, nowMs)
         .map(({ node, state, renewedMs, isExpired }) => ({ node, state, renewedMs, isExpired }))
         .filter(isLeft),
-      identities: this.#ofServers.flatMap(lease => {
+      identities: [...this.#ofServers].flatMap(lease => {
         const identity = identityLease(lease, nowMs, features)
         if (!identity?.isExpired) return []
         return [{ lease: identity.lease, renewedMs: timeAt(objectAt(lease, 'spec'), 'renewTime'), isCollected: identity.isCollected }]

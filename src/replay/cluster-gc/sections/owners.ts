@@ -7,12 +7,14 @@ import { discoveryResource } from '#facts/kubernetes/discovery.ts'
 import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
 import type { OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
+import { alone, type Group, groupsIn, ownedObject, strip } from '#replay/cluster-gc/alike.ts'
 import { controllerOf, type ObjectMetadata, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import { madeBy } from '#replay/cluster-gc/orphans.ts'
 import type { ClassifiedReference, ListedKind, OwnedObject } from '#replay/cluster-gc/owner-graph.ts'
 import { type CollectedObject, collectGarbage } from '#replay/cluster-gc/owners.ts'
+import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { SharedTexts } from '#replay/cluster-gc/shared.ts'
 import { listAt, objectAt } from '#replay/untrusted.ts'
 
 /** Of leases their own section knows more. */
@@ -36,56 +38,27 @@ export const owners: Section<'owners'> = {
   open: () => new Owners(),
 }
 
-const namesKept = 5
-
-interface Group extends OwnedGroup {
-  resource: string
-  names: string[]
-  /** One of them, for all. */
-  item: RawObject
-}
-
 class Owners implements OpenSection<OwnerGarbage> {
-  readonly #groups = new Map<string, Group>()
+  /** By resource, all that have owners, and do not go. */
+  readonly #dependents = new Map<string, Packed<ObjectMetadata>>()
   /** By resource, all that may own something, and all that go. */
-  readonly #items = new Map<string, RawObject[]>()
+  readonly #items = new Map<string, Packed<ObjectMetadata>>()
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
 
   take(resource: string, object: RawObject): void {
     if (resource === discoveryResource) return
-    const metadata = objectAt(object, 'metadata')
-    const references = listAt(metadata, 'ownerReferences')
+    const parsed = parseMetadata(object)
+    const metadata = parsed && parsed.uid !== '' ? parsed : null
     // One that goes stands for itself.
-    if (metadata?.deletionTimestamp !== undefined) {
-      this.#takeItem(resource, object, keptOfGoing)
+    if (objectAt(object, 'metadata')?.deletionTimestamp !== undefined) {
+      keep(this.#items, resource, metadata)
       return
     }
-    if (!onlyDependents.has(resource)) this.#takeItem(resource, object, [])
+    // What may own something is looked up, and asked nothing.
+    if (!onlyDependents.has(resource)) keep(this.#items, resource, metadata && { ...metadata, ...bare })
+    const references = listAt(objectAt(object, 'metadata'), 'ownerReferences')
     if (references.length === 0 || references.every(isNode)) this.#takeOrphan(resource, object)
-    else if (resource !== 'pods') this.#takeDependent(resource, object)
-  }
-
-  #takeItem(resource: string, object: RawObject, fields: readonly string[]): void {
-    const items = this.#items.get(resource) ?? []
-    items.push({ metadata: slimMetadata(object, fields) })
-    this.#items.set(resource, items)
-  }
-
-  #takeDependent(resource: string, object: RawObject): void {
-    const metadata = parseMetadata(object)
-    if (!metadata || metadata.uid === '') return
-    const { namespace, name, createdMs } = metadata
-    const key = `${resource} ${namespace} ${metadata.ownerReferences.map(({ uid }) => uid).join()}`
-    const known = this.#groups.get(key)
-    if (known) {
-      known.count++
-      if (known.names.length < namesKept) known.names.push(name)
-      if (createdMs !== null && (known.createdMs === null || createdMs < known.createdMs)) known.createdMs = createdMs
-      return
-    }
-    const kind = garbageResource(resource)?.objectKind ?? resource
-    const item = { metadata: slimMetadata(object, kept) }
-    this.#groups.set(key, { resource, kind, namespace, count: 1, names: [name], createdMs, item })
+    else if (resource !== 'pods' && metadata) keep(this.#dependents, resource, { ...metadata, deletedMs: null, finalizers: [] })
   }
 
   #takeOrphan(resource: string, object: RawObject): void {
@@ -100,76 +73,87 @@ class Owners implements OpenSection<OwnerGarbage> {
   }
 
   tell({ nodes, apis, features, isWhole }: SectionContext): OwnerGarbage {
-    const byUid = new Map([...this.#groups.values()].map(group => [uidOf(group.item), group]))
+    const shared = new SharedTexts()
+    const objectsIn = (packed: Packed<ObjectMetadata> | undefined, resource: string) =>
+      packed && Array.from(packed, metadata => ownedObject(resource, metadata, shared))
+    const byUid = new Map<string, Group>()
+    for (const [resource, packed] of this.#dependents) for (const group of groupsIn(packed, resource, shared)) byUid.set(group.uid, group)
     const dependents = Map.groupBy(byUid.values(), ({ resource }) => resource)
     // Whole kinds come last: of a kind that stands twice it counts what all of them are.
     const listed = [
-      ...[...dependents].flatMap(([resource, groups]) =>
-        listedKind(
-          resource,
-          groups.map(({ item }) => item),
-          false,
-        ),
-      ),
+      ...[...dependents].flatMap(([resource, groups]) => listedKind(resource, groups, false)),
       ...asked.flatMap(resource =>
-        listedKind(resource, this.#items.get(resource) ?? [], isWhole(resource) && !onlyDependents.has(resource)),
+        listedKind(resource, objectsIn(this.#items.get(resource), resource), isWhole(resource) && !onlyDependents.has(resource)),
       ),
       ...(nodes === null ? [] : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
     ]
-    const collected = collectGarbage({ listed, served: apis?.served ?? null, unanswered: apis?.unanswered }, features)
     const groupOf = (object: OwnedObject): OwnedGroup => strip(byUid.get(object.uid)) ?? alone(object)
-    return {
-      dangling: collected.flatMap(each => dangling(each, groupOf(each.object)) ?? []),
-      unserved: collected.flatMap(each => unserved(each, groupOf(each.object)) ?? []),
-      misplaced: collected.flatMap(each => misplaced(each, groupOf(each.object)) ?? []),
-      blocked: collected.flatMap(each => blocked(each, groupOf) ?? []),
-      orphaned: this.#orphaned,
+    const told = { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned: this.#orphaned } as Told
+    for (const each of collectGarbage({ listed, served: apis?.served ?? null, unanswered: apis?.unanswered }, features)) {
+      tellOf(told.dangling, dangling(each), each, groupOf)
+      tellOf(told.unserved, unserved(each), each, groupOf)
+      tellOf(told.misplaced, misplaced(each), each, groupOf)
+      const held = blocked(each, groupOf)
+      if (held) told.blocked.push(held)
     }
+    return told
   }
 }
 
-const kept = ['creationTimestamp', 'ownerReferences']
-const keptOfGoing = [...kept, 'deletionTimestamp', 'finalizers']
-/** Static pods and leases: the kubelet's own business. */
-const isNode = (reference: unknown): boolean => isRawObject(reference) && reference.kind === 'Node'
-const uidOf = (item: RawObject): string => String(objectAt(item, 'metadata')?.uid)
+type Told = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
 
-function listedKind(resource: string, items: readonly unknown[], isWhole: boolean): ListedKind[] {
-  const known = garbageResource(resource)
-  if (known === null || (items.length === 0 && !isWhole)) return []
-  return [{ apiVersion: known.apiVersion, kind: known.objectKind, isNamespaced: known.isNamespaced, items, isPartial: !isWhole }]
+function tellOf<Fate extends object>(
+  list: (OwnedGroup & Fate)[],
+  fate: Fate | null,
+  { object }: CollectedObject,
+  groupOf: (object: OwnedObject) => OwnedGroup,
+): void {
+  if (fate) list.push({ ...groupOf(object), ...fate })
 }
 
-const strip = (group: Group | undefined): OwnedGroup | null =>
-  group
-    ? { kind: group.kind, namespace: group.namespace, count: group.count, names: group.names.toSorted(), createdMs: group.createdMs }
-    : null
+/** That there is one counts, even where it cannot be read. */
+function keep(kept: Map<string, Packed<ObjectMetadata>>, resource: string, metadata: ObjectMetadata | null): void {
+  const rows = kept.get(resource) ?? new Packed<ObjectMetadata>()
+  kept.set(resource, rows)
+  if (metadata) rows.push(metadata)
+}
 
-const alone = ({ kind, namespace, name, createdMs }: ObjectMetadata & { kind: string }): OwnedGroup => ({
-  ...{ kind, namespace, count: 1, names: [name], createdMs },
-})
+const bare = { createdMs: null, deletedMs: null, finalizers: [], ownerReferences: [] }
+
+/** Static pods and leases: the kubelet's own business. */
+const isNode = (reference: unknown): boolean => isRawObject(reference) && reference.kind === 'Node'
+
+/** @param objects absent: none was seen */
+function listedKind(resource: string, objects: readonly OwnedObject[] | undefined, isWhole: boolean): ListedKind[] {
+  const known = garbageResource(resource)
+  if (known === null || (objects === undefined && !isWhole)) return []
+  const { apiVersion, objectKind: kind, isNamespaced } = known
+  return [{ apiVersion, kind, isNamespaced, objects: objects ?? [], isPartial: !isWhole }]
+}
+
+type Fate<List extends 'dangling' | 'unserved' | 'misplaced'> = Omit<OwnerGarbage[List][number], keyof OwnedGroup>
 
 const ownerOf = ({ reference: { kind, name } }: ClassifiedReference): string => `${kind} ${name}`
 
 /** What the collector would delete for certain, because nobody of those that it names is there. */
-function dangling({ object, references, action, certainty }: CollectedObject, group: OwnedGroup): OwnerGarbage['dangling'][number] | null {
+function dangling({ object, references, action, certainty }: CollectedObject): Fate<'dangling'> | null {
   const [first] = references
   if (!first || action !== 'delete' || certainty !== 'certain' || object.deletedMs !== null) return null
   if (!references.every(({ is }) => is === 'absent' || is === 'other-uid')) return null
-  return { ...group, owner: ownerOf(first), isReplaced: first.is === 'other-uid' }
+  return { owner: ownerOf(first), isReplaced: first.is === 'other-uid' }
 }
 
 /** One that cannot be looked up is enough: of the others nobody asks any more. */
-function unserved({ object, references, action }: CollectedObject, group: OwnedGroup): OwnerGarbage['unserved'][number] | null {
+function unserved({ object, references, action }: CollectedObject): Fate<'unserved'> | null {
   const found = references.find(({ is }) => is === 'unserved')
   if (!found || action !== 'retry' || object.deletedMs !== null) return null
-  return { ...group, owner: ownerOf(found), apiVersion: found.reference.apiVersion }
+  return { owner: ownerOf(found), apiVersion: found.reference.apiVersion }
 }
 
-function misplaced({ references }: CollectedObject, group: OwnedGroup): OwnerGarbage['misplaced'][number] | null {
+function misplaced({ references }: CollectedObject): Fate<'misplaced'> | null {
   for (const reference of references) {
     const { is } = reference
-    if (is === 'other-namespace' || is === 'namespaced-owner') return { ...group, owner: ownerOf(reference), is }
+    if (is === 'other-namespace' || is === 'namespaced-owner') return { owner: ownerOf(reference), is }
   }
   return null
 }

@@ -3,15 +3,16 @@ import { terminatedPodThreshold } from '#facts/kubernetes/controllers.ts'
 import type { HeldFinalizer, PodGarbage, TerminatedPod, TerminatingPod } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { conditionOf, integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { Packed } from '#replay/cluster-gc/packed.ts'
 import { podGc } from '#replay/cluster-gc/pod-gc.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { controllerIn, nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { controllerIn, controllersIn, nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 export const pods: Section<'pods'> = { resources: ['pods'], open: () => new Pods() }
 
 class Pods implements OpenSection<PodGarbage> {
-  readonly #kept: RawObject[] = []
+  readonly #kept = new Packed<RawObject>()
 
   take(_resource: string, pod: RawObject): void {
     const status = objectAt(pod, 'status')
@@ -21,7 +22,7 @@ class Pods implements OpenSection<PodGarbage> {
 
   tell({ eks, nodes, features, holderOf }: SectionContext): PodGarbage {
     const threshold = thresholdIn(eks)
-    const byUid = new Map(this.#kept.map(pod => [uidOf(pod), pod]))
+    const byUid = new Map(Array.from(this.#kept, pod => [uidOf(pod), pod]))
     const kept = [...byUid.values()]
     const round = podGc({ pods: kept, nodes, terminatedPodThreshold: threshold.pods, missingForMs: new Map() }, features)
     const taken = new Set(round.deletions.map(({ uid, pod }) => uid || pod))
@@ -46,13 +47,15 @@ const uidOf = (pod: RawObject): string => {
 function slimPod(pod: RawObject): RawObject {
   const status = objectAt(pod, 'status')
   return {
-    metadata: slimMetadata(pod, [
-      'creationTimestamp',
-      'deletionTimestamp',
-      'deletionGracePeriodSeconds',
-      ...(listAt(objectAt(pod, 'metadata'), 'finalizers').length > 0 ? ['finalizers'] : []),
-      'ownerReferences',
-    ]),
+    metadata: {
+      ...slimMetadata(pod, [
+        'creationTimestamp',
+        'deletionTimestamp',
+        'deletionGracePeriodSeconds',
+        ...(listAt(objectAt(pod, 'metadata'), 'finalizers').length > 0 ? ['finalizers'] : []),
+      ]),
+      ownerReferences: controllersIn(pod).slice(0, 1),
+    },
     spec: slim(objectAt(pod, 'spec'), ['nodeName']),
     status: { ...slim(status, ['phase', 'reason']), finishedMs: finishedMs(status) },
   }

@@ -4,6 +4,7 @@ import { parseQuantity, QuantityError, quantityNumber } from '#model/quantity.ts
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
 import { controllerOf, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { type SyncedVolume, syncVolumes } from '#replay/cluster-gc/volumes.ts'
@@ -18,11 +19,11 @@ export const volumes: Section<'volumes'> = {
 type HolderOf = (finalizer: string) => HeldFinalizer
 
 class Volumes implements OpenSection<VolumeGarbage> {
-  readonly #volumes: RawObject[] = []
-  readonly #claims: RawObject[] = []
+  readonly #volumes = new Packed<RawObject>()
+  readonly #claims = new Packed<RawObject>()
   readonly #policies = new Map<string, string>()
   /** Those that use claims. */
-  readonly #pods: RawObject[] = []
+  readonly #pods = new Packed<RawObject>()
 
   take(resource: string, object: RawObject): void {
     if (resource === 'pods') {
@@ -34,31 +35,15 @@ class Volumes implements OpenSection<VolumeGarbage> {
   }
 
   tell({ features, arePodsKnown, holderOf }: SectionContext): VolumeGarbage {
-    const pods = arePodsKnown ? this.#pods : null
-    const synced = syncVolumes(this.#volumes, { claims: this.#claims, pods }, features)
+    const [volumes, claims] = [[...this.#volumes], [...this.#claims]]
+    const pods = arePodsKnown ? [...this.#pods] : null
+    const synced = syncVolumes(volumes, { claims, pods }, features)
     const outcomes = new Map(synced.map(each => [each.volume, each]))
     return {
-      released: this.#volumes.flatMap(volume => releasedVolume(volume, outcomes.get(nameOf(volume))) ?? []),
-      held: [...this.#heldClaims(pods, holderOf), ...this.#volumes.flatMap(volume => heldVolume(volume, holderOf) ?? [])],
-      retainedEphemeral: this.#claims.flatMap(claim => this.#retainedEphemeral(claim) ?? []),
+      released: volumes.flatMap(volume => releasedVolume(volume, outcomes.get(nameOf(volume))) ?? []),
+      held: [...heldClaims(claims, pods, holderOf), ...volumes.flatMap(volume => heldVolume(volume, holderOf) ?? [])],
+      retainedEphemeral: claims.flatMap(claim => this.#retainedEphemeral(claim) ?? []),
     }
-  }
-
-  #heldClaims(pods: readonly RawObject[] | null, holderOf: HolderOf): HeldVolumeObject[] {
-    const going = this.#claims.flatMap(claim => {
-      const metadata = parseMetadata(claim)
-      return metadata && metadata.deletedMs !== null ? [{ claim, metadata, sinceMs: metadata.deletedMs }] : []
-    })
-    const held = new Map(
-      claimProtection(
-        going.map(({ claim }) => claim),
-        pods,
-      ).map(each => [each.object, each]),
-    )
-    return going.map(({ metadata, sinceMs }) => {
-      const { namespace, name, finalizers } = metadata
-      return { namespace, name, sinceMs, finalizers: finalizers.map(holderOf), usedBy: held.get(keyOf(metadata))?.usedBy ?? null }
-    })
   }
 
   #retainedEphemeral(claim: RawObject): VolumeGarbage['retainedEphemeral'][number] | null {
@@ -69,6 +54,23 @@ class Volumes implements OpenSection<VolumeGarbage> {
     const { namespace, name, createdMs } = metadata
     return { namespace, name, storageClass, createdMs }
   }
+}
+
+function heldClaims(claims: readonly RawObject[], pods: readonly RawObject[] | null, holderOf: HolderOf): HeldVolumeObject[] {
+  const going = claims.flatMap(claim => {
+    const metadata = parseMetadata(claim)
+    return metadata && metadata.deletedMs !== null ? [{ claim, metadata, sinceMs: metadata.deletedMs }] : []
+  })
+  const held = new Map(
+    claimProtection(
+      going.map(({ claim }) => claim),
+      pods,
+    ).map(each => [each.object, each]),
+  )
+  return going.map(({ metadata, sinceMs }) => {
+    const { namespace, name, finalizers } = metadata
+    return { namespace, name, sinceMs, finalizers: finalizers.map(holderOf), usedBy: held.get(keyOf(metadata))?.usedBy ?? null }
+  })
 }
 
 const usesClaims = (pod: RawObject): boolean =>

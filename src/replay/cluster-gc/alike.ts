@@ -1,0 +1,70 @@
+/** Objects that are alike (one kind, one namespace, the same owners): the garbage collector treats them alike, so one stands for all. */
+import { garbageResource } from '#facts/kubernetes/garbage-resources.ts'
+import type { OwnedGroup } from '#model/cluster-garbage.ts'
+import type { ObjectMetadata } from './metadata.ts'
+import type { OwnedObject } from './owner-graph.ts'
+import type { SharedTexts } from './shared.ts'
+
+const namesKept = 5
+
+/** One of them, for all. */
+export interface Group extends OwnedObject {
+  resource: string
+  count: number
+  names: string[]
+  /** Of the oldest. */
+  createdMs: number | null
+}
+
+/** In the order in which the first of each came. */
+export function groupsIn(objects: Iterable<ObjectMetadata>, resource: string, shared: SharedTexts): Group[] {
+  const groups: Group[] = []
+  /** By namespace, then by the UIDs of the owners. */
+  const places = new Map<string, Map<string, Group>>()
+  for (const metadata of objects) {
+    const { namespace, name, createdMs, ownerReferences } = metadata
+    const place = places.get(namespace) ?? new Map<string, Group>()
+    places.set(namespace, place)
+    const owners = ownerReferences.length === 1 ? (ownerReferences[0]?.uid ?? '') : ownerReferences.map(({ uid }) => uid).join()
+    const known = place.get(owners)
+    if (!known) {
+      const group = { ...ownedObject(resource, metadata, shared), resource, count: 1, names: [name] }
+      place.set(owners, group)
+      groups.push(group)
+      continue
+    }
+    known.count++
+    if (known.names.length < namesKept) known.names.push(name)
+    if (createdMs !== null && (known.createdMs === null || createdMs < known.createdMs)) known.createdMs = createdMs
+  }
+  return groups
+}
+
+export function ownedObject(resource: string, metadata: ObjectMetadata, shared: SharedTexts): OwnedObject {
+  const known = garbageResource(resource)
+  return {
+    apiVersion: known?.apiVersion ?? '',
+    kind: known?.objectKind ?? resource,
+    namespace: shared.text(metadata.namespace),
+    name: metadata.name,
+    uid: metadata.uid,
+    createdMs: metadata.createdMs,
+    deletedMs: metadata.deletedMs,
+    generation: metadata.generation,
+    finalizers: shared.list(metadata.finalizers),
+    ownerReferences: metadata.ownerReferences.map(({ apiVersion, kind, ...of }) => ({
+      apiVersion: shared.text(apiVersion),
+      kind: shared.text(kind),
+      ...of,
+    })),
+  }
+}
+
+export const strip = (group: Group | undefined): OwnedGroup | null =>
+  group
+    ? { kind: group.kind, namespace: group.namespace, count: group.count, names: group.names.toSorted(), createdMs: group.createdMs }
+    : null
+
+export const alone = ({ kind, namespace, name, createdMs }: ObjectMetadata & { kind: string }): OwnedGroup => ({
+  ...{ kind, namespace, count: 1, names: [name], createdMs },
+})

@@ -37,8 +37,18 @@ const wholeCluster = ({ rule, cluster }: OnSubject): OnSubject => ({
 })
 const groupKey = (cluster: string, { kind, name }: Subject) => keyOf(cluster, kind, name)
 
-const namesIn = (found: (OnSubject & Pick<ComparedFinding, 'nodes'>)[]) =>
-  new Set(found.flatMap(({ rule, cluster, nodes: { sample } }) => sample.map(name => keyOf(rule, cluster, name))))
+/** Where rules name nodes: by rule and cluster, because a text for each node and rule of a large fleet would be much. */
+function namesIn(found: (OnSubject & Pick<ComparedFinding, 'nodes'>)[]) {
+  const names = new Map<string, Set<string>>()
+  const add = (rule: string, cluster: string, nodes: readonly string[]) => {
+    const key = keyOf(rule, cluster)
+    const known = names.get(key)
+    if (known === undefined) names.set(key, new Set(nodes))
+    else for (const node of nodes) known.add(node)
+  }
+  for (const { rule, cluster, nodes } of found) add(rule, cluster, nodes.sample)
+  return { add, has: (rule: string, cluster: string, node: string) => names.get(keyOf(rule, cluster))?.has(node) ?? false }
+}
 
 /** @param when how sentences name it */
 export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 'before' | 'now'): Knowledge {
@@ -46,7 +56,7 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
   const rules = new Set(run.rules)
   const failing = namesIn([...findings, ...waived])
   const undecided = namesIn(unknowns)
-  for (const { rule, cluster, node } of ruleErrors ?? []) undecided.add(keyOf(rule, cluster, node))
+  for (const { rule, cluster, node } of ruleErrors ?? []) undecided.add(rule, cluster, [node])
   const unread = new Set(
     nodes?.filter(({ coverage }) => coverage === 'notRead').map(({ cluster, name }) => keyOf(cluster, name)) ??
       notAudited.flatMap(({ cluster, node }) => (node === null ? [] : keyOf(cluster, node))),
@@ -81,8 +91,8 @@ export function knowledgeOf({ document, nodes, ruleErrors }: ComparedRun, when: 
   function stateOf(finding: OnSubject, name: string): State {
     const { rule, cluster } = finding
     if (!rules.has(rule)) return 'undecided'
-    if (failing.has(keyOf(rule, cluster, name))) return 'failing'
-    if (undecided.has(keyOf(rule, cluster, name)) || unread.has(keyOf(cluster, name))) return 'undecided'
+    if (failing.has(rule, cluster, name)) return 'failing'
+    if (undecided.has(rule, cluster, name) || unread.has(keyOf(cluster, name))) return 'undecided'
     if (unnamed.has(subjectKey(finding)) || isBroken(cluster)) return 'open'
     return presence(cluster, () => present.has(keyOf(cluster, name)))
   }

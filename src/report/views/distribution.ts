@@ -22,7 +22,7 @@ const histogramHeight = 40
 /** One for each kind of disk that the nodes have. */
 export function distributions(members: GaugedNode[], id: string, language: Language): DistributionView[] {
   const { distribution: words } = language.words
-  const disks = members.flatMap(({ gauges }) => gauges.filter(({ kind }) => kind === 'disk'))
+  const disks = members.flatMap(({ gauges }) => gauges.filter(({ kind }) => kind === 'disk').map(placeOf))
   return [...Map.groupBy(disks, ({ title }) => title)].flatMap(([title, gauges], index) => {
     const used = gauges.flatMap(({ usedPercent }) => usedPercent ?? []).toSorted((a, b) => a - b)
     if (used.length === 0) return []
@@ -50,7 +50,10 @@ export function distributions(members: GaugedNode[], id: string, language: Langu
   })
 }
 
-function commonMarks(gauges: Gauge[]): [Mark[], number] {
+/** Of a large group the rest of its gauges, texts above all, would be much. */
+const placeOf = ({ title, usedPercent, marks }: Gauge) => ({ title, usedPercent, marks })
+
+function commonMarks(gauges: Pick<Gauge, 'marks'>[]): [Mark[], number] {
   const alike = Map.groupBy(gauges, ({ marks }) =>
     JSON.stringify(marks.map(({ kind, percent, setting }) => [kind, percent.toFixed(1), setting])),
   )

@@ -7,7 +7,7 @@ import type { Language } from '#report/languages/language.ts'
 import { compareText } from '#report/text.ts'
 import { type DistributionView, distributions } from './distribution.ts'
 import { subjectText } from './findings.ts'
-import { type GaugedNode, gaugeNode, type NodeView, nameLimit, nodeView } from './node.ts'
+import { GaugedNode, type NodeView, nameLimit, nodeView } from './node.ts'
 import { type NodeRow, nodeRow, rowBytes } from './node-rows.ts'
 
 /** Bounds that keep the page usable at 5,000 nodes, in few groups and in hundreds. */
@@ -124,10 +124,11 @@ function rowsWithin(bytesAtMost: number, isMany: boolean, language: Language): L
   let listed = 0
   let left = 0
   let bytes = 0
+  const fits = (weight: number) => left === 0 && listed < fleetLimits.listedNodes && bytes + weight <= bytesAtMost
   const rowOf = (node: GaugedNode): NodeRow[] => {
-    const row = nodeRow(node, isMany, language)
-    const weight = rowBytes(row)
-    if (left > 0 || listed >= fleetLimits.listedNodes || bytes + weight > bytesAtMost) {
+    const row = fits(0) ? nodeRow(node, isMany, language) : null
+    const weight = row === null ? 0 : rowBytes(row)
+    if (row === null || !fits(weight)) {
       left += 1
       return []
     }
@@ -164,7 +165,7 @@ export interface NodeGroup {
 /** Nodes by their group, nearest to eviction first, groups and members. */
 export function groupNodes({ nodes, alertPercent }: Pick<AuditReport, 'nodes' | 'alertPercent'>, language: Language): NodeGroup[] {
   const { words, line } = language
-  const gauged = nodes.map(node => gaugeNode(node, alertPercent, language))
+  const gauged = nodes.map(node => new GaugedNode(node, alertPercent, language))
   const groups = Map.groupBy(gauged, ({ node: { cluster, identity } }) =>
     JSON.stringify([cluster, identity.group.kind, identity.group.kind === 'Node' ? null : identity.group.name]),
   )

@@ -19,9 +19,12 @@ const reasonLimit = 200
 /** Where thousands of nodes are listed, and hundreds of them could not be read. */
 const shortReasonLimit = 100
 
-export function nodeRow({ node, gauges, headroomPercent }: GaugedNode, isOneOfMany: boolean, { words, line, percent }: Language): NodeRow {
+export function nodeRow(
+  { node, gauges, state, headroomPercent }: GaugedNode,
+  isOneOfMany: boolean,
+  { words, line, percent }: Language,
+): NodeRow {
   const usedOf = (gauge: Gauge | undefined) => (gauge === undefined ? '' : percent(gauge.usedPercent))
-  const states = gauges.map(({ state }) => state)
   const reason = node.errors.map(({ what, message }) => `${what}: ${message}`).join('; ') || words.noReason
   return {
     name: line(node.identity.name, nameLimit),
@@ -30,7 +33,7 @@ export function nodeRow({ node, gauges, headroomPercent }: GaugedNode, isOneOfMa
     nodefs: usedOf(gauges.find(({ kind, holdsImages }) => kind === 'disk' && !holdsImages)),
     memory: usedOf(gauges.find(({ kind }) => kind === 'memory')),
     headroom: headroomPercent === null ? words.unknown : headroomPercent < 0 ? words.none : percent(headroomPercent),
-    state: words.node.states[states.includes('pressure') ? 'pressure' : states.includes('image-gc') ? 'image-gc' : 'calm'],
+    state: words.node.states[state],
     reason: gauges.length > 0 ? null : line(reason, isOneOfMany ? shortReasonLimit : reasonLimit),
   }
 }

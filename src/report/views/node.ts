@@ -118,16 +118,29 @@ function barView(gauge: Gauge, id: string, language: Language): BarView {
   }
 }
 
-/** Gauges are made once a node and handed around: ordering, drawing and the table all ask them. */
-export interface GaugedNode {
-  node: AuditedNode
-  gauges: Gauge[]
+/** A node in its place among the others: ordering, drawing and the tables all ask it. */
+export class GaugedNode {
+  readonly node: AuditedNode
+  /** The worst of all its gauges. */
+  readonly state: Gauge['state']
   /** The least headroom of all its gauges; null where none is known. */
-  headroomPercent: number | null
-}
+  readonly headroomPercent: number | null
+  readonly #alertPercent: number
+  readonly #language: Language
 
-export function gaugeNode(node: AuditedNode, alertPercent: number, language: Language): GaugedNode {
-  const gauges = gaugesOf(node, alertPercent, language)
-  const known = gauges.flatMap(({ headroomPercent }) => headroomPercent ?? [])
-  return { node, gauges, headroomPercent: known.length > 0 ? Math.min(...known) : null }
+  constructor(node: AuditedNode, alertPercent: number, language: Language) {
+    this.node = node
+    this.#alertPercent = alertPercent
+    this.#language = language
+    const { gauges } = this
+    const states = gauges.map(({ state }) => state)
+    const known = gauges.flatMap(({ headroomPercent }) => headroomPercent ?? [])
+    this.state = states.includes('pressure') ? 'pressure' : states.includes('image-gc') ? 'image-gc' : 'calm'
+    this.headroomPercent = known.length > 0 ? Math.min(...known) : null
+  }
+
+  /** Made anew whenever somebody asks: with all their texts they are many times what is known of the node, and most are asked for once. */
+  get gauges(): Gauge[] {
+    return gaugesOf(this.node, this.#alertPercent, this.#language)
+  }
 }

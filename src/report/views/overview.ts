@@ -44,9 +44,9 @@ const shapes: Record<Band, string> = {
   unknown: 'h12v12h-12zm2 2v8h8v-8z',
 }
 
-function bandOf({ gauges, headroomPercent }: GaugedNode): Band {
-  if (gauges.some(({ state }) => state === 'pressure')) return 'met'
-  if (gauges.some(({ state }) => state === 'image-gc')) return 'image-gc'
+function bandOf({ state, headroomPercent }: GaugedNode): Band {
+  if (state === 'pressure') return 'met'
+  if (state === 'image-gc') return 'image-gc'
   if (headroomPercent === null) return 'unknown'
   return headroomPercent < 5 ? 'close' : headroomPercent < 15 ? 'near' : 'calm'
 }

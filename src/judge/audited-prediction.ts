@@ -12,7 +12,6 @@ import type {
   ThresholdOrigin,
 } from '#model/prediction.ts'
 import {
-  type AuditedNode,
   type AuditedPrediction,
   type AuditedSettings,
   type FirstVictims,
@@ -21,12 +20,13 @@ import {
   type OffThreshold,
 } from '#model/report.ts'
 import type { NodeSubject } from './rule.ts'
+import { openSharedParts } from './shared-parts.ts'
 import { fargateReason } from './subject.ts'
 import { bounded, nameLength } from './text.ts'
 
 /** For the nodes of one audit. */
 export function openAuditedPredictions(): (subject: NodeSubject, prediction: NodePrediction) => AuditedPrediction {
-  const share = openShared()
+  const { predictionOf: share } = openSharedParts()
   return (subject, { filesystems, imageGC, eviction }) =>
     share({
       filesystems,
@@ -40,49 +40,6 @@ export function openAuditedPredictions(): (subject: NodeSubject, prediction: Nod
       },
       settings: settingsOf(subject),
     })
-}
-
-/** For nodes of several audits, read back: what is equal in them is kept once again. */
-export function shareEqualParts(): (node: AuditedNode) => AuditedNode {
-  const share = openShared()
-  const texts = new Map<string, string>()
-  return node => {
-    shareTexts(node.prediction, texts)
-    shareTexts(node.identity.group, texts)
-    return { ...node, prediction: share(node.prediction) }
-  }
-}
-
-/** Parsed JSON has a string of its own for each value: signals, times and names of DaemonSets stand in it thousands of times. */
-function shareTexts(value: object, texts: Map<string, string>): void {
-  for (const [key, part] of Object.entries(value)) {
-    if (typeof part === 'string') {
-      const known = texts.get(part)
-      if (known === undefined) texts.set(part, part)
-      else (value as Record<string, unknown>)[key] = known
-    } else if (typeof part === 'object' && part !== null) shareTexts(part, texts)
-  }
-}
-
-function openShared(): (prediction: AuditedPrediction) => AuditedPrediction {
-  const kept = new Map<string, unknown>()
-  // Equal JSON is an equal value: all of these are plain data, made with their keys in one order.
-  const once = <Value>(value: Value): Value => {
-    const key = JSON.stringify(value)
-    const known = kept.get(key)
-    if (known === undefined) kept.set(key, value)
-    return (known as Value | undefined) ?? value
-  }
-  return ({ filesystems, imageGC, eviction, settings }) => ({
-    filesystems,
-    imageGC,
-    eviction: eviction && {
-      ...eviction,
-      thresholds: eviction.thresholds.map(threshold => (threshold.origin ? { ...threshold, origin: once(threshold.origin) } : threshold)),
-      lost: once(eviction.lost),
-    },
-    settings: once(settings),
-  })
 }
 
 const namedVictims = 3

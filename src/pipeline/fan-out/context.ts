@@ -11,7 +11,7 @@ import type { ClusterRecord } from '#model/record.ts'
 import type { Settings } from '#model/run.ts'
 import { collectOptionsOf } from '#pipeline/fleet.ts'
 import { policyKey, type RunLimits, type ServiceRuntime, storeOf, withinLimits } from '#pipeline/service-runtime.ts'
-import { type ClusterWork, type FanOutRun, keys, readJson, readRecords } from './files.ts'
+import { BrokenFile, type ClusterWork, type FanOutRun, keys, readJson, readRecords } from './files.ts'
 import { noteInvocation } from './invocations.ts'
 
 export interface FanOutContext {
@@ -76,11 +76,11 @@ export interface OpenCluster {
 }
 
 export async function openCluster(run: FanOutRun, cluster: number, context: FanOutContext): Promise<OpenCluster> {
-  const { store, runId, runtime, limits } = context
+  const { limits, runtime } = context
   const { at, ssmRequestsPerSecond } = workOf(run, cluster)
   const whole = runPolicy(run, context)
   const policy = { ...whole, pace: { ...whole.pace, ssmRequestsPerSecond } }
-  const record = await clusterRecord(store, keys.cluster(runId, cluster), runtime.folder)
+  const record = await clusterRecord(cluster, context)
   const target = at === null ? { record, endpoint: null, place: null } : targetAt(record, at, policy)
   let inspector: Inspector | null = null
   const options = collectOptionsOf(
@@ -94,7 +94,9 @@ export async function openCluster(run: FanOutRun, cluster: number, context: FanO
   return { record, endpoint: target.endpoint, options, close: () => inspector?.close() }
 }
 
-async function clusterRecord(store: Store, key: string, folder: string): Promise<ClusterRecord> {
-  for await (const record of readRecords(store, key, folder)) if (record.kind === 'Cluster') return record
-  throw new Error(`${store.location}/${key} is not there: the function discover writes it`)
+/** As it was described. @throws BrokenFile when that is not there, or nobody can make anything of it */
+export async function clusterRecord(cluster: number, { store, runId, runtime }: FanOutContext): Promise<ClusterRecord> {
+  const key = keys.cluster(runId, cluster)
+  for await (const record of readRecords(store, key, runtime.folder)) if (record.kind === 'Cluster') return record
+  throw new BrokenFile(`${store.location}/${key} is broken: no cluster stands in it`)
 }

@@ -66,11 +66,28 @@ export const keys = {
   lost: (run: string, cluster: number, shard: number | null) => inCluster(run, cluster, `lost/${shard ?? 'cluster'}.json`),
 }
 
-/** Null: it is not there. @throws Error with a message for people when the store cannot be read */
-export async function readJson<T>(store: Store, key: string): Promise<T | null> {
+/** It is there, and not as it was written. `message` names the file, and what is wrong with it. */
+export class BrokenFile extends Error {}
+/** Whoever comes before has not written it, or somebody has removed it. */
+export class MissingFile extends BrokenFile {}
+
+const brokenFile = ({ location }: Store, key: string, cause: unknown) =>
+  new BrokenFile(`${location}/${key} is broken: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+
+/** What the store holds under the key, made into something. Null: it is not there. @throws BrokenFile when it cannot be; Error with a message for people when the store cannot be read */
+export async function readFile<T>(store: Store, key: string, parse: (body: Buffer) => T | Promise<T>): Promise<T | null> {
   const found = await store.read(key)
-  return found === null ? null : (JSON.parse(found.body.toString('utf8')) as T)
+  if (found === null) return null
+  try {
+    return await parse(found.body)
+  } catch (error) {
+    throw brokenFile(store, key, error)
+  }
 }
+
+/** Null: it is not there. @throws as readFile */
+export const readJson = <T>(store: Store, key: string): Promise<T | null> =>
+  readFile(store, key, body => JSON.parse(body.toString('utf8')) as T)
 
 export const writeJson = (store: Store, key: string, value: unknown): Promise<void> =>
   store.write(key, `${JSON.stringify(value)}\n`, 'application/json')
@@ -112,15 +129,18 @@ export function openRecords(store: Store, key: string, path: string) {
   }
 }
 
-/** Nothing where there is no such part. @throws Error when it is not what we wrote, or the store cannot be read */
+/** At least one. @throws MissingFile; BrokenFile after those that could be read; Error with a message for people when the store cannot be read */
 export async function* readRecords(store: Store, key: string, folder: string): AsyncGenerator<SnapshotRecord> {
   const found = await store.read(key)
-  if (found === null) return
+  if (found === null) throw new MissingFile(`${store.location}/${key} is not there`)
   const path = join(folder, 'read.ndjson.gz')
   await writeFile(path, found.body)
+  let isEmpty = true
   for await (const record of readSnapshot(path, { isPart: true })) {
-    if (record.kind === 'Malformed') throw new Error(`${store.location}/${key} is broken in line ${record.line}: ${record.message}`)
+    if (record.kind === 'Malformed') throw brokenFile(store, key, `line ${record.line}: ${record.message}`)
+    isEmpty = false
     yield record
   }
   await rm(path)
+  if (isEmpty) throw brokenFile(store, key, 'it is empty')
 }

@@ -2,12 +2,12 @@
 import { join } from 'node:path'
 import { asksForObjects, collectObjects, noNodes } from '#collect/collect.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
-import type { ReadError, SnapshotRecord } from '#model/record.ts'
+import type { ClusterRecord, ReadError, SnapshotRecord } from '#model/record.ts'
 import { type Judged, judgeRecords } from '#pipeline/judge-records.ts'
 import { rules } from '#pipeline/shelves.ts'
 import { prune } from '#snapshot/prune.ts'
-import { type FanOutContext, type OpenCluster, openCluster, runOf, runPolicy, workOf } from './context.ts'
-import { type FanOutRun, isThere, keys, openRecords, readRecords } from './files.ts'
+import { clusterRecord, type FanOutContext, type OpenCluster, openCluster, runOf, runPolicy, workOf } from './context.ts'
+import { BrokenFile, type FanOutRun, isThere, keys, MissingFile, openRecords, readRecords } from './files.ts'
 import { writeJudged } from './judged-files.ts'
 import { lostNodes, whyLost } from './lost.ts'
 
@@ -41,13 +41,15 @@ export async function judgeLostCluster(
   keep: (record: SnapshotRecord) => Promise<void>,
   context: FanOutContext,
 ): Promise<Judged> {
-  const { record, close } = await openCluster(run, cluster, context)
-  close()
+  const { shards, listErrors } = workOf(run, cluster)
+  const record = await describedBefore(run, cluster, context)
   const reason = broken ?? (await whyLost(cluster, null, context))
   async function* known(): AsyncGenerator<SnapshotRecord> {
-    const { shards, listErrors } = workOf(run, cluster)
-    yield { ...record, errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }] }
-    for (let shard = 0; shard < shards; shard++) yield* lostNodes(run, { cluster, shard, reason }, context)
+    const described = { ...record, errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }] }
+    yield described
+    const errors: ReadError[] = []
+    for (let shard = 0; shard < shards; shard++) yield* lostNodes(run, { cluster, shard, reason }, context, errors)
+    if (errors.length > 0) yield { ...described, errors: [...described.errors, ...errors] }
   }
   return judgeRecords(startedBy(run, known()), {
     policy: runPolicy(run, context),
@@ -55,6 +57,16 @@ export async function judgeLostCluster(
     snapshot: { write: async record => (record.kind === 'Snapshot' ? undefined : await keep(record)) },
     isEveryNodeNamed: true,
   })
+}
+
+/** Where nobody knows any more what it was: its name, and why. */
+async function describedBefore(run: FanOutRun, cluster: number, context: FanOutContext): Promise<ClusterRecord> {
+  try {
+    return await clusterRecord(cluster, context)
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error
+    return { kind: 'Cluster', cluster: workOf(run, cluster).cluster, errors: [{ what: 'cluster', message: error.message }] }
+  }
 }
 
 /** @param keep what lies in no file yet */
@@ -75,15 +87,16 @@ async function* recordsOf(
   const nodesWithPods = new Set<string>()
   yield* startedBy(run, [record])
   for (let shard = 0; shard < shards; shard++) {
-    let isRead = false
-    for await (const node of readRecords(context.store, keys.records(context.runId, cluster, shard), context.runtime.folder)) {
-      isRead = true
-      if (node.kind === 'Node' && Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
-      yield node
+    try {
+      for await (const node of readRecords(context.store, keys.records(context.runId, cluster, shard), context.runtime.folder)) {
+        if (node.kind === 'Node' && Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
+        yield node
+      }
+    } catch (error) {
+      if (!(error instanceof MissingFile)) throw error
+      const lost = { cluster, shard, reason: await whyLost(cluster, shard, context) }
+      for await (const node of lostNodes(run, lost, context, errors)) yield await kept(node)
     }
-    if (!isRead)
-      for await (const node of lostNodes(run, { cluster, shard, reason: await whyLost(cluster, shard, context) }, context))
-        yield await kept(node)
   }
   if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors)) {
     if (nodes === 0) for (const none of noNodes(record.cluster, errors)) yield await kept(none)

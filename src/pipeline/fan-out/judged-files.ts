@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import type { Store } from '#clients/store.ts'
+import type { SharedParts } from '#judge/shared-parts.ts'
 import type { AuditedNode } from '#model/report.ts'
 import type { Judged } from '#pipeline/judge-records.ts'
 import { openLines } from '#snapshot/write.ts'
+import { readFile } from './files.ts'
 
 type JudgedPart = Omit<Judged, 'header'>
 
@@ -26,28 +28,18 @@ export async function writeJudged(store: Store, key: string, { nodes, ...rest }:
 }
 
 /**
- * Null: it is not there. Of nodes that are alike, in this cluster and others, the parts that are equal are kept once. @param share of all clusters
+ * Null: it is not there. What is equal in this cluster and others is kept once. @param share of all clusters
  * @throws BrokenFile when it is there, and not as it was written
  */
-export async function readJudged(store: Store, key: string, share: (node: AuditedNode) => AuditedNode): Promise<JudgedPart | null> {
-  const found = await store.read(key)
-  if (found === null) return null
-  try {
-    return await parseJudged(found.body, share)
-  } catch (error) {
-    throw new BrokenFile(`${store.location}/${key} is broken: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
-  }
-}
+export const readJudged = (store: Store, key: string, share: SharedParts): Promise<JudgedPart | null> =>
+  readFile(store, key, body => parseJudged(body, share))
 
-/** `message` names the file, and what is wrong with it. */
-export class BrokenFile extends Error {}
-
-async function parseJudged(body: Buffer, share: (node: AuditedNode) => AuditedNode): Promise<JudgedPart> {
+async function parseJudged(body: Buffer, share: SharedParts): Promise<JudgedPart> {
   let part: Omit<JudgedPart, 'nodes'> | null = null
   const nodes: AuditedNode[] = []
   for await (const line of linesOf(Readable.from([body]).pipe(createGunzip()).setEncoding('utf8'))) {
-    if (part === null) part = JSON.parse(line) as Omit<JudgedPart, 'nodes'>
-    else nodes.push(share(JSON.parse(line) as AuditedNode))
+    if (part === null) part = share.withTexts(JSON.parse(line) as Omit<JudgedPart, 'nodes'>)
+    else nodes.push(share.nodeOf(JSON.parse(line) as AuditedNode))
   }
   if (part === null) throw new Error('it is empty')
   return { ...part, nodes }

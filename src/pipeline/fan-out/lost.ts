@@ -1,11 +1,12 @@
 /** What of a fan-out was not done: the reason is kept where whoever comes next looks, and becomes a reason in the report. */
+import type { Store } from '#clients/store.ts'
 import { unreadNode } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { readModeOf } from '#model/read-mode.ts'
-import type { SnapshotRecord } from '#model/record.ts'
+import type { ReadError, SnapshotRecord } from '#model/record.ts'
 import { prune } from '#snapshot/prune.ts'
 import { type FanOutContext, runOf, runPolicy, workOf } from './context.ts'
-import { type FanOutRun, keys, readJson, readRecords, writeJson } from './files.ts'
+import { BrokenFile, type FanOutRun, keys, readJson, readRecords, writeJson } from './files.ts'
 
 /** As the state machine tells of a task that failed at every try. Source: Step Functions developer guide, Error names and Lambda's errors. */
 export interface Failure {
@@ -36,21 +37,36 @@ export async function noteLost(
 
 /** @param shard null: the whole cluster */
 export async function whyLost(cluster: number, shard: number | null, { runId, store }: FanOutContext): Promise<string> {
-  const lost = await readJson<Lost>(store, keys.lost(runId, cluster, shard))
+  const told = await noted(store, keys.lost(runId, cluster, shard))
   const what = shard === null ? 'the function that judges its cluster' : 'the function that reads it'
-  return `${what} did not come to its end at any try${lost === null ? '' : `: ${lost.reason}`}`
+  return `${what} did not come to its end at any try${told === null ? '' : `: ${told}`}`
 }
 
-/** The nodes of a shard, of which nothing but their Node objects is known. */
+async function noted(store: Store, key: string): Promise<string | null> {
+  try {
+    return (await readJson<Lost>(store, key))?.reason ?? null
+  } catch (error) {
+    if (error instanceof BrokenFile) return `why is not known: ${error.message}`
+    throw error
+  }
+}
+
+/** The nodes of a shard, of which nothing but their Node objects is known. @param errors gets why they are not all of them */
 export async function* lostNodes(
   run: FanOutRun,
   { cluster, shard, reason }: { cluster: number; shard: number; reason: string },
   context: FanOutContext,
+  errors: ReadError[],
 ): AsyncGenerator<SnapshotRecord> {
   const { runId, store, runtime } = context
   const mode = readModeOf(runPolicy(run, context), workOf(run, cluster).cluster)
-  for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
-    if (listed.kind === 'Node') yield prune(unreadNode(listed.cluster, listed.node, { mode, collectors: collectorsOf[mode] }, reason))
+  try {
+    for await (const listed of readRecords(store, keys.nodes(runId, cluster, shard), runtime.folder))
+      if (listed.kind === 'Node') yield prune(unreadNode(listed.cluster, listed.node, { mode, collectors: collectorsOf[mode] }, reason))
+  } catch (error) {
+    if (!(error instanceof BrokenFile)) throw error
+    errors.push({ what: 'nodes', message: `some that were listed are not known any more: ${error.message}` })
+  }
 }
 
 function reasonOf({ Error: name, Cause: cause }: Failure): string {

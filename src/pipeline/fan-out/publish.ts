@@ -2,7 +2,7 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { shareEqualParts } from '#judge/audited-prediction.ts'
+import { openSharedParts } from '#judge/shared-parts.ts'
 import type { Delivery } from '#model/report.ts'
 import type { RunAnswer } from '#model/run.ts'
 import { conclude } from '#pipeline/audit.ts'
@@ -11,10 +11,10 @@ import type { KeptRecords } from '#pipeline/kept-records.ts'
 import { doneBefore, openServiceReport, type ReportRuntime } from '#pipeline/service-report.ts'
 import { openSnapshot } from '#snapshot/write.ts'
 import { type FanOutContext, runOf, runPolicy } from './context.ts'
-import { type FanOutRun, keys } from './files.ts'
+import { BrokenFile, type FanOutRun, keys } from './files.ts'
 import { spentBefore } from './invocations.ts'
 import { judgeLostCluster } from './judge-cluster.ts'
-import { BrokenFile, readJudged } from './judged-files.ts'
+import { readJudged } from './judged-files.ts'
 
 /**
  * @throws OperatorError when nothing was discovered
@@ -31,16 +31,21 @@ export async function publishRun(context: FanOutContext & { runtime: ReportRunti
   const report = openServiceReport({ runId, request, settings, region, store, policy: runPolicy(run, context), mistakes }, runtime, limits)
   runtime.watch.enters('reduce')
   const snapshot = await openJoined(run, context)
-  const share = shareEqualParts()
+  const judged = await reduced(run, snapshot, context)
+  judged.inputErrors.unshift(...report.inputErrors)
+  return report.end(await conclude(judged, snapshot, report.conclusion))
+}
+
+/** Cluster by cluster. What is only of use on the way is gone at its end. */
+async function reduced(run: FanOutRun, snapshot: Joined, { store, runId }: FanOutContext): Promise<Judged> {
+  const share = openSharedParts()
   const parts: Omit<Judged, 'header'>[] = []
   for (const cluster of run.clusters.keys()) {
     const { known, broken } = await readable(readJudged(store, keys.judged(runId, cluster), share))
     if (known !== null) await snapshot.addKnown(cluster)
     parts.push(known ?? (await snapshot.addLost(cluster, broken)))
   }
-  const judged = mergedJudged(run.header, parts)
-  judged.inputErrors.unshift(...report.inputErrors)
-  return report.end(await conclude(judged, snapshot, report.conclusion))
+  return mergedJudged(run.header, parts)
 }
 
 /** What is broken in one cluster's file costs that cluster, not the report of all. */

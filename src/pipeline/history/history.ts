@@ -5,6 +5,7 @@ import { growthOf, withReading } from '#judge/history/fill.ts'
 import { type Ledger, nextLedger, type RunToCompare } from '#judge/history/ledger.ts'
 import { mergedDay, nodeFacts, nodeKey, rulesByNode } from '#judge/history/node-facts.ts'
 import { trendPoint, withPoint } from '#judge/history/trends.ts'
+import { openSharedParts } from '#judge/shared-parts.ts'
 import { utcDay } from '#judge/waivers.ts'
 import type { MetNode } from '#model/delta.ts'
 import type { ClusterTrend, FillSeries, NodeFacts, RememberedRun, TrendPoint } from '#model/history.ts'
@@ -64,15 +65,18 @@ export function openHistory({ store, retentionDays, isWhole, scope, ...named }: 
     const found = await attempt(() => runBefore(store, runId))
     if (found === null) return null
     const { run } = found
+    if (run !== null) openSharedParts().withTexts(run)
     return { found, earlier: (run && (await attempt(() => earlierOf(store, run, runId)))) ?? nothingEarlier() }
   }
   // While the fleet is read there is time for it; a run near its deadline has none left.
-  const early = named.runId === undefined ? null : look(named.runId)
+  let early = named.runId === undefined ? null : look(named.runId)
 
   return {
     async compare(run) {
       const runId = named.runId ?? runIdOf(run.document.run.takenAt)
       const looked = await (early ?? look(runId))
+      // What comes after needs room.
+      early = null
       if (looked === null) return null
       const { found, earlier } = looked
       if (found.broken.length > 0)

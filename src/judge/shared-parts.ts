@@ -1,0 +1,72 @@
+/** What is equal on many nodes of a fleet is kept once: their settings and origins, and when they are read back from a file all their texts, too. */
+import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
+
+export interface SharedParts {
+  predictionOf(prediction: AuditedPrediction): AuditedPrediction
+  /** A node that was parsed. */
+  nodeOf(node: AuditedNode): AuditedNode
+  /** The same value, parsed, with its texts replaced by equal ones that others have. */
+  withTexts<Value extends object>(value: Value): Value
+}
+
+/** For the nodes of one audit, whichever files they come from. */
+export function openSharedParts(): SharedParts {
+  const kept = new Map<string, unknown>()
+  const texts = new Map<string, string>()
+  const once = onceIn(kept)
+  const withTexts = <Value extends object>(value: Value): Value => shareTexts(value, texts)
+  const predictionOf = ({ filesystems, imageGC, eviction, settings }: AuditedPrediction): AuditedPrediction => ({
+    filesystems,
+    imageGC,
+    eviction: eviction && {
+      ...eviction,
+      thresholds: eviction.thresholds.map(threshold => (threshold.origin ? { ...threshold, origin: once(threshold.origin) } : threshold)),
+      lost: once(eviction.lost),
+    },
+    settings: once(settings),
+  })
+  return {
+    predictionOf,
+    withTexts,
+    nodeOf(node) {
+      withTexts(node)
+      const { identity, outcomes, prediction } = node
+      return {
+        ...node,
+        identity: { ...identity, group: once(identity.group) },
+        outcomes: once(outcomes),
+        prediction: withinNode(predictionOf(prediction)),
+      }
+    },
+  }
+}
+
+/** Equal JSON is an equal value: all of these are plain data, made with their keys in one order. */
+const onceIn =
+  (kept: Map<string, unknown>) =>
+  <Value>(value: Value): Value => {
+    const key = JSON.stringify(value)
+    const known = kept.get(key)
+    if (known === undefined) kept.set(key, value)
+    return (known as Value | undefined) ?? value
+  }
+
+/** Where two filesystems of a node are one disk, so are their states and signals. */
+function withinNode(prediction: AuditedPrediction): AuditedPrediction {
+  const once = onceIn(new Map())
+  for (const alike of [prediction.filesystems, prediction.eviction?.signals ?? {}] as Record<string, unknown>[])
+    for (const [key, part] of Object.entries(alike)) alike[key] = once(part)
+  return prediction
+}
+
+/** Parsed JSON has a string of its own for each value: signals, times and names stand in it thousands of times. */
+function shareTexts<Value extends object>(value: Value, texts: Map<string, string>): Value {
+  for (const [key, part] of Object.entries(value)) {
+    if (typeof part === 'string') {
+      const known = texts.get(part)
+      if (known === undefined) texts.set(part, part)
+      else (value as Record<string, unknown>)[key] = known
+    } else if (typeof part === 'object' && part !== null) shareTexts(part, texts)
+  }
+  return value
+}

@@ -18,6 +18,8 @@ export interface FleetOptions {
   podsPerNode?: number
   /** Default `fleet`. */
   cluster?: string
+  /** Whether somebody edited every 97th node by hand (`peer-drift`). Default true. */
+  isEdited?: boolean
 }
 
 interface Group {
@@ -91,9 +93,9 @@ const groups: readonly Group[] = [
 ]
 
 /** @throws Error when the number of nodes is not between 1 and 60,000. */
-export function fleet({ nodes, seed = 1, podsPerNode = 12, cluster = 'fleet' }: FleetOptions): Scenario {
+export function fleet({ nodes, seed = 1, podsPerNode = 12, cluster = 'fleet', isEdited = true }: FleetOptions): Scenario {
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > 60_000) throw new Error('a fleet has 1 to 60,000 nodes')
-  const drawn = (index: number) => draw(`${seed}/${index}`, index, podsPerNode)
+  const drawn = (index: number) => draw(`${seed}/${index}`, index, { podsPerNode, isEdited })
   return {
     name: cluster,
     about: `${nodes} generated nodes`,
@@ -151,7 +153,7 @@ const uses = [
 const outlierEvery = 97
 const outlierAt = 13
 
-function draw(seed: string, index: number, podsPerNode: number): Drawn {
+function draw(seed: string, index: number, { podsPerNode, isEdited }: Required<Pick<FleetOptions, 'podsPerNode' | 'isEdited'>>): Drawn {
   const random = randomOf(seed)
   const group = groups[index % groups.length]!
   const chance = random()
@@ -160,7 +162,7 @@ function draw(seed: string, index: number, podsPerNode: number): Drawn {
   const ip = addressOf(index)
   const placement = inNodegroup(group.name, { family: group.family, version, instanceType: group.instanceType, ip })
   const ownImagefs = group.imagefsGiB !== undefined
-  const isOutlier = index % outlierEvery === outlierAt
+  const isOutlier = isEdited && index % outlierEvery === outlierAt
   // Bottlerocket's imagefs.available<15% is met together with image GC; nothing else watches at 86 to 89 %.
   const isEvicting = use.imageGcDue && group.watchesImagefs
   return {

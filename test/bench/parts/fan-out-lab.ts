@@ -1,11 +1,19 @@
-/** The lab of a fan-out's bench, in a process of its own: `fan-out-lab.ts NODES CLUSTERS FOLDER` sends its environment to whoever has forked it. */
+/**
+ * The lab of a fan-out's bench, in a process of its own: `fan-out-lab.ts NODES CLUSTERS FOLDER MORNING AT_MS` sends its environment to whoever has forked it. From
+ * one morning to the next, nodes of one cluster are edited by hand, and those of another are mended; a few clusters are other nodes with other disks.
+ */
 import { startLab } from '#lab/lab.ts'
 import { fleet } from '#lab/scenarios/fleet.ts'
+import { stopClock } from './stopped-clock.ts'
 
-const [nodes, clusters, storeFolder] = process.argv.slice(2)
+const [nodes, clusters, storeFolder = '', morning = '', atMs] = process.argv.slice(2)
+stopClock(Number(atMs))
+const isSecond = morning.startsWith('2026-11-22')
 const each = Math.ceil(Number(nodes) / Number(clusters))
-const scenarios = Array.from({ length: Number(clusters) }, (_, index) =>
-  fleet({ nodes: each, seed: index, cluster: `fleet-${String(index).padStart(2, '0')}` }),
-)
-const lab = await startLab(scenarios, { at: '2026-11-21T05:00:00Z', storeFolder })
+const scenarios = Array.from({ length: Number(clusters) }, (_, index) => {
+  const seed = isSecond && index % 8 === 5 ? `${index}-again` : index
+  const isEdited = index % 8 === 1 ? isSecond : index % 8 === 3 ? !isSecond : true
+  return fleet({ nodes: each, seed, cluster: `fleet-${String(index).padStart(2, '0')}`, isEdited })
+})
+const lab = await startLab(scenarios, { at: morning, storeFolder })
 process.send?.(lab.environment)

@@ -64,7 +64,7 @@ export const garbage: Scenario = {
     {
       name: cluster,
       version: '1.34',
-      terminatedPodThreshold: 14,
+      terminatedPodThreshold: 16,
       nodegroups: [
         {
           name: 'workers',

@@ -252,6 +252,8 @@ describe('cluster garbage', () => {
       ['uncollected-certificate-request', 'denied-past-deadline', 'csr-9k3vd', 'issued-past-deadline', 'csr-issued'],
       ['pod-stuck-terminating', 'nobody takes away the finalizer example.com/flush', 'worker-9'],
       ['pod-stuck-terminating', 'the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking', 'batch-4'],
+      ['retained-ephemeral-volume', 'of ci stays, and so does every one after it', 'StorageClass keep, reclaimPolicy Retain'],
+      ['retained-ephemeral-volume', 'of ci-nightly stays.', 'the volume says Retain, its class does not'],
       ['misplaced-owner', 'StorageClass of-checkout', 'will never take it'],
       ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
       ['volume-held-in-deletion', "is for the EBS CSI driver's controller, and nothing in this cluster is called like it", 'pvc-0008'],

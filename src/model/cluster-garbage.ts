@@ -170,11 +170,23 @@ export interface HeldVolumeObject {
   usedBy: readonly string[] | null
 }
 
+/** A claim that comes and goes with its pod, and whose volume stays. */
+export interface RetainedEphemeralClaim {
+  namespace: string
+  name: string
+  /** Empty: none. */
+  storageClass: string
+  /** Its volume, which says Retain itself; null: it has none that is known yet. */
+  volume: string | null
+  /** Its class says so too, and so of every one after it. */
+  isOfClass: boolean
+  createdMs: number | null
+}
+
 export interface VolumeGarbage {
   released: readonly ReleasedVolume[]
   held: readonly HeldVolumeObject[]
-  /** Claims that come and go with pods, of a class that keeps each of their volumes. */
-  retainedEphemeral: readonly { namespace: string; name: string; storageClass: string; createdMs: number | null }[]
+  retainedEphemeral: readonly RetainedEphemeralClaim[]
 }
 
 /** A certificate signing request that is still there. */

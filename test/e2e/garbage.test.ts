@@ -75,7 +75,7 @@ describe('cluster garbage', () => {
     // What the findings come to: none of the young ones is counted.
     expect(table).toContain('about 58\u00a0USD a month')
     expect(table).toMatch(/Instances that are no node[\s\S]*?>2<span class="about">1 of them under 1.h/)
-    expect(table).toContain('pod GC begins above 14 finished pods')
+    expect(table).toContain('pod GC begins above 16 finished pods')
     expect(table).not.toContain('Not read')
   })
 
@@ -101,7 +101,7 @@ describe('cluster garbage', () => {
       const [plural = ''] = resource.split('.')
       expect(routes?.[`list ${plural}`], plural).toBe(kind === 'configs' ? undefined : 1)
     }
-    // Each node's own, those of no node, and those that failed.
+    // Each node's own, those of no node, and those that are over.
     expect(routes?.listPods).toBe(garbage.expect().nodes.length + 2)
   })
 
@@ -250,6 +250,10 @@ describe('cluster garbage', () => {
       ['namespace-stuck-terminating', 'an API group does not answer', 'custom.metrics.k8s.io/v1beta1'],
       ['pending-certificate-request', 'kubernetes.io/kubelet-serving', 'csr-4x2lp', 'no serving certificate'],
       ['uncollected-certificate-request', 'denied-past-deadline', 'csr-9k3vd', 'issued-past-deadline', 'csr-issued'],
+      ['pod-stuck-terminating', 'nobody takes away the finalizer example.com/flush', 'worker-9'],
+      ['pod-stuck-terminating', 'the Job controller has not taken away the finalizer batch.kubernetes.io/job-tracking', 'batch-4'],
+      ['retained-ephemeral-volume', 'of ci stays, and so does every one after it', 'StorageClass keep, reclaimPolicy Retain'],
+      ['retained-ephemeral-volume', 'of ci-nightly stays.', 'the volume says Retain, its class does not'],
       ['misplaced-owner', 'StorageClass of-checkout', 'will never take it'],
       ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
       ['volume-held-in-deletion', "is for the EBS CSI driver's controller, and nothing in this cluster is called like it", 'pvc-0008'],

@@ -21,14 +21,15 @@ const listCollectors: ClusterCollector[] = garbageResources.map(resource => ({
 
 /**
  * Pods that stand in no node's record. The rest has come with the nodes, and is not listed a second time; but of pods whose node is gone the API server
- * has no list, only one of all that failed, and pod GC sets them to Failed before it deletes them (`replay/cluster-gc/pod-gc.ts`).
+ * has no list, only one of all that are over: those that were not, pod GC sets to Failed before it deletes them (`replay/cluster-gc/pod-gc.ts`), and so
+ * those that finalizers hold then are among them. One that still says that it runs pod GC has not come to.
  */
 const homelessPods: ClusterCollector = {
   ...asked(podResource),
 
   async *collect(context) {
     yield* podsOf(context, 'spec.nodeName=')
-    for await (const items of podsOf(context, 'status.phase=Failed,spec.nodeName!='))
+    for await (const items of podsOf(context, 'status.phase!=Running,status.phase!=Pending,spec.nodeName!='))
       yield items.filter(pod => !context.nodesWithPods.has(String(isRawObject(pod.spec) ? pod.spec.nodeName : '')))
   },
 }

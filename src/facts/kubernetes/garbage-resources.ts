@@ -53,7 +53,7 @@ function kindsOf(kind: GarbageKind, resource: string): GarbageResource['kinds'] 
   return [kind, ...others]
 }
 
-/** Of nodes that the audit reads, pods come with the nodes; here come those of no node, and the failed ones of nodes that are gone. */
+/** Of nodes that the audit reads, pods come with the nodes; here come those of no node, and those that are over of nodes that are gone. */
 export const podResource = listed('pods', 'pods', 'Pod', 'which pods failed, finished or hang in deletion, and stay')
 
 const metadata = { isMetadataOnly: true } as const

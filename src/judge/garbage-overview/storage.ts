@@ -31,8 +31,8 @@ export function volumeRows({ released, held, retainedEphemeral }: VolumeGarbage,
     ),
     ...rowOf(
       'retained-ephemeral-volumes',
-      retainedEphemeral.map(({ namespace, storageClass, createdMs }) => ({
-        whose: `${namespace}: StorageClass ${storageClass}`,
+      retainedEphemeral.map(({ namespace, storageClass, isOfClass, createdMs }) => ({
+        whose: isOfClass ? `${namespace}: StorageClass ${storageClass}` : namespace,
         sinceMs: createdMs,
       })),
       { is: 'never' },

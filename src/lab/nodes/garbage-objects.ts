@@ -82,7 +82,7 @@ export function identityLeaseObject(at: string, name: string, renewedHoursAgo: n
 
 interface PodElsewhere extends Named {
   node?: string
-  phase: 'Pending' | 'Running' | 'Failed'
+  phase: 'Pending' | 'Running' | 'Succeeded' | 'Failed'
   /** Of a volume that it uses. */
   claimName?: string
 }

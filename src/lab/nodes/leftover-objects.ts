@@ -33,13 +33,15 @@ interface VolumeProfile extends ClusterScoped {
   phase: 'Bound' | 'Released'
   phaseHoursAgo: number
   reclaimPolicy: 'Delete' | 'Retain'
+  /** The one that says so, unless said. */
+  storageClass?: string
   capacity: string
   /** Of EBS. */
   volumeId: string
 }
 
 export function volumeObject(at: string, volume: VolumeProfile): RawObject {
-  const { claim, phase, phaseHoursAgo, reclaimPolicy, capacity, volumeId } = volume
+  const { claim, phase, phaseHoursAgo, reclaimPolicy, storageClass, capacity, volumeId } = volume
   return {
     metadata: {
       ...metadataOf('PersistentVolume', at, { namespace: '', finalizers: ['kubernetes.io/pv-protection'], ...volume }),
@@ -50,7 +52,7 @@ export function volumeObject(at: string, volume: VolumeProfile): RawObject {
       claimRef: { ...claim, kind: 'PersistentVolumeClaim', uid: objectUid('PersistentVolumeClaim', claim) },
       csi: { driver: 'ebs.csi.aws.com', volumeHandle: volumeId, fsType: 'ext4' },
       persistentVolumeReclaimPolicy: reclaimPolicy,
-      storageClassName: reclaimPolicy === 'Retain' ? 'keep' : 'gp3',
+      storageClassName: storageClass ?? (reclaimPolicy === 'Retain' ? 'keep' : 'gp3'),
     },
     status: { phase, lastPhaseTransitionTime: hoursBefore(at, phaseHoursAgo) },
   }

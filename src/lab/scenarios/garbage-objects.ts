@@ -75,6 +75,15 @@ const pods = (at: string): RawObject[] => [
     ...{ createdHoursAgo: 90, deletedHoursAgo: 80, finalizers: ['example.com/flush'] },
     claimName: 'spool',
   }),
+  // It had finished before its node went, and its Job is gone.
+  podElsewhere(at, {
+    ...{ namespace: 'queue', name: 'batch-4', node: nodeNameOf('10.0.7.99'), phase: 'Succeeded' },
+    ...{ createdHoursAgo: 90, deletedHoursAgo: 80, finalizers: ['batch.kubernetes.io/job-tracking'] },
+  }),
+  podElsewhere(at, {
+    ...{ namespace: 'queue', name: 'kept-batch-5', node: nodeNameOf('10.0.7.99'), phase: 'Succeeded' },
+    ...{ createdHoursAgo: 90, deletedHoursAgo: 0.5, finalizers: ['batch.kubernetes.io/job-tracking'] },
+  }),
   podElsewhere(at, { namespace: 'queue', name: 'kept-going', phase: 'Pending', createdHoursAgo: 1, deletedHoursAgo: 0.001 }),
 ]
 

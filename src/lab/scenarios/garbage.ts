@@ -64,7 +64,7 @@ export const garbage: Scenario = {
     {
       name: cluster,
       version: '1.34',
-      terminatedPodThreshold: 14,
+      terminatedPodThreshold: 16,
       nodegroups: [
         {
           name: 'workers',
@@ -124,6 +124,7 @@ export const garbage: Scenario = {
       finding('pod-stuck-terminating', 'Namespace queue'),
       finding('released-volume', 'Namespace archive'),
       finding('retained-ephemeral-volume', 'Namespace ci'),
+      finding('retained-ephemeral-volume', 'Namespace ci-nightly'),
       finding('revision-history-beyond-limit', 'Namespace data'),
       finding('revision-history-beyond-limit', 'Namespace shop'),
       finding('stuck-finalizer', 'Namespace edge'),

@@ -36,6 +36,15 @@ const claims = (at: string): RawObject[] => [
     createdHoursAgo: 2,
     owner: pod('build-8'),
   }),
+  // Of a class that keeps, but somebody has set its own volume to Delete; and the other way round.
+  claimObject(at, {
+    ...{ namespace: 'ci', name: 'kept-build-9-scratch', storageClass: 'keep', volume: 'kept-set-to-delete' },
+    ...{ createdHoursAgo: 2, owner: pod('build-9') },
+  }),
+  claimObject(at, {
+    ...{ namespace: 'ci-nightly', name: 'build-10-scratch', storageClass: 'gp3', volume: 'pvc-0010' },
+    ...{ createdHoursAgo: 2, owner: pod('build-10') },
+  }),
   // Its owner lives, in another namespace.
   claimObject(at, {
     ...{ namespace: 'tenant', name: 'cache', storageClass: 'gp3' },
@@ -78,7 +87,7 @@ const volumes = (at: string): RawObject[] => [
   // Deleted before its claim, which keeps it.
   volumeObject(at, {
     ...{ name: 'pvc-0006', claim: { namespace: 'ci', name: 'build-7-scratch' }, phase: 'Bound', phaseHoursAgo: 400, deletedHoursAgo: 60 },
-    ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa6' },
+    ...{ reclaimPolicy: 'Retain', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa6' },
   }),
   volumeObject(at, {
     ...{
@@ -89,6 +98,14 @@ const volumes = (at: string): RawObject[] => [
       deletedHoursAgo: 0.5,
     },
     ...{ reclaimPolicy: 'Delete', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa7' },
+  }),
+  volumeObject(at, {
+    ...{ name: 'kept-set-to-delete', claim: { namespace: 'ci', name: 'kept-build-9-scratch' }, phase: 'Bound', phaseHoursAgo: 2 },
+    ...{ reclaimPolicy: 'Delete', storageClass: 'keep', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa9' },
+  }),
+  volumeObject(at, {
+    ...{ name: 'pvc-0010', claim: { namespace: 'ci-nightly', name: 'build-10-scratch' }, phase: 'Bound', phaseHoursAgo: 2 },
+    ...{ reclaimPolicy: 'Retain', storageClass: 'gp3', capacity: '20Gi', volumeId: 'vol-0aaaaaaaaaaaaaab0' },
   }),
 ]
 

@@ -11,6 +11,7 @@ import type {
   HeldVolumeObject,
   OwnerGarbage,
   ReleasedVolume,
+  RetainedEphemeralClaim,
 } from '#model/cluster-garbage.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
@@ -162,6 +163,28 @@ describe('volume-held-in-deletion', () => {
     ['a claim', { namespace: '', finalizers: [protection('pv')], usedBy: ['shop/data'] }, 'still bound to shop/data'],
   ] as const)('says %s', (_, more, words) => {
     expect(failings('volume-held-in-deletion', held(more))[0]?.consequence).toContain(words)
+  })
+})
+
+describe('retained-ephemeral-volume', () => {
+  const claim = (name: string, isOfClass: boolean): RetainedEphemeralClaim => ({
+    ...{ namespace: 'ci', name, storageClass: 'gp3', volume: `pv-${name}`, isOfClass, createdMs: null },
+  })
+  const of = (...retainedEphemeral: RetainedEphemeralClaim[]) => ({ volumes: { ...volumes().volumes, retainedEphemeral } })
+  it('foretells those to come only where the class says so', () => {
+    const [ofClass] = failings('retained-ephemeral-volume', of(claim('a', true)))
+    expect(ofClass?.consequence).toBe('When its pod goes, the 1 ephemeral volume of ci stays, and so does every one after it.')
+    expect(ofClass?.commands).toEqual(['kubectl get storageclass gp3 -o yaml'])
+    const [ofVolume] = failings('retained-ephemeral-volume', of(claim('a', false)))
+    expect(ofVolume?.consequence).toBe('When its pod goes, the 1 ephemeral volume of ci stays.')
+    expect(ofVolume?.commands).toEqual(['kubectl get pv pv-a -o yaml'])
+    const [both] = failings('retained-ephemeral-volume', of(claim('a', true), claim('b', false)))
+    expect(both?.consequence).toBe('When their pods go, the 2 ephemeral volumes of ci stay.')
+    expect(both?.evidence.map(({ what, value }) => [what, value])).toEqual([
+      ['StorageClass gp3, reclaimPolicy Retain', '1 claim'],
+      ['the volume says Retain, its class does not', '1 claim'],
+      ['claims', 'a, b'],
+    ])
   })
 })
 

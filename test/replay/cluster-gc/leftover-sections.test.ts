@@ -177,6 +177,31 @@ it('a volume whose claim has just gone is not called released before the control
   expect(lists('Released', { deletionTimestamp: before }).volumes?.released).toMatchObject([{ isBeingDeleted: true }])
 })
 
+describe('an ephemeral volume', () => {
+  const storageClass = (name: string, reclaimPolicy?: string) => object(name, { namespace: undefined }, { reclaimPolicy })
+  const lists = (className: string, policy: string | null, volumeName = 'pv', owner = 'Pod') => {
+    const claim = object('c', owned(owner, 'p'), { spec: { storageClassName: className, volumeName } })
+    const volume = object('pv', { namespace: undefined }, { spec: { persistentVolumeReclaimPolicy: policy ?? undefined } })
+    return told(
+      objects('storageclasses.storage.k8s.io', storageClass('keep', 'Retain'), storageClass('gp3', 'Delete'), storageClass('usual')),
+      objects('persistentvolumeclaims', claim),
+      objects('persistentvolumes', volume),
+    ).volumes?.retainedEphemeral.map(({ volume: name, isOfClass }) => [name, isOfClass])
+  }
+  it.each<[title: string, given: Parameters<typeof lists>, found: [string | null, boolean][]]>([
+    ['of a class that keeps', ['keep', 'Retain'], [['pv', true]]],
+    ['of a class that keeps, and set to Delete itself', ['keep', 'Delete'], []],
+    ['of a class that deletes, and set to Retain itself', ['gp3', 'Retain'], [['pv', false]]],
+    ['of a class that deletes', ['gp3', 'Delete'], []],
+    ['that says nothing, as the API server takes it', ['usual', null], [['pv', false]]],
+    ['of a class that keeps, not there yet', ['keep', 'Delete', ''], [[null, true]]],
+    ['of a class that deletes, not there yet', ['gp3', 'Retain', ''], []],
+    ['that is none: its claim outlives pods', ['keep', 'Retain', 'pv', 'StatefulSet'], []],
+  ])('%s', (_, given, found) => {
+    expect(lists(...given)).toEqual(found)
+  })
+})
+
 it('a request that the cleaner would take only now is not overdue yet', () => {
   const denied = (lastUpdateTime: string) => object('csr', {}, { status: { conditions: [{ type: 'Denied', lastUpdateTime }] } })
   const overdue = (time: string) =>

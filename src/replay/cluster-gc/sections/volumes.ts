@@ -1,5 +1,5 @@
 /** PersistentVolumes whose claims are gone, and volumes and claims that do not go. Of bound ones nothing but what the replay asks stays. */
-import type { HeldFinalizer, HeldVolumeObject, ReleasedVolume, VolumeGarbage } from '#model/cluster-garbage.ts'
+import type { HeldFinalizer, HeldVolumeObject, ReleasedVolume, RetainedEphemeralClaim, VolumeGarbage } from '#model/cluster-garbage.ts'
 import { parseQuantity, QuantityError, quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { claimProtection, volumeProtection } from '#replay/cluster-gc/claims.ts'
@@ -38,21 +38,27 @@ class Volumes implements OpenSection<VolumeGarbage> {
     const [volumes, claims] = [[...this.#volumes], [...this.#claims]]
     const pods = arePodsKnown ? [...this.#pods] : null
     const synced = syncVolumes(volumes, { claims, pods }, features)
+    const policies = new Map(volumes.map(volume => [nameOf(volume), reclaimPolicyOf(volume)]))
     const outcomes = new Map(synced.map(each => [each.volume, each]))
     return {
       released: volumes.flatMap(volume => releasedVolume(volume, outcomes.get(nameOf(volume))) ?? []),
       held: [...heldClaims(claims, pods, holderOf), ...volumes.flatMap(volume => heldVolume(volume, holderOf) ?? [])],
-      retainedEphemeral: claims.flatMap(claim => this.#retainedEphemeral(claim) ?? []),
+      retainedEphemeral: claims.flatMap(claim => this.#retainedEphemeral(claim, policies) ?? []),
     }
   }
 
-  #retainedEphemeral(claim: RawObject): VolumeGarbage['retainedEphemeral'][number] | null {
+  /** What a volume is made with it keeps: its class says only how the next one begins. */
+  #retainedEphemeral(claim: RawObject, policies: ReadonlyMap<string, string>): RetainedEphemeralClaim | null {
     const metadata = parseMetadata(claim)
-    const storageClass = textAt(objectAt(claim, 'spec'), 'storageClassName')
-    if (!metadata || storageClass === null || controllerOf(metadata)?.kind !== 'Pod') return null
-    if (this.#policies.get(storageClass) !== 'Retain') return null
+    if (!metadata || controllerOf(metadata)?.kind !== 'Pod') return null
+    const spec = objectAt(claim, 'spec')
+    const storageClass = textAt(spec, 'storageClassName') ?? ''
+    const volume = textAt(spec, 'volumeName') ?? ''
+    const own = policies.get(volume)
+    const isOfClass = this.#policies.get(storageClass) === 'Retain'
+    if (own === undefined ? !isOfClass : own !== 'Retain') return null
     const { namespace, name, createdMs } = metadata
-    return { namespace, name, storageClass, createdMs }
+    return { namespace, name, storageClass, volume: own === undefined ? null : volume, isOfClass, createdMs }
   }
 }
 
@@ -114,7 +120,7 @@ function releasedVolume(volume: RawObject, outcome: SyncedVolume | undefined): R
     volume: nameOf(volume),
     claim: claim && `${textAt(claim, 'namespace') ?? ''}/${textAt(claim, 'name') ?? ''}`,
     storageClass: textAt(spec, 'storageClassName') || null,
-    reclaimPolicy: textAt(spec, 'persistentVolumeReclaimPolicy') ?? 'Retain',
+    reclaimPolicy: reclaimPolicyOf(volume),
     action: actionOf(outcome),
     capacityBytes: bytesOf(textAt(objectAt(spec, 'capacity'), 'storage')),
     driver: textAt(csi, 'driver') ?? (inTree === null ? null : 'kubernetes.io/aws-ebs'),
@@ -128,6 +134,9 @@ function releasedVolume(volume: RawObject, outcome: SyncedVolume | undefined): R
 }
 
 const isReleased: ReadonlySet<SyncedVolume['released']> = new Set(['claim-gone', 'claim-other-uid', 'claim-bound-elsewhere'])
+
+/** Upstream: pkg/apis/core/v1/defaults.go SetDefaults_PersistentVolume. */
+const reclaimPolicyOf = (volume: RawObject): string => textAt(objectAt(volume, 'spec'), 'persistentVolumeReclaimPolicy') ?? 'Retain'
 
 const actionOf = ({ action }: SyncedVolume): ReleasedVolume['action'] =>
   action === 'retain' || action === 'leave-to-driver' || action === 'fail' ? action : 'other'

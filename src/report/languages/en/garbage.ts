@@ -40,7 +40,7 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
   },
   'held-volumes': { name: 'Volumes and claims in deletion' },
   'retained-ephemeral-volumes': {
-    name: 'Ephemeral volumes of a class that keeps',
+    name: 'Ephemeral volumes whose policy is Retain',
     fate: 'each volume stays when its pod goes',
   },
   'unattached-disks': {

@@ -30,7 +30,7 @@ const garbage: Catalogue['garbage'] = {
       fate: { late: 'ドライバーがすでに削除しているはず', never: 'このクラスターにはこのようなボリュームを削除できるものがない' },
     },
     'held-volumes': { name: '削除中のボリュームとクレーム' },
-    'retained-ephemeral-volumes': { name: '保持するクラスの一時ボリューム', fate: 'Pod がなくなってもボリュームが残る' },
+    'retained-ephemeral-volumes': { name: 'ポリシーが Retain の一時ボリューム', fate: 'Pod がなくなってもボリュームが残る' },
     'unattached-disks': {
       name: '接続されていない EBS ディスク',
       fate: {

@@ -30,7 +30,7 @@ const garbage: Catalogue['garbage'] = {
       fate: { late: '드라이버가 이미 삭제했어야 함', never: '이 클러스터에는 이런 볼륨을 삭제할 수 있는 것이 없음' },
     },
     'held-volumes': { name: '삭제 중인 볼륨과 클레임' },
-    'retained-ephemeral-volumes': { name: '보존하는 클래스의 임시 볼륨', fate: 'Pod가 사라져도 볼륨이 남음' },
+    'retained-ephemeral-volumes': { name: '정책이 Retain인 임시 볼륨', fate: 'Pod가 사라져도 볼륨이 남음' },
     'unattached-disks': {
       name: '연결되지 않은 EBS 디스크',
       fate: { never: '가리키는 볼륨이 없어 삭제하는 주체 없음', unknown: '볼륨을 모두 읽지 못함. 가리키는 것이 있을 수 있음' },

@@ -24,7 +24,7 @@ const garbage: Catalogue['garbage'] = {
     'released-volumes': { name: '没有 claim 而被保留的卷', fate: 'reclaim policy Retain：无人删除' },
     'undeleted-volumes': { name: '没有 claim 且应删除的卷', fate: { late: '驱动本应已删除', never: '该集群中没有组件能删除此类卷' } },
     'held-volumes': { name: '正在删除的卷和 claim' },
-    'retained-ephemeral-volumes': { name: '保留型存储类的临时卷', fate: 'Pod 消失后卷仍保留' },
+    'retained-ephemeral-volumes': { name: '策略为 Retain 的临时卷', fate: 'Pod 消失后卷仍保留' },
     'unattached-disks': { name: '未挂载的 EBS 磁盘', fate: { never: '没有卷引用，无人删除', unknown: '未读取全部卷：可能有卷引用' } },
     'instances-without-node': { name: '不是节点的实例', fate: '在有人终止之前持续运行并计费' },
     'nodes-without-instance': { name: '没有实例的节点', fate: 'cloud controller 本应已删除' },

@@ -33,9 +33,9 @@ export const machines: RuleTexts = {
     fix: 'データがまだ必要か確認してください。必要であれば spec.claimRef を消去し、クレームがボリュームを使えるようにしてください。不要であれば PersistentVolume を削除し、その後、背後のディスクを削除してください。',
   },
   'retained-ephemeral-volume': {
-    title: '一時ボリュームが、ボリュームを保持する StorageClass で作られています',
-    why: 'generic ephemeral volume のクレームは Pod とともに消えます。StorageClass が Retain の場合、ボリュームとそのディスクは残ります: Pod が作られて消えるたびに 1 つずつ残ります。',
-    fix: '一時ボリュームに、reclaimPolicy が Delete の StorageClass を指定してください。',
+    title: '一時ボリュームが Pod より長く残ります',
+    why: 'generic ephemeral volume のクレームは Pod とともに消えます。ボリュームの reclaim policy は StorageClass から、または後から変更した人から来ます。それが Retain の場合、ボリュームとディスクは残ります。クラスが Retain であれば、Pod が作られて消えるたびに 1 つずつ残ります。',
+    fix: '一時ボリュームに、reclaimPolicy が Delete の StorageClass を指定してください。ボリュームだけが Retain の場合は、データが必要でなければ persistentVolumeReclaimPolicy を元に戻してください。',
   },
   'unattached-disk': {
     title: 'クラスターのディスクが接続も参照もされていません',

@@ -33,9 +33,9 @@ export const machines: RuleTexts = {
     fix: '데이터가 아직 필요한지 확인하십시오. 필요하면 spec.claimRef를 비워 클레임이 볼륨을 가질 수 있게 하십시오. 필요 없으면 PersistentVolume을 삭제한 다음 그 디스크를 삭제하십시오.',
   },
   'retained-ephemeral-volume': {
-    title: '임시 볼륨이 볼륨을 보존하는 StorageClass로 만들어집니다',
-    why: 'generic ephemeral volume의 클레임은 Pod와 함께 사라집니다. StorageClass가 Retain이면 볼륨과 디스크가 남습니다. 생겼다 사라지는 Pod마다 하나씩 남깁니다.',
-    fix: '임시 볼륨에 reclaimPolicy가 Delete인 StorageClass를 지정하십시오.',
+    title: '임시 볼륨이 Pod보다 오래 남습니다',
+    why: 'generic ephemeral volume의 클레임은 Pod와 함께 사라집니다. 볼륨의 reclaim policy는 StorageClass에서 오거나, 나중에 바꾼 사람이 정합니다. 그것이 Retain이면 볼륨과 디스크가 남습니다. 클래스가 Retain이면 생겼다 사라지는 Pod마다 하나씩 남깁니다.',
+    fix: '임시 볼륨에 reclaimPolicy가 Delete인 StorageClass를 지정하십시오. 볼륨만 Retain이면, 데이터가 필요하지 않은 한 persistentVolumeReclaimPolicy를 되돌리십시오.',
   },
   'unattached-disk': {
     title: '클러스터의 디스크가 연결되지도 참조되지도 않습니다',

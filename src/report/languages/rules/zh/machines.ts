@@ -33,9 +33,9 @@ export const machines: RuleTexts = {
     fix: '确认数据是否仍然需要。若需要，清空 spec.claimRef，使 claim 可以使用该卷；否则先删除 PersistentVolume，再删除其背后的磁盘。',
   },
   'retained-ephemeral-volume': {
-    title: '临时卷使用了保留型 StorageClass',
-    why: 'generic ephemeral volume 的 claim 会随其 Pod 消失。若其 StorageClass 为 Retain，卷及其磁盘会保留：每个 Pod 来去一次就留下一个。',
-    fix: '让临时卷使用 reclaimPolicy 为 Delete 的 StorageClass。',
+    title: '临时卷比其 Pod 存在得更久',
+    why: 'generic ephemeral volume 的 claim 会随其 Pod 消失。卷的 reclaim policy 来自其 StorageClass，或来自之后修改它的人；若为 Retain，卷及其磁盘会保留。若 StorageClass 为 Retain，每个 Pod 来去一次就留下一个。',
+    fix: '让临时卷使用 reclaimPolicy 为 Delete 的 StorageClass。若只有卷自身为 Retain，且无人需要其数据，请把 persistentVolumeReclaimPolicy 改回。',
   },
   'unattached-disk': {
     title: '集群的磁盘未挂载且无任何引用',

@@ -63,6 +63,7 @@ export interface PodGarbage {
 export interface FinishedJob {
   namespace: string
   name: string
+  /** Who takes it along: its controller, else its first owner. */
   controller: Controller | null
   outcome: 'Complete' | 'Failed'
   finishedMs: number | null
@@ -94,6 +95,7 @@ export interface NodeLeaseGarbage {
   node: string
   /** As `nodeLeases` of the replay says. */
   state: 'held' | 'ownerless' | 'stale-owner' | 'collectable' | 'leftover' | 'unknown'
+  /** When it was last renewed, or made where it never was. */
   renewedMs: number | null
   isExpired: boolean | null
 }
@@ -246,6 +248,7 @@ export interface OwnerGarbage {
     name: string
     controllerKind: string
     createdMs: number | null
+    /** How many pods it wants; of a pod 1, and 0 when it has finished. Null: none, or it does not say. */
     replicas: number | null
   }[]
 }

@@ -8,6 +8,7 @@ export const garbageRowKinds = [
   'finished-pods',
   'terminating-pods',
   'jobs-without-ttl',
+  'owned-jobs',
   'jobs-with-ttl',
   'overdue-jobs',
   'cronjob-history',

@@ -92,6 +92,7 @@ describe('a row', () => {
       job('d', { ttlSeconds: 60, expiresMs: hoursBefore(-9) }),
       job('e', { ttlSeconds: 60, expiresMs: hoursBefore(0) }),
       job('f', { controller: { kind: 'CronJob', name: 'nightly' } }),
+      job('h', { controller: { kind: 'JobSet', name: 'train' } }),
       job('g', {
         controller: { kind: 'CronJob', name: 'nightly' },
         ttlSeconds: 60,
@@ -103,6 +104,7 @@ describe('a row', () => {
     const cronJobs = [{ ...nightly, successful: { ...count, count: 2 }, failed: { ...count, count: 0 } }]
     const cluster = exampleCluster({ jobs: { finished, cronJobs, suspended: [] } })
     expect(rowOf(cluster, 'jobs-without-ttl')).toMatchObject({ count: 2, young: 1, oldestMs: hoursBefore(30), fate: { is: 'never' } })
+    expect(rowOf(cluster, 'owned-jobs')).toMatchObject({ count: 1, fate: { is: 'with' }, rules: [] })
     expect(rowOf(cluster, 'jobs-with-ttl')).toMatchObject({
       count: 2,
       fate: { is: 'itself', firstMs: hoursBefore(-5), lastMs: hoursBefore(-9) },

@@ -40,6 +40,7 @@ const rulesOf: Readonly<Record<GarbageRowKind, readonly string[]>> = {
   'finished-pods': ['terminated-pods-near-threshold'],
   'terminating-pods': ['pod-stuck-terminating'],
   'jobs-without-ttl': ['job-without-ttl'],
+  'owned-jobs': [],
   'jobs-with-ttl': [],
   'overdue-jobs': ['overdue-job-ttl'],
   'cronjob-history': ['job-history-beyond-limit'],
@@ -80,6 +81,7 @@ const rulesOf: Readonly<Record<GarbageRowKind, readonly string[]>> = {
 /** What is garbage by no age, or by one that its rule knows alone: none of it is called too young. */
 const agedOtherwise: ReadonlySet<GarbageRowKind> = new Set([
   'finished-pods',
+  'owned-jobs',
   'jobs-with-ttl',
   'cronjob-history',
   'suspended-jobs',

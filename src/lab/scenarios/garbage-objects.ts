@@ -22,6 +22,10 @@ const jobs = (at: string): RawObject[] => [
   jobObject(at, { namespace: 'batch', name: 'catalog-import-29384702', finishedHoursAgo: 300, outcome: 'Failed' }),
   jobObject(at, { namespace: 'batch', name: 'kept-by-time', finishedHoursAgo: 30, ttlSeconds: 7 * 86_400 }),
   jobObject(at, { namespace: 'batch', name: 'kept-nightly-29384710', finishedHoursAgo: 30, owner: ofCronJob('kept-nightly') }),
+  jobObject(at, {
+    ...{ namespace: 'shop', name: 'kept-by-checkout', finishedHoursAgo: 300 },
+    owner: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'checkout' },
+  }),
   jobObject(at, { namespace: 'batch', name: 'kept-of-today', finishedHoursAgo: 2 }),
   jobObject(at, { namespace: 'batch', name: 'kept-running', finishedHoursAgo: null }),
   // Its time is over since two days, and a finalizer holds it.

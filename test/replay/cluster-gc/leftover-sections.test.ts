@@ -237,3 +237,64 @@ describe('taints', () => {
     expect(left({ key: 'dedicated', effect: 'NoSchedule' })).toEqual([])
   })
 })
+
+describe('orphans', () => {
+  it.each([
+    ['pods', { status: { phase: 'Succeeded' } }, 0],
+    ['pods', { status: { phase: 'Failed' } }, 0],
+    ['pods', { status: { phase: 'Running' } }, 1],
+    ['pods', {}, 1],
+    ['replicasets.apps', { spec: { replicas: 3 } }, 3],
+    ['replicasets.apps', {}, null],
+  ])('among %s %j want so many pods: %s', (resource, more, replicas) => {
+    const marks = { labels: { 'pod-template-hash': '5f7d' }, annotations: { 'deployment.kubernetes.io/revision': '3' } }
+    expect(told(objects(resource, object('a', marks, more))).owners?.orphaned).toMatchObject([{ name: 'a', replicas }])
+  })
+})
+
+describe('finished Jobs', () => {
+  const status = { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: before }] }
+  const reference = (kind: string, controller?: boolean) => ({ apiVersion: 'x/v1', kind, name: 'x', uid: kind, controller })
+  it.each([
+    [[], null],
+    [[reference('JobSet', true)], 'JobSet'],
+    [[reference('Queue'), reference('JobSet', true)], 'JobSet'],
+    [[reference('Queue')], 'Queue'],
+  ])('of owners %j go with one', (ownerReferences, kind) => {
+    const { jobs } = told(objects('cronjobs.batch'), objects('jobs.batch', object('j', { ownerReferences }, { status })))
+    expect(jobs?.finished.map(({ controller }) => controller?.kind ?? null)).toEqual([kind])
+  })
+})
+
+describe('events of collectors', () => {
+  const failure = (more: RawObject) =>
+    told(objects('leases.coordination.k8s.io'), objects('events', object('e', {}, { reason: 'FailedDelete', ...more }))).events?.failures
+  it.each([
+    ['once', { eventTime: before }, 1, before],
+    ['in a series', { eventTime: before, series: { count: 77, lastObservedTime: at } }, 77, at],
+    ['as client-go of old tells it', { count: 4, firstTimestamp: before, lastTimestamp: at }, 4, at],
+    ['as events.k8s.io tells that', { deprecatedCount: 5, deprecatedLastTimestamp: at, eventTime: null }, 5, at],
+    ['without a time', {}, 1, null],
+  ])('that came %s', (_, more, count, last) => {
+    expect(failure(more)).toMatchObject([{ count, lastMs: last === null ? null : Date.parse(last) }])
+  })
+})
+
+describe('leases that nobody has renewed', () => {
+  it('are as old as they are made', () => {
+    const lease = object('ip-1', { namespace: 'kube-node-lease' })
+    const labels = { 'k8s.io/component': 'kube-apiserver' }
+    const ofServer = object('apiserver', { namespace: 'kube-system', labels })
+    const renewed = object(
+      'ip-2',
+      { namespace: 'kube-node-lease' },
+      { spec: { renewTime: '2026-11-02T00:00:00Z', leaseDurationSeconds: 40 } },
+    )
+    const { leases } = told(node('n', 'True', ''), objects('leases.coordination.k8s.io', lease, renewed, ofServer))
+    expect(leases?.nodes.map(({ node, renewedMs }) => [node, renewedMs])).toEqual([
+      ['ip-1', Date.parse(before)],
+      ['ip-2', Date.parse('2026-11-02T00:00:00Z')],
+    ])
+    expect(leases?.identities).toMatchObject([{ renewedMs: Date.parse(before) }])
+  })
+})

@@ -13,7 +13,7 @@ import { integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/meta
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
-import { controllerIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { controllerIn, keeperIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { objectAt } from '#replay/untrusted.ts'
 
 export const jobs: Section<'jobs'> = { resources: ['jobs.batch', 'cronjobs.batch'], open: () => new Jobs() }
@@ -44,7 +44,7 @@ class Jobs implements OpenSection<JobGarbage> {
     const finished: FinishedJob = {
       namespace,
       name,
-      controller,
+      controller: keeperIn(metadata),
       outcome: condition.type === 'Complete' ? 'Complete' : 'Failed',
       finishedMs: timeAt(condition, 'lastTransitionTime'),
       // What is left at the beginning of time is when it ends.

@@ -16,7 +16,11 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
   'terminating-pods': { name: 'Pods in deletion' },
   'jobs-without-ttl': {
     name: 'Finished Jobs without a time to live',
-    fate: 'nothing deletes them: no ttlSecondsAfterFinished, no CronJob',
+    fate: 'nothing deletes them: no ttlSecondsAfterFinished, no owner',
+  },
+  'owned-jobs': {
+    name: 'Finished Jobs of other owners, without a time to live',
+    fate: 'they go with their owners, or when these delete them',
   },
   'jobs-with-ttl': { name: 'Finished Jobs with a time to live', fate: 'the TTL controller deletes them' },
   'overdue-jobs': { name: 'Jobs whose time to live is over', fate: { late: 'the TTL controller should have deleted them' } },

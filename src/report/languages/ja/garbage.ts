@@ -11,7 +11,8 @@ const garbage: Catalogue['garbage'] = {
     'failed-pods': { name: '失敗した Pod', fate: '所有者とともに、または終了した Pod 全体の数によって削除' },
     'finished-pods': { name: '終了した Pod 全体' },
     'terminating-pods': { name: '削除中の Pod' },
-    'jobs-without-ttl': { name: 'TTL のない完了済み Job', fate: '削除するものがない: ttlSecondsAfterFinished も CronJob もない' },
+    'jobs-without-ttl': { name: 'TTL のない完了済み Job', fate: '削除するものがない: ttlSecondsAfterFinished も所有者もない' },
+    'owned-jobs': { name: 'ほかの所有者を持つ、TTL のない完了済み Job', fate: '所有者とともに、または所有者によって削除' },
     'jobs-with-ttl': { name: 'TTL のある完了済み Job', fate: 'TTL コントローラーが削除' },
     'overdue-jobs': { name: 'TTL を過ぎた Job', fate: { late: 'TTL コントローラーがすでに削除しているはず' } },
     'cronjob-history': {

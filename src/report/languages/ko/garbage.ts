@@ -11,7 +11,8 @@ const garbage: Catalogue['garbage'] = {
     'failed-pods': { name: '실패한 Pod', fate: '소유자와 함께 삭제되거나, 종료된 Pod 전체 개수 기준으로 삭제' },
     'finished-pods': { name: '종료된 Pod 전체' },
     'terminating-pods': { name: '삭제 중인 Pod' },
-    'jobs-without-ttl': { name: 'TTL이 없는 완료된 Job', fate: '삭제하는 주체 없음: ttlSecondsAfterFinished도 CronJob도 없음' },
+    'jobs-without-ttl': { name: 'TTL이 없는 완료된 Job', fate: '삭제하는 주체 없음: ttlSecondsAfterFinished도 소유자도 없음' },
+    'owned-jobs': { name: '다른 소유자가 있는 TTL 없는 완료된 Job', fate: '소유자와 함께 사라지거나 소유자가 삭제' },
     'jobs-with-ttl': { name: 'TTL이 있는 완료된 Job', fate: 'TTL 컨트롤러가 삭제' },
     'overdue-jobs': { name: 'TTL이 지난 Job', fate: { late: 'TTL 컨트롤러가 이미 삭제했어야 함' } },
     'cronjob-history': {

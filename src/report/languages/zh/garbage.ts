@@ -11,7 +11,8 @@ const garbage: Catalogue['garbage'] = {
     'failed-pods': { name: '失败的 Pod', fate: '随所有者删除，或按已结束 Pod 的总数删除' },
     'finished-pods': { name: '全部已结束的 Pod' },
     'terminating-pods': { name: '正在删除的 Pod' },
-    'jobs-without-ttl': { name: '没有 TTL 的已完成 Job', fate: '无人删除：既无 ttlSecondsAfterFinished，也无 CronJob' },
+    'jobs-without-ttl': { name: '没有 TTL 的已完成 Job', fate: '无人删除：既无 ttlSecondsAfterFinished，也无所有者' },
+    'owned-jobs': { name: '属于其他所有者且没有 TTL 的已完成 Job', fate: '随所有者一起消失，或由所有者删除' },
     'jobs-with-ttl': { name: '有 TTL 的已完成 Job', fate: '由 TTL 控制器删除' },
     'overdue-jobs': { name: 'TTL 已过的 Job', fate: { late: 'TTL 控制器本应已删除' } },
     'cronjob-history': {

@@ -31,6 +31,7 @@ export const garbageRowKinds = [
   'unknown-leases',
   'identity-leases',
   'waiting-requests',
+  'superseded-requests',
   'answered-requests',
   'overdue-requests',
   'unissued-requests',

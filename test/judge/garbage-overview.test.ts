@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
 import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { ClusterPrediction, FinishedJob, NodeLeaseGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'
+import type { CertificateRequest, ClusterPrediction, FinishedJob, NodeLeaseGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'
 import type { GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
@@ -197,6 +197,20 @@ describe('a row', () => {
       ['identity-leases', 2, 1, 'never'],
       ['identity-leases', 1, 0, 'late'],
       ['identity-leases', 1, 1, 'itself'],
+    ])
+  })
+
+  it('parts certificate requests by whether anybody still waits for them', () => {
+    const request = (name: string, state: CertificateRequest['state'], hoursAgo: number): CertificateRequest => ({
+      ...{ name, signer: 'kubernetes.io/kubelet-serving', requestor: `system:node:${name[0]}`, state },
+      ...{ createdMs: hoursBefore(hoursAgo), sinceMs: hoursBefore(hoursAgo), overdue: null, isNeverCollected: false },
+    })
+    const requests = [request('a1', 'pending', 5), request('a2', 'issued', 0.5), request('b1', 'pending', 5)]
+    const { rows } = overview(exampleCluster({ certificates: { requests } }))
+    expect(rows.map(({ kind, count, rules }) => [kind, count, rules])).toEqual([
+      ['waiting-requests', 1, ['pending-certificate-request']],
+      ['superseded-requests', 1, []],
+      ['answered-requests', 1, []],
     ])
   })
 

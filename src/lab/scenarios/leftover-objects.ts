@@ -98,6 +98,8 @@ const certificateRequests = (at: string): RawObject[] => {
   return [
     certificateRequestObject(at, { name: 'csr-4x2lp', requestor, createdHoursAgo: 5 }),
     certificateRequestObject(at, { name: 'kept-csr-new', requestor: nodesTwin, createdHoursAgo: 0.05 }),
+    // Its node has asked again since, and got it.
+    certificateRequestObject(at, { name: 'kept-csr-before', requestor: nodesTwin, createdHoursAgo: 6 }),
     certificateRequestObject(at, { name: 'csr-9k3vd', requestor, createdHoursAgo: 31, answered: { as: 'Denied', hoursAgo: 30 } }),
     certificateRequestObject(at, {
       ...{ name: 'csr-issued', requestor, createdHoursAgo: 31, answered: { as: 'Approved', hoursAgo: 30 }, isIssued: true },

@@ -188,6 +188,32 @@ describe('certificate requests', () => {
     expect(failings('pending-certificate-request', request(more)).map(each => each.severity)).toEqual(severity === null ? [] : [severity])
   })
 
+  const among = (...others: Partial<CertificateRequest>[]) => ({
+    certificates: {
+      requests: [{ name: 'csr', createdMs: hoursBefore(5) }, ...others].flatMap(more => request(more).certificates?.requests ?? []),
+    },
+  })
+  const issued = { name: 'later', state: 'issued', createdMs: hoursBefore(0.5), sinceMs: hoursBefore(0.4) } as const
+  it.each([
+    ['got it since', issued, 0],
+    ['got one before', { ...issued, createdMs: hoursBefore(6) }, 1],
+    ['was denied since', { ...issued, state: 'denied' }, 1],
+    ['got one of another signer', { ...issued, signer: 'kubernetes.io/kube-apiserver-client-kubelet' }, 1],
+    ['is not the node that got it', { ...issued, requestor: 'system:node:b' }, 1],
+  ] as const)('one is waited for unless its node %s', (_, later, count) => {
+    expect(failings('pending-certificate-request', among(later))).toHaveLength(count)
+  })
+
+  it('of who asks for many under one name all wait', () => {
+    const many = { requestor: 'system:serviceaccount:certs:agent', createdMs: hoursBefore(5) }
+    const [found] = failings('pending-certificate-request', {
+      certificates: {
+        requests: among({ ...many, name: 'other' }, { ...issued, ...many, createdMs: hoursBefore(1) }).certificates.requests,
+      },
+    })
+    expect(found?.count).toBe(2)
+  })
+
   it.each([
     ['that the cleaner has passed over', { overdue: 'denied-past-deadline' }, 1],
     ['that no cleaner takes, old enough', { state: 'approved', isNeverCollected: true, sinceMs: hoursBefore(24) }, 1],

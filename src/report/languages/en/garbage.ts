@@ -69,6 +69,10 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
     },
   },
   'waiting-requests': { name: 'Certificate requests that wait', fate: 'the cleaner deletes them a day after they were made or approved' },
+  'superseded-requests': {
+    name: 'Certificate requests that a later one has replaced',
+    fate: 'the cleaner deletes them a day after they were made or approved',
+  },
   'answered-requests': { name: 'Certificate requests that were answered', fate: 'the cleaner deletes them an hour after the answer' },
   'overdue-requests': { name: 'Certificate requests past their time', fate: 'the cleaner should have deleted them' },
   'unissued-requests': { name: 'Certificate requests approved, never issued', fate: 'the cleaner of this version never takes them' },

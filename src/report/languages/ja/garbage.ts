@@ -57,6 +57,7 @@ const garbage: Catalogue['garbage'] = {
       },
     },
     'waiting-requests': { name: '待機中の証明書要求', fate: '作成または承認の 1 日後に cleaner が削除' },
+    'superseded-requests': { name: '後の要求に置き換えられた証明書要求', fate: '作成または承認の 1 日後に cleaner が削除' },
     'answered-requests': { name: '回答済みの証明書要求', fate: '回答の 1 時間後に cleaner が削除' },
     'overdue-requests': { name: '期限を過ぎた証明書要求', fate: 'cleaner がすでに削除しているはず' },
     'unissued-requests': { name: '承認されたが発行されていない証明書要求', fate: 'このバージョンの cleaner は削除しない' },

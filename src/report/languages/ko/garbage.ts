@@ -54,6 +54,7 @@ const garbage: Catalogue['garbage'] = {
       },
     },
     'waiting-requests': { name: '대기 중인 인증서 요청', fate: '생성 또는 승인 하루 뒤 cleaner가 삭제' },
+    'superseded-requests': { name: '나중 요청으로 대체된 인증서 요청', fate: '생성 또는 승인 하루 뒤 cleaner가 삭제' },
     'answered-requests': { name: '응답이 끝난 인증서 요청', fate: '응답 1시간 뒤 cleaner가 삭제' },
     'overdue-requests': { name: '기한이 지난 인증서 요청', fate: 'cleaner가 이미 삭제했어야 함' },
     'unissued-requests': { name: '승인되었지만 발급되지 않은 인증서 요청', fate: '이 버전의 cleaner는 삭제하지 않음' },

@@ -41,6 +41,7 @@ const garbage: Catalogue['garbage'] = {
       fate: { never: '该版本没有 API 服务器回收此标签', late: '另一个 API 服务器本应已删除', itself: '另一个 API 服务器会在 1 小时内删除' },
     },
     'waiting-requests': { name: '等待中的证书请求', fate: '创建或批准一天后由 cleaner 删除' },
+    'superseded-requests': { name: '已被后来请求取代的证书请求', fate: '创建或批准一天后由 cleaner 删除' },
     'answered-requests': { name: '已答复的证书请求', fate: '答复一小时后由 cleaner 删除' },
     'overdue-requests': { name: '已过期限的证书请求', fate: 'cleaner 本应已删除' },
     'unissued-requests': { name: '已批准但未签发的证书请求', fate: '该版本的 cleaner 不会删除' },

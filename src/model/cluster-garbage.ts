@@ -274,12 +274,18 @@ export interface FinalizerGarbage {
 
 /** Disks of a cluster in its account. */
 export interface DiskGarbage {
-  /** Attached to nothing, and named by no PersistentVolume that is known. */
+  /** Attached to nothing, and named by no PersistentVolume that is known, or by one that no claim has. */
   unattached: readonly {
     volumeId: string
     capacityBytes: number | null
     volumeType: string | null
     zone: string | null
+    /** What it was given beyond its size; null: not known. */
+    iops: number | null
+    throughputMiBps: number | null
+    /** The PersistentVolume that names it and is Available; null: none names it. */
+    volume: string | null
+    /** When it was made, or that volume became Available. */
     createdMs: number | null
   }[]
   /** Whether all PersistentVolumes were read: one that was not may name a disk. */

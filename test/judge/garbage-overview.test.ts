@@ -173,7 +173,7 @@ describe('a row', () => {
       volumeId: `vol-${hours}`,
       capacityBytes: 100 * GiB,
       volumeType: 'gp3',
-      zone: null,
+      ...{ iops: null, throughputMiBps: null, volume: null, zone: null },
       createdMs: hoursBefore(hours),
     })
     const instance = (hours: number) => ({ instanceId: `i-${hours}`, instanceType: null, state: 'running', launchedMs: hoursBefore(hours) })
@@ -235,7 +235,18 @@ describe('a row', () => {
   })
 
   it('does not call a disk nobody’s while a volume that was not read may name it', () => {
-    const unattached = [{ volumeId: 'vol-1', capacityBytes: GiB, volumeType: 'gp3', zone: null, createdMs: null }]
+    const unattached = [
+      {
+        volumeId: 'vol-1',
+        capacityBytes: GiB,
+        volumeType: 'gp3',
+        iops: null,
+        throughputMiBps: null,
+        volume: null,
+        zone: null,
+        createdMs: null,
+      },
+    ]
     const fate = (areVolumesKnown: boolean) =>
       rowOf(exampleCluster({ disks: { unattached, areVolumesKnown } }), 'unattached-disks')?.fate.is
     expect([fate(true), fate(false)]).toEqual(['never', 'unknown'])

@@ -58,6 +58,15 @@ const volumes = (at: string): RawObject[] => [
     ...{ reclaimPolicy: 'Retain', capacity: '500Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa8' },
     ...{ deletedHoursAgo: 200, finalizers: ['external-attacher/ebs-csi-aws-com'] },
   }),
+  // Somebody has cleared its claim, and no other has come.
+  volumeObject(at, {
+    ...{ name: 'pvc-0009', phase: 'Available', phaseHoursAgo: 960 },
+    ...{ reclaimPolicy: 'Retain', capacity: '50Gi', volumeId: 'vol-0bbbbbbbbbbbbbbb4' },
+  }),
+  volumeObject(at, {
+    ...{ name: 'kept-for-a-claim', phase: 'Available', phaseHoursAgo: 2 },
+    ...{ reclaimPolicy: 'Retain', capacity: '50Gi', volumeId: 'vol-0bbbbbbbbbbbbbbb5' },
+  }),
   // Its driver has not deleted it.
   volumeObject(at, {
     ...{ name: 'pvc-0003', claim: { namespace: 'scratch', name: 'tmp-1' }, phase: 'Released', phaseHoursAgo: 90 },

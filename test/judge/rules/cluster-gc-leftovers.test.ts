@@ -21,7 +21,7 @@ function judged(id: string, example: ClusterExample, policy = defaultPolicy) {
 }
 const failings = (...of: Parameters<typeof judged>) => judged(...of).failings
 const valueIn = (id: string, example: ClusterExample, what: string) =>
-  failings(id, example)[0]?.evidence.find(each => each.what === what)?.value
+  failings(id, example)[0]?.evidence.find(each => each.what.startsWith(what))?.value
 
 const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
   ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 2 ** 30 },
@@ -327,7 +327,28 @@ describe('stuck-finalizer', () => {
 })
 
 describe('the account', () => {
-  const disk = { volumeId: "vol-1'; rm", capacityBytes: null, volumeType: null, zone: null, createdMs: hoursBefore(24) }
+  const none = { iops: null, throughputMiBps: null, volume: null, zone: null }
+  const disk = { volumeId: "vol-1'; rm", capacityBytes: null, volumeType: null, createdMs: hoursBefore(24), ...none }
+  const told = (...unattached: (typeof disk | Record<string, unknown>)[]) =>
+    failings('unattached-disk', { disks: { unattached: unattached.map(more => ({ ...disk, ...more })), areVolumesKnown: true } })[0]
+  it.each([
+    [[{}], 'attached to nothing, and no PersistentVolume names it.'],
+    [[{ volume: 'pv' }], 'attached to nothing, and no claim has the PersistentVolume that names it.'],
+    [[{ volume: 'a' }, { volume: 'b' }], 'attached to nothing, and no claim has the 2 PersistentVolumes that name them.'],
+    [[{ volume: 'a' }, {}], 'attached to nothing, and no PersistentVolume names them, but 1, which no claim has.'],
+  ])('says of disks %j who has them', (disks, words) => {
+    expect(told(...disks)?.consequence).toContain(words)
+  })
+
+  it.each([
+    [{ volumeType: 'io2', iops: 64_000 }, '', 'about 3553 USD a month'],
+    [{ volumeType: 'io2' }, ', without provisioned IOPS and throughput', 'about 1.25 USD a month'],
+    [{ volumeType: 'st1' }, '', 'about 0.45 USD a month'],
+  ])('prices %j with what was provisioned, and says where that is not known', (more, without, cost) => {
+    const what = `cost of EBS at list price of us-east-1${without}`
+    expect(told({ capacityBytes: 10 * 2 ** 30, ...more })?.evidence).toContainEqual(expect.objectContaining({ what, value: cost }))
+  })
+
   it('loses no disk as long as a volume may name it', () => {
     expect(judged('unattached-disk', { disks: { unattached: [disk], areVolumesKnown: false } }).outcome.state).toBe('unknown')
     expect(judged('unattached-disk', { disks: { unattached: [], areVolumesKnown: false } }).outcome.state).toBe('pass')

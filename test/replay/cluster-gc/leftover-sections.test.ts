@@ -298,3 +298,18 @@ describe('leases that nobody has renewed', () => {
     expect(leases?.identities).toMatchObject([{ renewedMs: Date.parse(before) }])
   })
 })
+
+describe('disks', () => {
+  const disk = { VolumeId: 'vol-1', Size: 10, VolumeType: 'io2', Iops: 64_000, State: 'available', CreateTime: before }
+  const volume = (phase: string, lastPhaseTransitionTime?: string) =>
+    object('pv', {}, { spec: { csi: { volumeHandle: 'vol-1' } }, status: { phase, lastPhaseTransitionTime } })
+  it.each([
+    ['Available', undefined, Date.parse(before)],
+    ['Available', '2026-11-20T00:00:00Z', Date.parse('2026-11-20T00:00:00Z')],
+    ['Bound', undefined, null],
+    ['Released', undefined, null],
+  ])('of a volume that is %s since %s', (phase, since, createdMs) => {
+    const { disks } = told(objects('volumes.ec2.amazonaws.com', disk), objects('persistentvolumes', volume(phase, since)))
+    expect(disks?.unattached).toMatchObject(createdMs === null ? [] : [{ volumeId: 'vol-1', iops: 64_000, volume: 'pv', createdMs }])
+  })
+})

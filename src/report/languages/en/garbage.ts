@@ -49,7 +49,7 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
   },
   'unattached-disks': {
     name: 'EBS disks attached to nothing',
-    fate: { never: 'no volume names them: nobody deletes them', unknown: 'not all volumes were read: one may name them' },
+    fate: { never: 'no claim has them: nobody deletes them', unknown: 'not all volumes were read: one may name them' },
   },
   'instances-without-node': { name: 'Instances that are no node', fate: 'they run, and cost, until somebody terminates them' },
   'nodes-without-instance': { name: 'Nodes without an instance', fate: 'the cloud controller should have deleted them' },
@@ -158,7 +158,7 @@ const garbage = {
   in: (duration: string) => `in ${duration}`,
   assumedThreshold:
     'Assumed: the threshold of pod GC is the default of upstream, because EKS does not tell the one that its control plane runs with.',
-  assumedPrices: 'Costs: EBS at the list price of us-east-1, without provisioned IOPS and throughput.',
+  assumedPrices: 'Costs: EBS at the list price of us-east-1; provisioned IOPS and throughput only of disks that EC2 was asked for.',
   cost: (usd: string) => `about ${usd}\u00a0USD a month`,
   gap: (why: string, needs: string[]) => `${why}. So not wholly known: ${needs.join(', ')}.`,
   mail: {

@@ -35,7 +35,7 @@ const garbage: Catalogue['garbage'] = {
     'unattached-disks': {
       name: '接続されていない EBS ディスク',
       fate: {
-        never: '参照するボリュームがなく、誰も削除しない',
+        never: 'どのクレームのものでもなく、誰も削除しない',
         unknown: 'ボリュームをすべて取得できていない。参照するものがある可能性がある',
       },
     },
@@ -117,7 +117,7 @@ const garbage: Catalogue['garbage'] = {
   anyMoment: 'まもなく',
   in: duration => `${duration}後`,
   assumedThreshold: '仮定: EKS はコントロールプレーンの pod GC のしきい値を示さないため、上流の既定値を用いています。',
-  assumedPrices: '費用: us-east-1 の EBS の定価。プロビジョンド IOPS とスループットは含みません。',
+  assumedPrices: '費用: us-east-1 の EBS の定価。プロビジョンド IOPS とスループットは、EC2 に問い合わせたディスクの分だけを含みます。',
   cost: usd => `月額約 ${usd}\u00a0USD`,
   gap: (why, needs) => `${why}。そのため完全には把握できないもの: ${needs.join('、')}。`,
   mail: {

@@ -34,7 +34,7 @@ const garbage: Catalogue['garbage'] = {
     'retained-ephemeral-volumes': { name: '보존하는 클래스의 임시 볼륨', fate: 'Pod가 사라져도 볼륨이 남음' },
     'unattached-disks': {
       name: '연결되지 않은 EBS 디스크',
-      fate: { never: '가리키는 볼륨이 없어 삭제하는 주체 없음', unknown: '볼륨을 모두 읽지 못함. 가리키는 것이 있을 수 있음' },
+      fate: { never: '어느 클레임에도 속하지 않아 삭제하는 주체 없음', unknown: '볼륨을 모두 읽지 못함. 가리키는 것이 있을 수 있음' },
     },
     'instances-without-node': { name: '노드가 아닌 인스턴스', fate: '누군가 종료할 때까지 실행되며 비용이 발생' },
     'nodes-without-instance': { name: '인스턴스가 없는 노드', fate: 'cloud controller가 이미 삭제했어야 함' },
@@ -114,7 +114,7 @@ const garbage: Catalogue['garbage'] = {
   anyMoment: '곧',
   in: duration => `${duration} 후`,
   assumedThreshold: '가정: EKS는 컨트롤 플레인의 pod GC 임계값을 알려 주지 않으므로 업스트림 기본값을 사용했습니다.',
-  assumedPrices: '비용: us-east-1의 EBS 정가 기준이며, 프로비저닝된 IOPS와 처리량은 제외했습니다.',
+  assumedPrices: '비용: us-east-1의 EBS 정가 기준이며, 프로비저닝된 IOPS와 처리량은 EC2에 조회한 디스크만 포함했습니다.',
   cost: usd => `월 약 ${usd}\u00a0USD`,
   gap: (why, needs) => `${why}. 따라서 완전히 알 수 없는 것: ${needs.join(', ')}.`,
   mail: {

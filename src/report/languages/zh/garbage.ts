@@ -26,7 +26,7 @@ const garbage: Catalogue['garbage'] = {
     'undeleted-volumes': { name: '没有 claim 且应删除的卷', fate: { late: '驱动本应已删除', never: '该集群中没有组件能删除此类卷' } },
     'held-volumes': { name: '正在删除的卷和 claim' },
     'retained-ephemeral-volumes': { name: '保留型存储类的临时卷', fate: 'Pod 消失后卷仍保留' },
-    'unattached-disks': { name: '未挂载的 EBS 磁盘', fate: { never: '没有卷引用，无人删除', unknown: '未读取全部卷：可能有卷引用' } },
+    'unattached-disks': { name: '未挂载的 EBS 磁盘', fate: { never: '不属于任何 claim，无人删除', unknown: '未读取全部卷：可能有卷引用' } },
     'instances-without-node': { name: '不是节点的实例', fate: '在有人终止之前持续运行并计费' },
     'nodes-without-instance': { name: '没有实例的节点', fate: 'cloud controller 本应已删除' },
     'not-ready-nodes': { name: '非 Ready 的节点', fate: '只要实例存在就会保留' },
@@ -100,7 +100,7 @@ const garbage: Catalogue['garbage'] = {
   anyMoment: '随时',
   in: duration => `${duration}后`,
   assumedThreshold: '假定：EKS 不提供其控制平面的 pod GC 阈值，因此采用上游默认值。',
-  assumedPrices: '费用：按 us-east-1 的 EBS 标价计算，不含预置 IOPS 和吞吐量。',
+  assumedPrices: '费用：按 us-east-1 的 EBS 标价计算，预置 IOPS 和吞吐量仅计入向 EC2 查询过的磁盘。',
   cost: usd => `每月约 ${usd}\u00a0USD`,
   gap: (why, needs) => `${why}。因此以下内容不完全已知：${needs.join('，')}。`,
   mail: {

@@ -87,8 +87,8 @@ export interface CronJobGarbage {
 export interface JobGarbage {
   finished: readonly FinishedJob[]
   cronJobs: readonly CronJobGarbage[]
-  /** Jobs that were suspended and wait. */
-  suspended: readonly { namespace: string; name: string; controller: Controller | null; createdMs: number | null }[]
+  /** Jobs that were suspended and wait; `sinceMs`: since then, or since they are there. */
+  suspended: readonly { namespace: string; name: string; controller: Controller | null; sinceMs: number | null }[]
 }
 
 export interface NodeLeaseGarbage {

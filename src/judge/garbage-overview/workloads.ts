@@ -64,7 +64,7 @@ export function jobRows({ finished, cronJobs, suspended }: JobGarbage, moment: M
             whose: `${namespace}: CronJob ${name}`,
             sinceMs: lastScheduledMs ?? createdMs,
           })),
-        ...suspended.map(({ namespace, controller, createdMs }) => ({ whose: controlled(namespace, controller), sinceMs: createdMs })),
+        ...suspended.map(({ namespace, controller, sinceMs }) => ({ whose: controlled(namespace, controller), sinceMs })),
       ],
       { is: 'never' },
       moment,

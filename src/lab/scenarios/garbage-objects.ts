@@ -28,6 +28,12 @@ const jobs = (at: string): RawObject[] => [
   }),
   jobObject(at, { namespace: 'batch', name: 'kept-of-today', finishedHoursAgo: 2 }),
   jobObject(at, { namespace: 'batch', name: 'kept-running', finishedHoursAgo: null }),
+  jobObject(at, {
+    ...{ namespace: 'old', name: 'backfill', finishedHoursAgo: null, createdHoursAgo: days(300), suspendedHoursAgo: days(200) },
+  }),
+  jobObject(at, {
+    ...{ namespace: 'old', name: 'kept-paused', finishedHoursAgo: null, createdHoursAgo: days(300), suspendedHoursAgo: 1 },
+  }),
   // Its time is over since two days, and a finalizer holds it.
   jobObject(at, {
     ...{ namespace: 'etl', name: 'load-7', finishedHoursAgo: 49, ttlSeconds: 3600 },

@@ -146,8 +146,8 @@ describe('suspended-leftover', () => {
       finished: [],
       cronJobs: [cronJob({}), cronJob({ name: 'ran', lastScheduledMs: hours(90 * 24 - 1) }), cronJob({ name: 'runs', isSuspended: false })],
       suspended: [
-        { namespace: 'old', name: 'j', controller: null, createdMs: hours(9000) },
-        { namespace: 'queue', name: 'kueue', controller: { kind: 'Workload', name: 'w' }, createdMs: hours(9000) },
+        { namespace: 'old', name: 'j', controller: null, sinceMs: hours(9000) },
+        { namespace: 'queue', name: 'kueue', controller: { kind: 'Workload', name: 'w' }, sinceMs: hours(9000) },
       ],
     }
     expect(subjects('suspended-leftover', { jobs: given })).toEqual(['Namespace old: 2'])

@@ -313,3 +313,17 @@ describe('disks', () => {
     expect(disks?.unattached).toMatchObject(createdMs === null ? [] : [{ volumeId: 'vol-1', iops: 64_000, volume: 'pv', createdMs }])
   })
 })
+
+describe('Jobs that are suspended', () => {
+  const today = '2026-11-20T20:00:00Z'
+  const condition = (status: string) => ({ conditions: [{ type: 'Suspended', status, lastTransitionTime: today }] })
+  it.each([
+    ['as their condition says', condition('True'), today],
+    ['from the beginning, where it says nothing', {}, before],
+    ['no longer than since they began', { startTime: today }, today],
+    ['whatever it says of the time when they ran', condition('False'), before],
+  ])('are so %s', (_, status, since) => {
+    const { jobs } = told(objects('cronjobs.batch'), objects('jobs.batch', object('j', {}, { spec: { suspend: true }, status })))
+    expect(jobs?.suspended).toMatchObject([{ name: 'j', sinceMs: Date.parse(since) }])
+  })
+})

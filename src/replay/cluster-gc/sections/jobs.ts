@@ -9,7 +9,7 @@ import {
   finishedCondition,
   timeToLive,
 } from '#replay/cluster-gc/finished-jobs.ts'
-import { integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { conditionOf, integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
@@ -38,7 +38,7 @@ class Jobs implements OpenSection<JobGarbage> {
     const spec = objectAt(job, 'spec')
     const condition = finishedCondition(job)
     if (!condition) {
-      if (spec?.suspend === true) this.#suspended.push({ namespace, name, controller, createdMs })
+      if (spec?.suspend === true) this.#suspended.push({ namespace, name, controller, sinceMs: suspendedSinceMs(job, createdMs) })
       return
     }
     const finished: FinishedJob = {
@@ -69,6 +69,14 @@ class Jobs implements OpenSection<JobGarbage> {
       cronJobs: this.#cronJobs.flatMap(cronJob => cronJobGarbage(cronJob, historyOf) ?? []),
     }
   }
+}
+
+/** The condition says when it was suspended; one that has begun since it was made was not suspended then. Upstream: pkg/controller/job/job_controller.go ensureJobConditionStatus. */
+function suspendedSinceMs(job: RawObject, createdMs: number | null): number | null {
+  const condition = conditionOf(job, 'Suspended')
+  const suspendedMs = condition?.status === 'True' ? timeAt(condition, 'lastTransitionTime') : null
+  const times = [suspendedMs, timeAt(objectAt(job, 'status'), 'startTime'), createdMs].filter(time => time !== null)
+  return times.length === 0 ? null : Math.max(...times)
 }
 
 const withShared = ({ namespace, name, controller, finalizers, ...job }: FinishedJob, shared: SharedTexts): FinishedJob => ({

@@ -146,8 +146,8 @@ function cut({ LaunchTemplateId, LaunchTemplateName, VersionNumber, LaunchTempla
 
 const asked = (filters: readonly TagFilter[]) => filters.map(({ name, values }) => ({ Name: name, Values: values }))
 
-const volumeObject = ({ VolumeId, Size, VolumeType, State, CreateTime, AvailabilityZone }: Volume): RawObject => ({
-  ...{ VolumeId, Size, VolumeType, State, AvailabilityZone },
+const volumeObject = ({ VolumeId, Size, VolumeType, Iops, Throughput, State, CreateTime, AvailabilityZone }: Volume): RawObject => ({
+  ...{ VolumeId, Size, VolumeType, Iops, Throughput, State, AvailabilityZone },
   CreateTime: CreateTime?.toISOString(),
 })
 

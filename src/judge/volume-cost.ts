@@ -1,10 +1,10 @@
 /** What volumes that nobody uses hold, and cost. */
-import { monthlyUsd } from '#facts/aws/ebs-prices.ts'
+import { isWholePrice, monthlyUsd, type VolumePerformance } from '#facts/aws/ebs-prices.ts'
 import { summed } from './garbage.ts'
 import type { ClusterEvidence } from './rule.ts'
 import { bytes } from './text.ts'
 
-export interface SizedVolume {
+export interface SizedVolume extends Partial<VolumePerformance> {
   capacityBytes: number | null
   volumeType: string | null
   isEbs: boolean
@@ -18,16 +18,20 @@ export function sizeOf(volumes: readonly SizedVolume[]): { bytes: number | null;
 }
 
 /** Null: it is none of EBS, or its price is not known. */
-const costOfOne = ({ capacityBytes, volumeType, isEbs }: SizedVolume): number | null =>
-  isEbs && capacityBytes !== null ? monthlyUsd(capacityBytes, volumeType) : null
+const costOfOne = (volume: SizedVolume): number | null =>
+  volume.isEbs && volume.capacityBytes !== null ? monthlyUsd(volume.capacityBytes, volume.volumeType, performanceOf(volume)) : null
+
+const performanceOf = ({ iops = null, throughputMiBps = null }: SizedVolume): VolumePerformance => ({ iops, throughputMiBps })
 
 /** Their capacity, and of those of EBS what they cost at list price. */
 export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
   const { bytes: held, monthlyUsd: usd } = sizeOf(volumes)
+  const isWhole = volumes.every(each => costOfOne(each) === null || isWholePrice(each.volumeType, performanceOf(each)))
+  const cost = `cost of EBS at list price of us-east-1${isWhole ? '' : ', without provisioned IOPS and throughput'}`
   const unpriced = volumes.filter(volume => volume.isEbs && costOfOne(volume) === null).length
   return [
     ...(held === null ? [] : [summed('capacity', [held], ([all = 0]) => bytes(all))]),
-    ...(usd === null ? [] : [summed('cost of EBS at list price of us-east-1', [usd], ([all = 0]) => `${dollars(all)} a month`)]),
+    ...(usd === null ? [] : [summed(cost, [usd], ([all = 0]) => `${dollars(all)} a month`)]),
     ...(unpriced === 0 ? [] : [summed('of EBS, and not in the cost', [unpriced], ([all]) => `${all}: size or price is not known`)]),
   ]
 }

@@ -63,6 +63,7 @@ export interface PodGarbage {
 export interface FinishedJob {
   namespace: string
   name: string
+  /** Who takes it along: its controller, else its first owner. */
   controller: Controller | null
   outcome: 'Complete' | 'Failed'
   finishedMs: number | null
@@ -86,14 +87,15 @@ export interface CronJobGarbage {
 export interface JobGarbage {
   finished: readonly FinishedJob[]
   cronJobs: readonly CronJobGarbage[]
-  /** Jobs that were suspended and wait. */
-  suspended: readonly { namespace: string; name: string; controller: Controller | null; createdMs: number | null }[]
+  /** Jobs that were suspended and wait; `sinceMs`: since then, or since they are there. */
+  suspended: readonly { namespace: string; name: string; controller: Controller | null; sinceMs: number | null }[]
 }
 
 export interface NodeLeaseGarbage {
   node: string
   /** As `nodeLeases` of the replay says. */
   state: 'held' | 'ownerless' | 'stale-owner' | 'collectable' | 'leftover' | 'unknown'
+  /** When it was last renewed, or made where it never was. */
   renewedMs: number | null
   isExpired: boolean | null
 }
@@ -258,6 +260,7 @@ export interface OwnerGarbage {
     name: string
     controllerKind: string
     createdMs: number | null
+    /** How many pods it wants; of a pod 1, and 0 when it has finished. Null: none, or it does not say. */
     replicas: number | null
   }[]
 }
@@ -283,12 +286,18 @@ export interface FinalizerGarbage {
 
 /** Disks of a cluster in its account. */
 export interface DiskGarbage {
-  /** Attached to nothing, and named by no PersistentVolume that is known. */
+  /** Attached to nothing, and named by no PersistentVolume that is known, or by one that no claim has. */
   unattached: readonly {
     volumeId: string
     capacityBytes: number | null
     volumeType: string | null
     zone: string | null
+    /** What it was given beyond its size; null: not known. */
+    iops: number | null
+    throughputMiBps: number | null
+    /** The PersistentVolume that names it and is Available; null: none names it. */
+    volume: string | null
+    /** When it was made, or that volume became Available. */
     createdMs: number | null
   }[]
   /** Whether all PersistentVolumes were read: one that was not may name a disk. */

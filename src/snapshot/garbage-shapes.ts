@@ -105,6 +105,8 @@ export const garbageShapes: Readonly<Record<string, Shape>> = {
     VolumeId: 'text',
     Size: true,
     VolumeType: 'text',
+    Iops: true,
+    Throughput: true,
     State: 'text',
     CreateTime: 'text',
     AvailabilityZone: 'text',

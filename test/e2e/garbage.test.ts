@@ -73,7 +73,7 @@ describe('cluster garbage', () => {
     expect([...new Set(expected.map(({ rule }) => rule))].filter(rule => !rules.has(rule))).toEqual([])
     expect(table).toMatch(/Volumes without a claim, kept<span class="about">500\.0.GiB, about 40.USD a month/)
     // What the findings come to: none of the young ones is counted.
-    expect(table).toContain('about 58\u00a0USD a month')
+    expect(table).toContain('about 324\u00a0USD a month')
     expect(table).toMatch(/Instances that are no node[\s\S]*?>2<span class="about">1 of them under 1.h/)
     expect(table).toContain('pod GC begins above 16 finished pods')
     expect(table).not.toContain('Not read')
@@ -238,11 +238,19 @@ describe('cluster garbage', () => {
     const told = (rule: string) =>
       findings.filter(each => each.rule === rule).map(({ consequence, evidence }) => JSON.stringify([consequence, evidence]))
     const expectations: [rule: string, ...says: string[]][] = [
+      ['suspended-leftover', '2 suspended objects of old', '"backfill"', '"migrate"'],
       ['overdue-job-ttl', '1 that nobody has begun to delete, 1 in deletion, held by example.com/audit'],
       ['expired-identity-lease', 'apiserver-passed-over, kube-apiserver-old', 'should have deleted within an hour'],
       ['leftover-taint', 'node.kubernetes.io/unschedulable:NoSchedule","value":"1 node"'],
       ['released-volume', '1 volume of claims', '500.0 GiB', 'about 40 USD a month', 'vol-0aaaaaaaaaaaaaaa1', '40 days ago'],
-      ['unattached-disk', '1 EBS volume', '200.0 GiB', 'about 16 USD a month', '"vol-0bbbbbbbbbbbbbbb1"'],
+      [
+        'unattached-disk',
+        '2 EBS volumes',
+        '250.0 GiB',
+        'about 282 USD a month',
+        'vol-0bbbbbbbbbbbbbbb1, vol-0bbbbbbbbbbbbbbb4"',
+        'pvc-0009',
+      ],
       ['instance-without-node', '1 instance with', 'm6i.large, running', '"i-0cccccccccccccc01"'],
       ['node-without-instance', '1 node is not Ready'],
       ['volume-not-deleted', 'ebs.csi.aws.com has not done it', '20.0 GiB'],
@@ -280,8 +288,8 @@ describe('cluster garbage', () => {
       })
       const lab = await labOf([{ ...garbage, ec2PageSize: 2 }])
       expect(found((await auditLive()).document)).toEqual(expected)
-      // Of two tags each: two pages of what bears the one, an empty one of the other; four pages of instances.
-      expect(lab.requests().routes.ec2).toMatchObject({ DescribeVolumes: 3, DescribeInstances: 8 })
+      // Of two tags each: three pages of what bears the one, an empty one of the other; four pages of instances.
+      expect(lab.requests().routes.ec2).toMatchObject({ DescribeVolumes: 4, DescribeInstances: 8 })
       await labOf([changed({ access: { [labPrincipal]: auditorRights.filter(right => right !== 'list persistentvolumes') } })])
       expect(unknownOf((await auditLive()).document)['unattached-disk']).toContain('one may name a disk that is not attached')
     },

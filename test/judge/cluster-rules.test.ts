@@ -122,7 +122,7 @@ describe('findings', () => {
       { what: 'places', value: '30' },
       { what: 'places by confidence', value: 'certain: 26, likely: 4' },
       { what: 'capacity', value: '2.9 TiB' },
-      { what: 'cost of EBS at list price of us-east-1', value: 'about 240 USD a month' },
+      { what: 'cost of EBS at list price of us-east-1, without provisioned IOPS and throughput', value: 'about 240 USD a month' },
       { what: 'since when is not known', value: '4, by age of the volume' },
       { what: 'first of these was made', value: expect.stringMatching(/^83 days ago /) },
       { what: 'first was released', value: expect.stringMatching(/^37 days ago /) },

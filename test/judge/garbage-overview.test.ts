@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
 import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { ClusterPrediction, FinishedJob, NodeLeaseGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'
+import type { CertificateRequest, ClusterPrediction, FinishedJob, NodeLeaseGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'
 import type { GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
@@ -92,6 +92,7 @@ describe('a row', () => {
       job('d', { ttlSeconds: 60, expiresMs: hoursBefore(-9) }),
       job('e', { ttlSeconds: 60, expiresMs: hoursBefore(0) }),
       job('f', { controller: { kind: 'CronJob', name: 'nightly' } }),
+      job('h', { controller: { kind: 'JobSet', name: 'train' } }),
       job('g', {
         controller: { kind: 'CronJob', name: 'nightly' },
         ttlSeconds: 60,
@@ -103,6 +104,7 @@ describe('a row', () => {
     const cronJobs = [{ ...nightly, successful: { ...count, count: 2 }, failed: { ...count, count: 0 } }]
     const cluster = exampleCluster({ jobs: { finished, cronJobs, suspended: [] } })
     expect(rowOf(cluster, 'jobs-without-ttl')).toMatchObject({ count: 2, young: 1, oldestMs: hoursBefore(30), fate: { is: 'never' } })
+    expect(rowOf(cluster, 'owned-jobs')).toMatchObject({ count: 1, fate: { is: 'with' }, rules: [] })
     expect(rowOf(cluster, 'jobs-with-ttl')).toMatchObject({
       count: 2,
       fate: { is: 'itself', firstMs: hoursBefore(-5), lastMs: hoursBefore(-9) },
@@ -171,7 +173,7 @@ describe('a row', () => {
       volumeId: `vol-${hours}`,
       capacityBytes: 100 * GiB,
       volumeType: 'gp3',
-      zone: null,
+      ...{ iops: null, throughputMiBps: null, volume: null, zone: null },
       createdMs: hoursBefore(hours),
     })
     const instance = (hours: number) => ({ instanceId: `i-${hours}`, instanceType: null, state: 'running', launchedMs: hoursBefore(hours) })
@@ -198,6 +200,20 @@ describe('a row', () => {
     ])
   })
 
+  it('parts certificate requests by whether anybody still waits for them', () => {
+    const request = (name: string, state: CertificateRequest['state'], hoursAgo: number): CertificateRequest => ({
+      ...{ name, signer: 'kubernetes.io/kubelet-serving', requestor: `system:node:${name[0]}`, state },
+      ...{ createdMs: hoursBefore(hoursAgo), sinceMs: hoursBefore(hoursAgo), overdue: null, isNeverCollected: false },
+    })
+    const requests = [request('a1', 'pending', 5), request('a2', 'issued', 0.5), request('b1', 'pending', 5)]
+    const { rows } = overview(exampleCluster({ certificates: { requests } }))
+    expect(rows.map(({ kind, count, rules }) => [kind, count, rules])).toEqual([
+      ['waiting-requests', 1, ['pending-certificate-request']],
+      ['superseded-requests', 1, []],
+      ['answered-requests', 1, []],
+    ])
+  })
+
   it('parts Jobs whose time is over by whether anybody has begun to delete them', () => {
     const overdue = { ttlSeconds: 60, expiresMs: hoursBefore(9) }
     const jobs = [job('a', overdue), job('b', overdue), job('c', { ...overdue, isBeingDeleted: true, finalizers: ['example.com/x'] })]
@@ -219,7 +235,18 @@ describe('a row', () => {
   })
 
   it('does not call a disk nobody’s while a volume that was not read may name it', () => {
-    const unattached = [{ volumeId: 'vol-1', capacityBytes: GiB, volumeType: 'gp3', zone: null, createdMs: null }]
+    const unattached = [
+      {
+        volumeId: 'vol-1',
+        capacityBytes: GiB,
+        volumeType: 'gp3',
+        iops: null,
+        throughputMiBps: null,
+        volume: null,
+        zone: null,
+        createdMs: null,
+      },
+    ]
     const fate = (areVolumesKnown: boolean) =>
       rowOf(exampleCluster({ disks: { unattached, areVolumesKnown } }), 'unattached-disks')?.fate.is
     expect([fate(true), fate(false)]).toEqual(['never', 'unknown'])

@@ -1,5 +1,5 @@
 /**
- * What a GiB of EBS costs in a month, in US dollars, by volume type: list prices of us-east-1, without provisioned IOPS and throughput; elsewhere it is
+ * What a GiB of EBS costs in a month, in US dollars, by volume type: list prices of us-east-1; elsewhere it is
  * up to twice as much. Source: AWS, Amazon EBS pricing.
  */
 const usdPerGiBMonth: Readonly<Record<string, number>> = {
@@ -15,11 +15,42 @@ const usdPerGiBMonth: Readonly<Record<string, number>> = {
 /** Source: EBS CSI driver, pkg/cloud/cloud.go DefaultVolumeType. */
 const defaultVolumeType = 'gp3'
 
-/** Null of a type that is not in the list. @param volumeType null: whatever the EBS CSI driver makes where nobody says it */
-export function monthlyUsd(capacityBytes: number, volumeType: string | null): number | null {
-  const type = volumeType ?? defaultVolumeType
-  return Object.hasOwn(usdPerGiBMonth, type) ? (capacityBytes / 2 ** 30) * (usdPerGiBMonth[type] ?? 0) : null
+/** What a volume was given beyond its size; `throughputMiBps` only gp3 has. Null: not known. */
+export interface VolumePerformance {
+  iops: number | null
+  throughputMiBps: number | null
 }
+
+/** US dollars for each IOPS and month, from so many on; the last that fits holds for what is above it. Source: as above. */
+const usdPerIopsMonth: Readonly<Record<string, readonly { above: number; usd: number }[]>> = {
+  gp3: [{ above: 3000, usd: 0.005 }],
+  io1: [{ above: 0, usd: 0.065 }],
+  io2: [
+    { above: 0, usd: 0.065 },
+    { above: 32_000, usd: 0.046 },
+    { above: 64_000, usd: 0.032 },
+  ],
+}
+/** Of gp3, for each MiB/s above what comes with it. */
+const throughputOfGp3 = { above: 125, usdPerMiBpsMonth: 0.04 }
+
+/** Null of a type that is not in the list. @param volumeType null: whatever the EBS CSI driver makes where nobody says it */
+export function monthlyUsd(capacityBytes: number, volumeType: string | null, performance?: VolumePerformance): number | null {
+  const type = volumeType ?? defaultVolumeType
+  if (!Object.hasOwn(usdPerGiBMonth, type)) return null
+  const { iops, throughputMiBps } = performance ?? { iops: null, throughputMiBps: null }
+  const throughput = type === 'gp3' ? Math.max(0, (throughputMiBps ?? 0) - throughputOfGp3.above) * throughputOfGp3.usdPerMiBpsMonth : 0
+  return (capacityBytes / 2 ** 30) * (usdPerGiBMonth[type] ?? 0) + iopsUsd(type, iops ?? 0) + throughput
+}
+
+function iopsUsd(type: string, iops: number): number {
+  const tiers = usdPerIopsMonth[type] ?? []
+  return tiers.reduce((sum, { above, usd }, index) => sum + Math.max(0, Math.min(iops, tiers[index + 1]?.above ?? iops) - above) * usd, 0)
+}
+
+/** Whether all that it costs is in its price: of a type that is paid by size alone, or whose IOPS are known. */
+export const isWholePrice = (volumeType: string | null, { iops }: Pick<VolumePerformance, 'iops'>): boolean =>
+  iops !== null || !Object.hasOwn(usdPerIopsMonth, volumeType ?? defaultVolumeType)
 
 /** The drivers whose volumes are EBS's: the plugin of old, the CSI driver's, and Auto Mode's. */
 export const ebsDrivers: ReadonlySet<string> = new Set(['kubernetes.io/aws-ebs', 'ebs.csi.aws.com', 'ebs.csi.eks.amazonaws.com'])

@@ -1,6 +1,7 @@
 /** Nodes, their instances, leases and certificate requests. */
 
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
+import { supersededRequests } from '#judge/certificate-requests.ts'
 import { isOld, leftHours } from '#judge/garbage.ts'
 import { isIdentityPassedOver, isPassedOver } from '#judge/leases.ts'
 import { silentNodes } from '#judge/silent-nodes.ts'
@@ -110,6 +111,7 @@ export function certificateRows({ requests }: CertificateGarbage, moment: Moment
   const overdue = requests.filter(request => request.overdue !== null)
   const unissued = requests.filter(request => request.overdue === null && request.isNeverCollected)
   const others = requests.filter(request => request.overdue === null && !request.isNeverCollected)
+  const superseded = supersededRequests(requests)
   const isWaiting = ({ state }: CertificateRequest) => state === 'pending' || state === 'approved'
   const row = (kind: GarbageRowKind, found: CertificateRequest[], lifetimeMs: number) =>
     rowOf(
@@ -121,7 +123,16 @@ export function certificateRows({ requests }: CertificateGarbage, moment: Moment
   return [
     ...rowOf('overdue-requests', overdue.map(lying), { is: 'late' }, moment),
     ...rowOf('unissued-requests', unissued.map(lying), { is: 'never' }, moment),
-    ...row('waiting-requests', others.filter(isWaiting), pending),
+    ...row(
+      'waiting-requests',
+      others.filter(request => isWaiting(request) && !superseded.has(request.name)),
+      pending,
+    ),
+    ...row(
+      'superseded-requests',
+      others.filter(request => isWaiting(request) && superseded.has(request.name)),
+      pending,
+    ),
     ...row(
       'answered-requests',
       others.filter(request => !isWaiting(request)),

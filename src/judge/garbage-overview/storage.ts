@@ -44,8 +44,8 @@ export function volumeRows({ released, held, retainedEphemeral }: VolumeGarbage,
 export function diskRows({ unattached, areVolumesKnown }: DiskGarbage, moment: Moment): GarbageRow[] {
   return rowOf(
     'unattached-disks',
-    unattached.map(({ volumeId: whose, createdMs: sinceMs, capacityBytes, volumeType }) => ({
-      ...{ whose, sinceMs, capacityBytes, volumeType, isEbs: true },
+    unattached.map(({ volumeId: whose, createdMs: sinceMs, capacityBytes, volumeType, iops, throughputMiBps }) => ({
+      ...{ whose, sinceMs, capacityBytes, volumeType, iops, throughputMiBps, isEbs: true },
     })),
     { is: areVolumesKnown ? 'never' : 'unknown' },
     moment,

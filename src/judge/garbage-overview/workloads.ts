@@ -43,10 +43,11 @@ export function jobRows({ finished, cronJobs, suspended }: JobGarbage, moment: M
       moment,
     )
   const excess = cronJobs.reduce((sum, { successful, failed }) => sum + successful.excess + failed.excess, 0)
-  const loose = untimed.filter(job => !isOfCronJob(job))
+  const loose = untimed.filter(job => !isOfCronJob(job) && !job.isBeingDeleted)
   const kept = historiesOf(cronJobs, finished.filter(isOfCronJob))
   return [
-    ...rowOf('jobs-without-ttl', loose.filter(({ isBeingDeleted }) => !isBeingDeleted).map(lying), { is: 'never' }, moment),
+    ...rowOf('jobs-without-ttl', loose.filter(({ controller }) => controller === null).map(lying), { is: 'never' }, moment),
+    ...rowOf('owned-jobs', loose.filter(({ controller }) => controller !== null).map(lying), { is: 'with' }, moment),
     ...rowOf('jobs-with-ttl', waiting.map(lying), byItself(waiting.map(({ expiresMs }) => expiresMs)), moment),
     ...overdueRow(
       overdue.filter(({ isBeingDeleted }) => !isBeingDeleted),
@@ -63,7 +64,7 @@ export function jobRows({ finished, cronJobs, suspended }: JobGarbage, moment: M
             whose: `${namespace}: CronJob ${name}`,
             sinceMs: lastScheduledMs ?? createdMs,
           })),
-        ...suspended.map(({ namespace, controller, createdMs }) => ({ whose: controlled(namespace, controller), sinceMs: createdMs })),
+        ...suspended.map(({ namespace, controller, sinceMs }) => ({ whose: controlled(namespace, controller), sinceMs })),
       ],
       { is: 'never' },
       moment,

@@ -7,11 +7,13 @@ interface JobProfile extends Named {
   finishedHoursAgo: number | null
   outcome?: 'Complete' | 'Failed'
   ttlSeconds?: number
-  suspend?: boolean
+  /** Absent: it is not suspended. */
+  suspendedHoursAgo?: number
 }
 
 export function jobObject(at: string, job: JobProfile): RawObject {
-  const { finishedHoursAgo, outcome = 'Complete', ttlSeconds, suspend = false } = job
+  const { finishedHoursAgo, outcome = 'Complete', ttlSeconds, suspendedHoursAgo } = job
+  const suspend = suspendedHoursAgo !== undefined
   const startedHoursAgo = (finishedHoursAgo ?? 1) + 1
   const lastTransitionTime = finishedHoursAgo === null ? '' : hoursBefore(at, finishedHoursAgo)
   return {
@@ -25,6 +27,7 @@ export function jobObject(at: string, job: JobProfile): RawObject {
     },
     status: {
       ...(!suspend && { startTime: hoursBefore(at, startedHoursAgo) }),
+      ...(suspend && { conditions: [{ type: 'Suspended', status: 'True', lastTransitionTime: hoursBefore(at, suspendedHoursAgo) }] }),
       ...(finishedHoursAgo !== null && {
         ...(outcome === 'Complete' && { completionTime: lastTransitionTime, succeeded: 1 }),
         conditions: [{ type: outcome, status: 'True', lastTransitionTime }],

@@ -29,8 +29,9 @@ export const claimObject = (at: string, claim: ClaimProfile): RawObject => ({
 })
 
 interface VolumeProfile extends ClusterScoped {
-  claim: { namespace: string; name: string }
-  phase: 'Bound' | 'Released'
+  /** Absent: no claim has had it. */
+  claim?: { namespace: string; name: string }
+  phase: 'Available' | 'Bound' | 'Released'
   phaseHoursAgo: number
   reclaimPolicy: 'Delete' | 'Retain'
   /** The one that says so, unless said. */
@@ -49,7 +50,7 @@ export function volumeObject(at: string, volume: VolumeProfile): RawObject {
     },
     spec: {
       capacity: { storage: capacity },
-      claimRef: { ...claim, kind: 'PersistentVolumeClaim', uid: objectUid('PersistentVolumeClaim', claim) },
+      ...(claim && { claimRef: { ...claim, kind: 'PersistentVolumeClaim', uid: objectUid('PersistentVolumeClaim', claim) } }),
       csi: { driver: 'ebs.csi.aws.com', volumeHandle: volumeId, fsType: 'ext4' },
       persistentVolumeReclaimPolicy: reclaimPolicy,
       storageClassName: storageClass ?? (reclaimPolicy === 'Retain' ? 'keep' : 'gp3'),

@@ -22,8 +22,18 @@ const jobs = (at: string): RawObject[] => [
   jobObject(at, { namespace: 'batch', name: 'catalog-import-29384702', finishedHoursAgo: 300, outcome: 'Failed' }),
   jobObject(at, { namespace: 'batch', name: 'kept-by-time', finishedHoursAgo: 30, ttlSeconds: 7 * 86_400 }),
   jobObject(at, { namespace: 'batch', name: 'kept-nightly-29384710', finishedHoursAgo: 30, owner: ofCronJob('kept-nightly') }),
+  jobObject(at, {
+    ...{ namespace: 'shop', name: 'kept-by-checkout', finishedHoursAgo: 300 },
+    owner: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'checkout' },
+  }),
   jobObject(at, { namespace: 'batch', name: 'kept-of-today', finishedHoursAgo: 2 }),
   jobObject(at, { namespace: 'batch', name: 'kept-running', finishedHoursAgo: null }),
+  jobObject(at, {
+    ...{ namespace: 'old', name: 'backfill', finishedHoursAgo: null, createdHoursAgo: days(300), suspendedHoursAgo: days(200) },
+  }),
+  jobObject(at, {
+    ...{ namespace: 'old', name: 'kept-paused', finishedHoursAgo: null, createdHoursAgo: days(300), suspendedHoursAgo: 1 },
+  }),
   // Its time is over since two days, and a finalizer holds it.
   jobObject(at, {
     ...{ namespace: 'etl', name: 'load-7', finishedHoursAgo: 49, ttlSeconds: 3600 },

@@ -86,6 +86,9 @@ export const garbage: Scenario = {
         { volumeId: 'vol-0bbbbbbbbbbbbbbb2', sizeGiB: 200, madeHoursAgo: 2 },
         { volumeId: 'vol-0bbbbbbbbbbbbbbb3', sizeGiB: 200, madeHoursAgo: 2000, isAttached: true },
         // A PersistentVolume names it.
+        // One that no claim has.
+        { volumeId: 'vol-0bbbbbbbbbbbbbbb4', sizeGiB: 50, madeHoursAgo: 2000, type: { name: 'io2', iops: 4000 } },
+        { volumeId: 'vol-0bbbbbbbbbbbbbbb5', sizeGiB: 50, madeHoursAgo: 2000 },
         { volumeId: 'vol-0aaaaaaaaaaaaaaa1', sizeGiB: 500, madeHoursAgo: 2000 },
       ],
       instances: [

@@ -67,6 +67,15 @@ const volumes = (at: string): RawObject[] => [
     ...{ reclaimPolicy: 'Retain', capacity: '500Gi', volumeId: 'vol-0aaaaaaaaaaaaaaa8' },
     ...{ deletedHoursAgo: 200, finalizers: ['external-attacher/ebs-csi-aws-com'] },
   }),
+  // Somebody has cleared its claim, and no other has come.
+  volumeObject(at, {
+    ...{ name: 'pvc-0009', phase: 'Available', phaseHoursAgo: 960 },
+    ...{ reclaimPolicy: 'Retain', capacity: '50Gi', volumeId: 'vol-0bbbbbbbbbbbbbbb4' },
+  }),
+  volumeObject(at, {
+    ...{ name: 'kept-for-a-claim', phase: 'Available', phaseHoursAgo: 2 },
+    ...{ reclaimPolicy: 'Retain', capacity: '50Gi', volumeId: 'vol-0bbbbbbbbbbbbbbb5' },
+  }),
   // Its driver has not deleted it.
   volumeObject(at, {
     ...{ name: 'pvc-0003', claim: { namespace: 'scratch', name: 'tmp-1' }, phase: 'Released', phaseHoursAgo: 90 },
@@ -115,6 +124,8 @@ const certificateRequests = (at: string): RawObject[] => {
   return [
     certificateRequestObject(at, { name: 'csr-4x2lp', requestor, createdHoursAgo: 5 }),
     certificateRequestObject(at, { name: 'kept-csr-new', requestor: nodesTwin, createdHoursAgo: 0.05 }),
+    // Its node has asked again since, and got it.
+    certificateRequestObject(at, { name: 'kept-csr-before', requestor: nodesTwin, createdHoursAgo: 6 }),
     certificateRequestObject(at, { name: 'csr-9k3vd', requestor, createdHoursAgo: 31, answered: { as: 'Denied', hoursAgo: 30 } }),
     certificateRequestObject(at, {
       ...{ name: 'csr-issued', requestor, createdHoursAgo: 31, answered: { as: 'Approved', hoursAgo: 30 }, isIssued: true },

@@ -233,6 +233,8 @@ export interface DiskScenario {
   /** Default: it is attached to nothing. */
   isAttached?: boolean
   madeHoursAgo: number
+  /** Default: gp3, with what comes with it. */
+  type?: { name: string; iops: number }
 }
 
 export interface DisruptionBudget {

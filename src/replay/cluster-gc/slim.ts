@@ -41,4 +41,10 @@ export const controllersIn = (object: RawObject): RawObject[] =>
     .filter(({ controller }) => controller === true)
     .map(owner => slim(owner, ['uid', 'kind', 'name', 'controller']))
 
+/** Whoever takes it along: its controller, else the first of its owners. */
+export function keeperIn(metadata: ObjectMetadata): Controller | null {
+  const [owner] = metadata.ownerReferences
+  return controllerIn(metadata) ?? (owner ? { kind: owner.kind, name: owner.name } : null)
+}
+
 export const nameOf = (object: RawObject): string => textAt(objectAt(object, 'metadata'), 'name') ?? ''

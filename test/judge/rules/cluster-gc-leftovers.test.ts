@@ -22,7 +22,7 @@ function judged(id: string, example: ClusterExample, policy = defaultPolicy) {
 }
 const failings = (...of: Parameters<typeof judged>) => judged(...of).failings
 const valueIn = (id: string, example: ClusterExample, what: string) =>
-  failings(id, example)[0]?.evidence.find(each => each.what === what)?.value
+  failings(id, example)[0]?.evidence.find(each => each.what.startsWith(what))?.value
 
 const volume = (more: Partial<ReleasedVolume>): ReleasedVolume => ({
   ...{ volume: 'pv', claim: 'shop/data', storageClass: 'gp3', reclaimPolicy: 'Retain', action: 'retain', capacityBytes: 2 ** 30 },
@@ -211,6 +211,32 @@ describe('certificate requests', () => {
     expect(failings('pending-certificate-request', request(more)).map(each => each.severity)).toEqual(severity === null ? [] : [severity])
   })
 
+  const among = (...others: Partial<CertificateRequest>[]) => ({
+    certificates: {
+      requests: [{ name: 'csr', createdMs: hoursBefore(5) }, ...others].flatMap(more => request(more).certificates?.requests ?? []),
+    },
+  })
+  const issued = { name: 'later', state: 'issued', createdMs: hoursBefore(0.5), sinceMs: hoursBefore(0.4) } as const
+  it.each([
+    ['got it since', issued, 0],
+    ['got one before', { ...issued, createdMs: hoursBefore(6) }, 1],
+    ['was denied since', { ...issued, state: 'denied' }, 1],
+    ['got one of another signer', { ...issued, signer: 'kubernetes.io/kube-apiserver-client-kubelet' }, 1],
+    ['is not the node that got it', { ...issued, requestor: 'system:node:b' }, 1],
+  ] as const)('one is waited for unless its node %s', (_, later, count) => {
+    expect(failings('pending-certificate-request', among(later))).toHaveLength(count)
+  })
+
+  it('of who asks for many under one name all wait', () => {
+    const many = { requestor: 'system:serviceaccount:certs:agent', createdMs: hoursBefore(5) }
+    const [found] = failings('pending-certificate-request', {
+      certificates: {
+        requests: among({ ...many, name: 'other' }, { ...issued, ...many, createdMs: hoursBefore(1) }).certificates.requests,
+      },
+    })
+    expect(found?.count).toBe(2)
+  })
+
   it.each([
     ['that the cleaner has passed over', { overdue: 'denied-past-deadline' }, 1],
     ['that no cleaner takes, old enough', { state: 'approved', isNeverCollected: true, sinceMs: hoursBefore(24) }, 1],
@@ -324,7 +350,28 @@ describe('stuck-finalizer', () => {
 })
 
 describe('the account', () => {
-  const disk = { volumeId: "vol-1'; rm", capacityBytes: null, volumeType: null, zone: null, createdMs: hoursBefore(24) }
+  const none = { iops: null, throughputMiBps: null, volume: null, zone: null }
+  const disk = { volumeId: "vol-1'; rm", capacityBytes: null, volumeType: null, createdMs: hoursBefore(24), ...none }
+  const told = (...unattached: (typeof disk | Record<string, unknown>)[]) =>
+    failings('unattached-disk', { disks: { unattached: unattached.map(more => ({ ...disk, ...more })), areVolumesKnown: true } })[0]
+  it.each([
+    [[{}], 'attached to nothing, and no PersistentVolume names it.'],
+    [[{ volume: 'pv' }], 'attached to nothing, and no claim has the PersistentVolume that names it.'],
+    [[{ volume: 'a' }, { volume: 'b' }], 'attached to nothing, and no claim has the 2 PersistentVolumes that name them.'],
+    [[{ volume: 'a' }, {}], 'attached to nothing, and no PersistentVolume names them, but 1, which no claim has.'],
+  ])('says of disks %j who has them', (disks, words) => {
+    expect(told(...disks)?.consequence).toContain(words)
+  })
+
+  it.each([
+    [{ volumeType: 'io2', iops: 64_000 }, '', 'about 3553 USD a month'],
+    [{ volumeType: 'io2' }, ', without provisioned IOPS and throughput', 'about 1.25 USD a month'],
+    [{ volumeType: 'st1' }, '', 'about 0.45 USD a month'],
+  ])('prices %j with what was provisioned, and says where that is not known', (more, without, cost) => {
+    const what = `cost of EBS at list price of us-east-1${without}`
+    expect(told({ capacityBytes: 10 * 2 ** 30, ...more })?.evidence).toContainEqual(expect.objectContaining({ what, value: cost }))
+  })
+
   it('loses no disk as long as a volume may name it', () => {
     expect(judged('unattached-disk', { disks: { unattached: [disk], areVolumesKnown: false } }).outcome.state).toBe('unknown')
     expect(judged('unattached-disk', { disks: { unattached: [], areVolumesKnown: false } }).outcome.state).toBe('pass')

@@ -40,7 +40,7 @@ describe('job-without-ttl', () => {
     ['that finished a moment later', job({ finishedMs: hours(24) + 1 }), false],
     ['of which nobody knows when it finished', job({ finishedMs: null }), true],
     ['of a CronJob', job({ controller: { kind: 'CronJob', name: 'c' } }), false],
-    ['of another controller', job({ controller: { kind: 'Workflow', name: 'w' } }), true],
+    ['of another owner, with which it goes', job({ controller: { kind: 'Workflow', name: 'w' } }), false],
     ['with a time to live of nothing', job({ ttlSeconds: 0 }), false],
     ['that is going', job({ isBeingDeleted: true }), false],
   ])('a Job %s', (_, given, fails) => {
@@ -98,6 +98,43 @@ describe('job-history-beyond-limit', () => {
   })
 })
 
+describe('what ends a CronJob’s history that is too long', () => {
+  const none = { count: 0, excess: 0 }
+  const commands = (successful: CronJobGarbage['successful'], failed: CronJobGarbage['failed']) =>
+    failings('job-history-beyond-limit', {
+      jobs: {
+        finished: [],
+        suspended: [],
+        cronJobs: [{ namespace: 'batch', name: 'c', isSuspended: false, createdMs: 0, lastScheduledMs: 0, successful, failed }],
+      },
+    })[0]?.commands
+  it('is lower limits, and never a higher one', () => {
+    expect(commands({ limit: 100, count: 90, excess: 0 }, { limit: 0, ...none })).toEqual([
+      `kubectl patch cronjob c -n batch --type=merge -p '{"spec":{"successfulJobsHistoryLimit":3,"failedJobsHistoryLimit":0}}'`,
+    ])
+  })
+  it('is none of them where they are low, and nobody comes to it', () => {
+    expect(commands({ limit: 1, count: 4, excess: 3 }, { limit: 0, ...none })).toEqual(['kubectl describe cronjob c -n batch'])
+  })
+})
+
+describe('orphaned-dependent', () => {
+  const orphan = (kind: string, name: string, replicas: number | null) => ({
+    ...{ kind, namespace: 'shop', name, controllerKind: 'ReplicaSet', createdMs: hours(900), replicas },
+  })
+  const told = (...orphaned: ReturnType<typeof orphan>[]) =>
+    failings('orphaned-dependent', { owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned } })[0]?.consequence
+  it.each([
+    ['a pod that has finished', [orphan('Pod', 'a', 0)], 'has let go.'],
+    ['a pod that runs', [orphan('Pod', 'a', 1)], 'has let go; it may still run.'],
+    ['a ReplicaSet of pods', [orphan('ReplicaSet', 'a', 2)], 'has let go; pods of it may still run.'],
+    ['pods of which one runs', [orphan('Pod', 'a', 1), orphan('Pod', 'b', 0)], 'has let go; 1 may still run.'],
+    ['all kinds', [orphan('Pod', 'a', 1), orphan('ReplicaSet', 'b', 3), orphan('Job', 'c', null)], 'has let go; pods of 2 may still run.'],
+  ])('says of %s whether anything runs', (_, orphaned, words) => {
+    expect(told(...orphaned)).toMatch(new RegExp(`${words.replaceAll('.', '\\.')}$`))
+  })
+})
+
 describe('suspended-leftover', () => {
   const cronJob = (more: Partial<CronJobGarbage>): CronJobGarbage => ({
     ...{ namespace: 'old', name: 'c', isSuspended: true, createdMs: hours(9000), lastScheduledMs: null },
@@ -109,8 +146,8 @@ describe('suspended-leftover', () => {
       finished: [],
       cronJobs: [cronJob({}), cronJob({ name: 'ran', lastScheduledMs: hours(90 * 24 - 1) }), cronJob({ name: 'runs', isSuspended: false })],
       suspended: [
-        { namespace: 'old', name: 'j', controller: null, createdMs: hours(9000) },
-        { namespace: 'queue', name: 'kueue', controller: { kind: 'Workload', name: 'w' }, createdMs: hours(9000) },
+        { namespace: 'old', name: 'j', controller: null, sinceMs: hours(9000) },
+        { namespace: 'queue', name: 'kueue', controller: { kind: 'Workload', name: 'w' }, sinceMs: hours(9000) },
       ],
     }
     expect(subjects('suspended-leftover', { jobs: given })).toEqual(['Namespace old: 2'])
@@ -400,6 +437,19 @@ describe('garbage-collection-failing', () => {
     })
     expect(found.map(({ subject }) => subject.name)).toEqual(['objects of no namespace', 'a'])
     expect(found[0]?.commands[0]).toBe('kubectl get events -A --field-selector=reason=VolumeFailedDelete')
+  })
+
+  it('counts an object once, however many events are about it', () => {
+    const failure = {
+      namespace: '',
+      object: 'PersistentVolume pv',
+      reason: 'VolumeFailedDelete',
+      message: 'in use',
+      count: 4,
+      lastMs: null,
+    }
+    const [found] = failings('garbage-collection-failing', { events: { failures: [failure, { ...failure, message: 'gone' }] } })
+    expect(found?.consequence).toContain('1 object of no namespace could not be collected as wanted, 8 times within')
   })
 })
 

@@ -262,3 +262,93 @@ describe('taints', () => {
     expect(left({ key: 'dedicated', effect: 'NoSchedule' })).toEqual([])
   })
 })
+
+describe('orphans', () => {
+  it.each([
+    ['pods', { status: { phase: 'Succeeded' } }, 0],
+    ['pods', { status: { phase: 'Failed' } }, 0],
+    ['pods', { status: { phase: 'Running' } }, 1],
+    ['pods', {}, 1],
+    ['replicasets.apps', { spec: { replicas: 3 } }, 3],
+    ['replicasets.apps', {}, null],
+  ])('among %s %j want so many pods: %s', (resource, more, replicas) => {
+    const marks = { labels: { 'pod-template-hash': '5f7d' }, annotations: { 'deployment.kubernetes.io/revision': '3' } }
+    expect(told(objects(resource, object('a', marks, more))).owners?.orphaned).toMatchObject([{ name: 'a', replicas }])
+  })
+})
+
+describe('finished Jobs', () => {
+  const status = { conditions: [{ type: 'Complete', status: 'True', lastTransitionTime: before }] }
+  const reference = (kind: string, controller?: boolean) => ({ apiVersion: 'x/v1', kind, name: 'x', uid: kind, controller })
+  it.each([
+    [[], null],
+    [[reference('JobSet', true)], 'JobSet'],
+    [[reference('Queue'), reference('JobSet', true)], 'JobSet'],
+    [[reference('Queue')], 'Queue'],
+  ])('of owners %j go with one', (ownerReferences, kind) => {
+    const { jobs } = told(objects('cronjobs.batch'), objects('jobs.batch', object('j', { ownerReferences }, { status })))
+    expect(jobs?.finished.map(({ controller }) => controller?.kind ?? null)).toEqual([kind])
+  })
+})
+
+describe('events of collectors', () => {
+  const failure = (more: RawObject) =>
+    told(objects('leases.coordination.k8s.io'), objects('events', object('e', {}, { reason: 'FailedDelete', ...more }))).events?.failures
+  it.each([
+    ['once', { eventTime: before }, 1, before],
+    ['in a series', { eventTime: before, series: { count: 77, lastObservedTime: at } }, 77, at],
+    ['as client-go of old tells it', { count: 4, firstTimestamp: before, lastTimestamp: at }, 4, at],
+    ['as events.k8s.io tells that', { deprecatedCount: 5, deprecatedLastTimestamp: at, eventTime: null }, 5, at],
+    ['without a time', {}, 1, null],
+  ])('that came %s', (_, more, count, last) => {
+    expect(failure(more)).toMatchObject([{ count, lastMs: last === null ? null : Date.parse(last) }])
+  })
+})
+
+describe('leases that nobody has renewed', () => {
+  it('are as old as they are made', () => {
+    const lease = object('ip-1', { namespace: 'kube-node-lease' })
+    const labels = { 'k8s.io/component': 'kube-apiserver' }
+    const ofServer = object('apiserver', { namespace: 'kube-system', labels })
+    const renewed = object(
+      'ip-2',
+      { namespace: 'kube-node-lease' },
+      { spec: { renewTime: '2026-11-02T00:00:00Z', leaseDurationSeconds: 40 } },
+    )
+    const { leases } = told(node('n', 'True', ''), objects('leases.coordination.k8s.io', lease, renewed, ofServer))
+    expect(leases?.nodes.map(({ node, renewedMs }) => [node, renewedMs])).toEqual([
+      ['ip-1', Date.parse(before)],
+      ['ip-2', Date.parse('2026-11-02T00:00:00Z')],
+    ])
+    expect(leases?.identities).toMatchObject([{ renewedMs: Date.parse(before) }])
+  })
+})
+
+describe('disks', () => {
+  const disk = { VolumeId: 'vol-1', Size: 10, VolumeType: 'io2', Iops: 64_000, State: 'available', CreateTime: before }
+  const volume = (phase: string, lastPhaseTransitionTime?: string) =>
+    object('pv', {}, { spec: { csi: { volumeHandle: 'vol-1' } }, status: { phase, lastPhaseTransitionTime } })
+  it.each([
+    ['Available', undefined, Date.parse(before)],
+    ['Available', '2026-11-20T00:00:00Z', Date.parse('2026-11-20T00:00:00Z')],
+    ['Bound', undefined, null],
+    ['Released', undefined, null],
+  ])('of a volume that is %s since %s', (phase, since, createdMs) => {
+    const { disks } = told(objects('volumes.ec2.amazonaws.com', disk), objects('persistentvolumes', volume(phase, since)))
+    expect(disks?.unattached).toMatchObject(createdMs === null ? [] : [{ volumeId: 'vol-1', iops: 64_000, volume: 'pv', createdMs }])
+  })
+})
+
+describe('Jobs that are suspended', () => {
+  const today = '2026-11-20T20:00:00Z'
+  const condition = (status: string) => ({ conditions: [{ type: 'Suspended', status, lastTransitionTime: today }] })
+  it.each([
+    ['as their condition says', condition('True'), today],
+    ['from the beginning, where it says nothing', {}, before],
+    ['no longer than since they began', { startTime: today }, today],
+    ['whatever it says of the time when they ran', condition('False'), before],
+  ])('are so %s', (_, status, since) => {
+    const { jobs } = told(objects('cronjobs.batch'), objects('jobs.batch', object('j', {}, { spec: { suspend: true }, status })))
+    expect(jobs?.suspended).toMatchObject([{ name: 'j', sinceMs: Date.parse(since) }])
+  })
+})

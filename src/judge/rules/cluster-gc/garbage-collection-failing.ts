@@ -33,12 +33,13 @@ export const garbageCollectionFailing = clusterRule({
     const named = failures.map(each => ({ ...each, name: each.object }))
     for (const [subject, found] of byNamespace(named)) {
       const reasons = [...new Set(found.map(({ reason }) => reason))].toSorted()
+      const objects = new Set(found.map(({ object }) => object)).size
       const times = found.reduce((sum, { count }) => sum + count, 0)
       yield {
         subject: subject.name === '' ? { ...subject, name: 'objects of no namespace' } : subject,
-        count: found.length,
-        noun: 'event',
-        consequence: `${counted(found.length, 'object')} ${subject.name === '' ? 'of no namespace' : `of ${subject.name}`} could not be collected as wanted, ${counted(times, 'time')} within what the API server remembers: ${reasons.join(', ')}.`,
+        count: objects,
+        noun: 'object',
+        consequence: `${counted(objects, 'object')} ${subject.name === '' ? 'of no namespace' : `of ${subject.name}`} could not be collected as wanted, ${counted(times, 'time')} within what the API server remembers: ${reasons.join(', ')}.`,
         evidence: [
           ...found.slice(0, 5).map(({ object, reason, message }) => ({ what: `${reason} on ${object}`, value: message })),
           ...oldest(

@@ -48,20 +48,7 @@ export const jobHistoryBeyondLimit = clusterRule({
           ...found.slice(0, 10).map(each => ({ what: 'CronJob', value: words(each) })),
           { what: "upstream's limits", value: `${jobHistoryLimits.successful} successful, ${jobHistoryLimits.failed} failed` },
         ],
-        commands: found.slice(0, 1).map(({ name }) =>
-          kubectl(
-            'patch',
-            'cronjob',
-            said(name),
-            '-n',
-            subject.name,
-            '--type=merge',
-            '-p',
-            JSON.stringify({
-              spec: { successfulJobsHistoryLimit: jobHistoryLimits.successful, failedJobsHistoryLimit: jobHistoryLimits.failed },
-            }),
-          ),
-        ),
+        commands: found.slice(0, 1).map(commandOf),
       }
     }
   },
@@ -71,3 +58,14 @@ export const jobHistoryBeyondLimit = clusterRule({
 const isBeyond = ({ successful, failed }: CronJobGarbage): boolean => successful.excess > 1 || failed.excess > 1
 const isWide = ({ successful, failed }: CronJobGarbage): boolean =>
   successful.count >= manyTimes * jobHistoryLimits.successful || failed.count >= manyTimes * jobHistoryLimits.failed
+
+/** Lower limits where one is above upstream's, and never a higher one; else whoever does not come to it has to be looked at. */
+function commandOf({ namespace, name, successful, failed }: CronJobGarbage): string {
+  const limits = {
+    successfulJobsHistoryLimit: Math.min(successful.limit, jobHistoryLimits.successful),
+    failedJobsHistoryLimit: Math.min(failed.limit, jobHistoryLimits.failed),
+  }
+  if (limits.successfulJobsHistoryLimit === successful.limit && limits.failedJobsHistoryLimit === failed.limit)
+    return kubectl('describe', 'cronjob', said(name), '-n', namespace)
+  return kubectl('patch', 'cronjob', said(name), '-n', namespace, '--type=merge', '-p', JSON.stringify({ spec: limits }))
+}

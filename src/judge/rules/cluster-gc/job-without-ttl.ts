@@ -1,5 +1,5 @@
 import { hoursBefore } from '#judge/example-cluster.ts'
-import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest, summed } from '#judge/garbage.ts'
+import { byNamespace, isOld, named, namesInCommand, oldest, summed } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
@@ -26,7 +26,7 @@ export const jobWithoutTtl = clusterRule({
   needs: ['jobs'],
   docs: {
     title: 'Finished Jobs without a time to live stay forever',
-    why: 'Only a CronJob’s history limits or ttlSecondsAfterFinished end a finished Job. Without either it stays, and with it its pods, their logs and dead containers on the nodes, and their share of the threshold of pod GC.',
+    why: 'Only its owner, such as a CronJob with its history limits, or ttlSecondsAfterFinished ends a finished Job. Without either it stays, and with it its pods, their logs and dead containers on the nodes, and their share of the threshold of pod GC.',
     fix: 'Set ttlSecondsAfterFinished where the Jobs are made; on those that have finished it can still be set, and then ends them.',
     sources: [
       'pkg/controller/ttlafterfinished/ttlafterfinished_controller.go needsCleanup',
@@ -42,7 +42,7 @@ export const jobWithoutTtl = clusterRule({
     const nowMs = Date.parse(at)
     const left = jobs.finished.filter(
       ({ ttlSeconds, controller, isBeingDeleted, finishedMs }) =>
-        ttlSeconds === null && controller?.kind !== 'CronJob' && !isBeingDeleted && isOld(finishedMs, nowMs, minAgeHours),
+        ttlSeconds === null && controller === null && !isBeingDeleted && isOld(finishedMs, nowMs, minAgeHours),
     )
     for (const [subject, found] of byNamespace(left)) {
       const failed = found.filter(({ outcome }) => outcome === 'Failed').length
@@ -50,10 +50,9 @@ export const jobWithoutTtl = clusterRule({
         subject,
         count: found.length,
         noun: 'finished Job',
-        consequence: `${counted(found.length, 'finished Job')} of ${subject.name} ${found.length === 1 ? 'has' : 'have'} no time to live and no CronJob: nothing will ever delete ${found.length === 1 ? 'it, or its' : 'them, or their'} pods.`,
+        consequence: `${counted(found.length, 'finished Job')} of ${subject.name} ${found.length === 1 ? 'has' : 'have'} no time to live and no owner: nothing will ever delete ${found.length === 1 ? 'it, or its' : 'them, or their'} pods.`,
         evidence: [
           summed('finished Jobs without ttlSecondsAfterFinished', [found.length, failed], ([all, bad]) => `${all}, of these ${bad} failed`),
-          controllersOf(found),
           ...oldest(
             found.map(({ finishedMs }) => finishedMs),
             nowMs,

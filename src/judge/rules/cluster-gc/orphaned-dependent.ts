@@ -33,14 +33,14 @@ export const orphanedDependent = clusterRule({
       const kinds = [...Map.groupBy(found, ({ kind, controllerKind }) => `${kind} without its ${controllerKind}`)].toSorted(([a], [b]) =>
         byText(a, b),
       )
-      const running = found.filter(({ kind, replicas }) => kind === 'Pod' || (replicas ?? 0) > 0)
+      const running = found.filter(({ replicas }) => (replicas ?? 0) > 0)
       const [first] = found
       yield {
         subject,
         count: found.length,
         noun: 'orphan',
         confidence: 'likely',
-        consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'was' : 'were'} made by a controller that is gone or has let go${running.length > 0 ? `; of ${running.length} pods may still run` : ''}.`,
+        consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'was' : 'were'} made by a controller that is gone or has let go${running.length > 0 ? `; ${stillRuns(running, found.length)}` : ''}.`,
         evidence: [
           ...kinds.slice(0, 5).map(([what, objects]) => reasonOf(what, objects)),
           ...oldest(
@@ -54,3 +54,9 @@ export const orphanedDependent = clusterRule({
     }
   },
 })
+
+function stillRuns(running: readonly { kind: string }[], count: number): string {
+  const arePods = running.every(({ kind }) => kind === 'Pod')
+  if (count === 1) return arePods ? 'it may still run' : 'pods of it may still run'
+  return arePods ? `${running.length} may still run` : `pods of ${running.length} may still run`
+}

@@ -1,11 +1,10 @@
+import { kubeletServing, supersededRequests } from '#judge/certificate-requests.ts'
 import { hoursBefore } from '#judge/example-cluster.ts'
 import { isOld, leftHours, named, oldest } from '#judge/garbage.ts'
 import { kubectl, said } from '#judge/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 import type { CertificateRequest } from '#model/cluster-garbage.ts'
-
-const kubeletServing = 'kubernetes.io/kubelet-serving'
 
 const request = (state: CertificateRequest['state'], hoursAgo: number): CertificateRequest => ({
   ...{ name: 'csr-4x2lp', signer: kubeletServing, requestor: 'system:node:ip-10-0-1-2.ec2.internal' },
@@ -32,8 +31,10 @@ export const pendingCertificateRequest = clusterRule({
 
   *judge({ cluster, at, certificates: { requests } }) {
     const nowMs = Date.parse(at)
+    const superseded = supersededRequests(requests)
+    const isWaiting = ({ name, state }: CertificateRequest) => (state === 'pending' || state === 'approved') && !superseded.has(name)
     const waiting = requests
-      .filter(({ state, sinceMs }) => (state === 'pending' || state === 'approved') && isOld(sinceMs, nowMs, leftHours.pendingRequest))
+      .filter(request => isWaiting(request) && isOld(request.sinceMs, nowMs, leftHours.pendingRequest))
       .toSorted((a, b) => byText(a.name, b.name))
     const [first] = waiting
     if (!first) return

@@ -42,7 +42,7 @@ export const suspendedLeftover = clusterRule({
       }))
     const waiting = jobs.suspended
       .filter(({ controller }) => controller === null)
-      .map(({ namespace, name, createdMs }) => ({ namespace, name, kind: 'job', sinceMs: createdMs }))
+      .map(({ namespace, name, sinceMs }) => ({ namespace, name, kind: 'job', sinceMs }))
     const left = [...cronJobs, ...waiting].filter(({ sinceMs }) => isOld(sinceMs, nowMs, suspendedHours))
     for (const [subject, found] of byNamespace(left)) {
       const [first] = found
@@ -57,7 +57,7 @@ export const suspendedLeftover = clusterRule({
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),
             nowMs,
-            'ran last, or was made',
+            'ran last, or was suspended or made',
           ),
         ],
         commands: first ? [kubectl('get', said(first.kind), said(first.name), '-n', subject.name, '-o', 'yaml')] : [],

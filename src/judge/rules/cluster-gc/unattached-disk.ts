@@ -7,6 +7,7 @@ import { costOf } from '#judge/volume-cost.ts'
 
 const disk = (hoursAgo: number) => ({
   ...{ volumeId: 'vol-0123456789abcdef0', capacityBytes: 100 * 2 ** 30, volumeType: 'gp3', zone: 'us-east-1a' },
+  ...{ iops: 3000, throughputMiBps: 125, volume: null },
   createdMs: hoursBefore(hoursAgo),
 })
 const example = (hoursAgo: number) => ({ disks: { unattached: [disk(hoursAgo)], areVolumesKnown: true } })
@@ -16,9 +17,9 @@ export const unattachedDisk = clusterRule({
   severity: 'medium',
   needs: ['disks'],
   docs: {
-    title: 'Disks of the cluster are attached to nothing, and nothing names them',
-    why: 'An EBS volume that bears the tags of a cluster was made for it. Where no PersistentVolume names it, it was left when its object was deleted by force, when its policy was Retain, or by a node; nobody will attach it again, and it is paid for.',
-    fix: 'Look at its tags for the claim that it was of. Make a snapshot if the data may be wanted, then delete it.',
+    title: 'Disks of the cluster are attached to nothing, and no claim has them',
+    why: 'An EBS volume that bears the tags of a cluster was made for it. Where no PersistentVolume names it, it was left when its object was deleted by force, when its policy was Retain, or by a node; nobody will attach it again, and it is paid for. So is one whose PersistentVolume is Available: no claim has it.',
+    fix: 'Look at its tags for the claim that it was of. Make a snapshot if the data may be wanted, then delete it, and first the PersistentVolume that names it.',
     sources: ['EC2 API reference, DescribeVolumes', 'aws-ebs-csi-driver docs/tagging.md'],
   },
   examples: { bad: example(400), good: example(2) },
@@ -32,12 +33,13 @@ export const unattachedDisk = clusterRule({
     if (!first) return
     if (!areVolumesKnown)
       return yield { unknown: 'persistentvolumes: not all of them are known, and one may name a disk that is not attached' }
+    const available = left.flatMap(({ volume: name }) => (name === null ? [] : [{ name }]))
     const types = [...Map.groupBy(left, ({ volumeType }) => volumeType ?? 'unknown type')].toSorted(([a], [b]) => byText(a, b))
     yield {
       subject: { kind: 'Cluster', namespace: null, name: cluster },
       count: left.length,
       noun: 'disk',
-      consequence: `${counted(left.length, 'EBS volume')} of this cluster ${left.length === 1 ? 'is' : 'are'} attached to nothing, and no PersistentVolume names ${left.length === 1 ? 'it' : 'them'}.`,
+      consequence: `${counted(left.length, 'EBS volume')} of this cluster ${left.length === 1 ? 'is' : 'are'} attached to nothing, and ${whoHas(left)}.`,
       evidence: [
         ...costOf(left.map(each => ({ ...each, isEbs: true }))),
         ...types.slice(0, 5).map(([what, { length }]) => ({ what, value: counted(length, 'volume') })),
@@ -46,9 +48,19 @@ export const unattachedDisk = clusterRule({
           nowMs,
           'oldest was made',
         ),
+        ...(available.length === 0 ? [] : [{ what: 'Available PersistentVolumes that name them', value: named(available) }]),
         { what: 'volumes', value: named(left.map(({ volumeId: name }) => ({ name }))) },
       ],
       commands: [aws('ec2', 'describe-volumes', '--volume-ids', said(first.volumeId))],
     }
   },
 })
+
+function whoHas(disks: readonly { volume: string | null }[]): string {
+  const them = disks.length === 1 ? 'it' : 'them'
+  const available = disks.filter(({ volume }) => volume !== null).length
+  if (available === 0) return `no PersistentVolume names ${them}`
+  return available === disks.length
+    ? `no claim has the ${counted(available, 'PersistentVolume').replace(/^1 /, '')} that ${available === 1 ? 'names' : 'name'} ${them}`
+    : `no PersistentVolume names ${them}, but ${available}, which no claim has`
+}

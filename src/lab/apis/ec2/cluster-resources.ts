@@ -19,11 +19,18 @@ const own = (world: World, { region, principal }: Caller): WorldCluster[] =>
 
 export const volumesOf = (world: World, caller: Caller): Tagged[] =>
   own(world, caller).flatMap(({ scenario: { name, disks = [] }, region }) =>
-    disks.map(({ volumeId, sizeGiB, isAttached = false, madeHoursAgo }) => {
+    disks.map(({ volumeId, sizeGiB, isAttached = false, madeHoursAgo, type = { name: 'gp3', iops: 3000 } }) => {
       const tags = { [`kubernetes.io/cluster/${name}`]: 'owned', CSIVolumeName: volumeId.replace('vol-', 'pvc-') }
       const state = isAttached ? 'in-use' : 'available'
       const shown = {
-        ...{ volumeId, size: String(sizeGiB), volumeType: 'gp3', status: state, availabilityZone: `${region}a` },
+        ...{
+          volumeId,
+          size: String(sizeGiB),
+          volumeType: type.name,
+          iops: String(type.iops),
+          status: state,
+          availabilityZone: `${region}a`,
+        },
         ...{ createTime: before(world.at, madeHoursAgo), tagSet: tagSet(tags) },
       }
       return { tags, state, shown }

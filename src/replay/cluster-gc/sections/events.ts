@@ -8,6 +8,8 @@ import { objectAt, textAt } from '#replay/untrusted.ts'
 
 export const events: Section<'events'> = { resources: ['events'], open: () => new Events() }
 
+/** Of an event that came once; one that came again has a series, or counts in these. Upstream: client-go tools/events, tools/record. */
+const timesOfEvent = ['lastTimestamp', 'deprecatedLastTimestamp', 'eventTime'] as const
 const reasons: ReadonlySet<string> = new Set(garbageReasons)
 
 class Events implements OpenSection<EventGarbage> {
@@ -21,8 +23,11 @@ class Events implements OpenSection<EventGarbage> {
     const metadata = objectAt(event, 'metadata')
     const namespace = textAt(about, 'namespace') ?? ''
     const object = `${textAt(about, 'kind') ?? ''} ${textAt(about, 'name') ?? ''}`
-    const lastMs = timeAt(event, 'lastTimestamp') ?? timeAt(event, 'deprecatedLastTimestamp') ?? timeAt(event, 'eventTime')
-    const count = Math.max(1, integerAt(event, 'count') ?? integerAt(event, 'deprecatedCount') ?? 1)
+    const series = objectAt(event, 'series')
+    const times = [timeAt(series, 'lastObservedTime'), ...timesOfEvent.map(field => timeAt(event, field))].filter(time => time !== null)
+    const lastMs = times.length === 0 ? null : Math.max(...times)
+    const counts = [integerAt(series, 'count'), integerAt(event, 'count'), integerAt(event, 'deprecatedCount')]
+    const count = Math.max(1, ...counts.filter(number => number !== null))
     const message = textAt(event, 'message') ?? textAt(event, 'note') ?? ''
     this.#failures.set(textAt(metadata, 'uid') ?? `${namespace}/${textAt(metadata, 'name')}`, {
       namespace,

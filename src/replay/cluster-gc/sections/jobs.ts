@@ -9,11 +9,11 @@ import {
   finishedCondition,
   timeToLive,
 } from '#replay/cluster-gc/finished-jobs.ts'
-import { integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
+import { conditionOf, integerAt, keyOf, parseMetadata, timeAt } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
-import { controllerIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { controllerIn, keeperIn, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { objectAt } from '#replay/untrusted.ts'
 
 export const jobs: Section<'jobs'> = { resources: ['jobs.batch', 'cronjobs.batch'], open: () => new Jobs() }
@@ -38,13 +38,13 @@ class Jobs implements OpenSection<JobGarbage> {
     const spec = objectAt(job, 'spec')
     const condition = finishedCondition(job)
     if (!condition) {
-      if (spec?.suspend === true) this.#suspended.push({ namespace, name, controller, createdMs })
+      if (spec?.suspend === true) this.#suspended.push({ namespace, name, controller, sinceMs: suspendedSinceMs(job, createdMs) })
       return
     }
     const finished: FinishedJob = {
       namespace,
       name,
-      controller,
+      controller: keeperIn(metadata),
       outcome: condition.type === 'Complete' ? 'Complete' : 'Failed',
       finishedMs: timeAt(condition, 'lastTransitionTime'),
       // What is left at the beginning of time is when it ends.
@@ -69,6 +69,14 @@ class Jobs implements OpenSection<JobGarbage> {
       cronJobs: this.#cronJobs.flatMap(cronJob => cronJobGarbage(cronJob, historyOf) ?? []),
     }
   }
+}
+
+/** The condition says when it was suspended; one that has begun since it was made was not suspended then. Upstream: pkg/controller/job/job_controller.go ensureJobConditionStatus. */
+function suspendedSinceMs(job: RawObject, createdMs: number | null): number | null {
+  const condition = conditionOf(job, 'Suspended')
+  const suspendedMs = condition?.status === 'True' ? timeAt(condition, 'lastTransitionTime') : null
+  const times = [suspendedMs, timeAt(objectAt(job, 'status'), 'startTime'), createdMs].filter(time => time !== null)
+  return times.length === 0 ? null : Math.max(...times)
 }
 
 const withShared = ({ namespace, name, controller, finalizers, ...job }: FinishedJob, shared: SharedTexts): FinishedJob => ({

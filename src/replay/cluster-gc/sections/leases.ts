@@ -5,7 +5,7 @@ import { identityLease, nodeLeases } from '#replay/cluster-gc/leases.ts'
 import { timeAt } from '#replay/cluster-gc/metadata.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
-import { slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
+import { nameOf, slim, slimMetadata } from '#replay/cluster-gc/slim.ts'
 import { objectAt, textAt } from '#replay/untrusted.ts'
 
 export const leases: Section<'leases'> = { resources: ['leases.coordination.k8s.io'], open: () => new Leases() }
@@ -16,24 +16,35 @@ class Leases implements OpenSection<LeaseGarbage> {
 
   take(_resource: string, lease: RawObject): void {
     const namespace = textAt(objectAt(lease, 'metadata'), 'namespace')
-    if (namespace === 'kube-node-lease') this.#ofNodes.push(slimLease(lease, ['ownerReferences']))
-    else if (namespace === 'kube-system') this.#ofServers.push(slimLease(lease, ['labels']))
+    if (namespace === 'kube-node-lease') this.#ofNodes.push(slimLease(lease, ['ownerReferences', 'creationTimestamp']))
+    else if (namespace === 'kube-system') this.#ofServers.push(slimLease(lease, ['labels', 'creationTimestamp']))
   }
 
   tell({ nodes, nowMs, features }: SectionContext): LeaseGarbage {
+    const ofNodes = [...this.#ofNodes]
+    const made = new Map(ofNodes.map(lease => [nameOf(lease), madeMs(lease)]))
     const isLeft = ({ state, isExpired }: LeaseGarbage['nodes'][number]) => state !== 'held' || isExpired !== false
     return {
-      nodes: nodeLeases([...this.#ofNodes], nodes, nowMs)
-        .map(({ node, state, renewedMs, isExpired }) => ({ node, state, renewedMs, isExpired }))
+      nodes: nodeLeases(ofNodes, nodes, nowMs)
+        .map(({ node, state, renewedMs, isExpired }) => ({ node, state, renewedMs: renewedMs ?? made.get(node) ?? null, isExpired }))
         .filter(isLeft),
       identities: [...this.#ofServers].flatMap(lease => {
         const identity = identityLease(lease, nowMs, features)
         if (!identity?.isExpired) return []
-        return [{ lease: identity.lease, renewedMs: timeAt(objectAt(lease, 'spec'), 'renewTime'), isCollected: identity.isCollected }]
+        return [
+          {
+            lease: identity.lease,
+            renewedMs: timeAt(objectAt(lease, 'spec'), 'renewTime') ?? madeMs(lease),
+            isCollected: identity.isCollected,
+          },
+        ]
       }),
     }
   }
 }
+
+/** One that nobody has ever renewed cannot be older than that. */
+const madeMs = (lease: RawObject): number | null => timeAt(objectAt(lease, 'metadata'), 'creationTimestamp')
 
 const slimLease = (lease: RawObject, fields: readonly string[]): RawObject => ({
   metadata: slimMetadata(lease, fields),

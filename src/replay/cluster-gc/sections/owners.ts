@@ -15,7 +15,7 @@ import { type CollectedObject, collectGarbage } from '#replay/cluster-gc/owners.
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
 import { SharedTexts } from '#replay/cluster-gc/shared.ts'
-import { listAt, objectAt } from '#replay/untrusted.ts'
+import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 /** Of leases their own section knows more. */
 const notAsked: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
@@ -65,7 +65,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     const controllerKind = madeBy(resource, object)
     const metadata = controllerKind === null ? null : parseMetadata(object)
     if (controllerKind === null || !metadata || controllerOf(metadata)) return
-    const replicas = objectAt(object, 'spec')?.replicas
+    const replicas = resource === 'pods' ? Number(!hasFinished(object)) : objectAt(object, 'spec')?.replicas
     this.#orphaned.push({
       ...{ kind: garbageResource(resource)?.objectKind ?? resource, namespace: metadata.namespace, name: metadata.name },
       ...{ controllerKind, createdMs: metadata.createdMs, replicas: typeof replicas === 'number' ? replicas : null },
@@ -101,6 +101,9 @@ class Owners implements OpenSection<OwnerGarbage> {
 }
 
 type Told = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
+
+/** Upstream: pkg/api/v1/pod util.go IsPodPhaseTerminal. */
+const hasFinished = (pod: RawObject): boolean => ['Succeeded', 'Failed'].includes(textAt(objectAt(pod, 'status'), 'phase') ?? '')
 
 function tellOf<Fate extends object>(
   list: (OwnedGroup & Fate)[],

@@ -16,7 +16,11 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
   'terminating-pods': { name: 'Pods in deletion' },
   'jobs-without-ttl': {
     name: 'Finished Jobs without a time to live',
-    fate: 'nothing deletes them: no ttlSecondsAfterFinished, no CronJob',
+    fate: 'nothing deletes them: no ttlSecondsAfterFinished, no owner',
+  },
+  'owned-jobs': {
+    name: 'Finished Jobs of other owners, without a time to live',
+    fate: 'they go with their owners, or when these delete them',
   },
   'jobs-with-ttl': { name: 'Finished Jobs with a time to live', fate: 'the TTL controller deletes them' },
   'overdue-jobs': { name: 'Jobs whose time to live is over', fate: { late: 'the TTL controller should have deleted them' } },
@@ -45,7 +49,7 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
   },
   'unattached-disks': {
     name: 'EBS disks attached to nothing',
-    fate: { never: 'no volume names them: nobody deletes them', unknown: 'not all volumes were read: one may name them' },
+    fate: { never: 'no claim has them: nobody deletes them', unknown: 'not all volumes were read: one may name them' },
   },
   'instances-without-node': { name: 'Instances that are no node', fate: 'they run, and cost, until somebody terminates them' },
   'nodes-without-instance': { name: 'Nodes without an instance', fate: 'the cloud controller should have deleted them' },
@@ -65,6 +69,10 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
     },
   },
   'waiting-requests': { name: 'Certificate requests that wait', fate: 'the cleaner deletes them a day after they were made or approved' },
+  'superseded-requests': {
+    name: 'Certificate requests that a later one has replaced',
+    fate: 'the cleaner deletes them a day after they were made or approved',
+  },
   'answered-requests': { name: 'Certificate requests that were answered', fate: 'the cleaner deletes them an hour after the answer' },
   'overdue-requests': { name: 'Certificate requests past their time', fate: 'the cleaner should have deleted them' },
   'unissued-requests': { name: 'Certificate requests approved, never issued', fate: 'the cleaner of this version never takes them' },
@@ -150,7 +158,7 @@ const garbage = {
   in: (duration: string) => `in ${duration}`,
   assumedThreshold:
     'Assumed: the threshold of pod GC is the default of upstream, because EKS does not tell the one that its control plane runs with.',
-  assumedPrices: 'Costs: EBS at the list price of us-east-1, without provisioned IOPS and throughput.',
+  assumedPrices: 'Costs: EBS at the list price of us-east-1; provisioned IOPS and throughput only of disks that EC2 was asked for.',
   cost: (usd: string) => `about ${usd}\u00a0USD a month`,
   gap: (why: string, needs: string[]) => `${why}. So not wholly known: ${needs.join(', ')}.`,
   mail: {

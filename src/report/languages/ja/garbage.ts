@@ -11,7 +11,8 @@ const garbage: Catalogue['garbage'] = {
     'failed-pods': { name: '失敗した Pod', fate: '所有者とともに、または終了した Pod 全体の数によって削除' },
     'finished-pods': { name: '終了した Pod 全体' },
     'terminating-pods': { name: '削除中の Pod' },
-    'jobs-without-ttl': { name: 'TTL のない完了済み Job', fate: '削除するものがない: ttlSecondsAfterFinished も CronJob もない' },
+    'jobs-without-ttl': { name: 'TTL のない完了済み Job', fate: '削除するものがない: ttlSecondsAfterFinished も所有者もない' },
+    'owned-jobs': { name: 'ほかの所有者を持つ、TTL のない完了済み Job', fate: '所有者とともに、または所有者によって削除' },
     'jobs-with-ttl': { name: 'TTL のある完了済み Job', fate: 'TTL コントローラーが削除' },
     'overdue-jobs': { name: 'TTL を過ぎた Job', fate: { late: 'TTL コントローラーがすでに削除しているはず' } },
     'cronjob-history': {
@@ -34,7 +35,7 @@ const garbage: Catalogue['garbage'] = {
     'unattached-disks': {
       name: '接続されていない EBS ディスク',
       fate: {
-        never: '参照するボリュームがなく、誰も削除しない',
+        never: 'どのクレームのものでもなく、誰も削除しない',
         unknown: 'ボリュームをすべて取得できていない。参照するものがある可能性がある',
       },
     },
@@ -56,6 +57,7 @@ const garbage: Catalogue['garbage'] = {
       },
     },
     'waiting-requests': { name: '待機中の証明書要求', fate: '作成または承認の 1 日後に cleaner が削除' },
+    'superseded-requests': { name: '後の要求に置き換えられた証明書要求', fate: '作成または承認の 1 日後に cleaner が削除' },
     'answered-requests': { name: '回答済みの証明書要求', fate: '回答の 1 時間後に cleaner が削除' },
     'overdue-requests': { name: '期限を過ぎた証明書要求', fate: 'cleaner がすでに削除しているはず' },
     'unissued-requests': { name: '承認されたが発行されていない証明書要求', fate: 'このバージョンの cleaner は削除しない' },
@@ -115,7 +117,7 @@ const garbage: Catalogue['garbage'] = {
   anyMoment: 'まもなく',
   in: duration => `${duration}後`,
   assumedThreshold: '仮定: EKS はコントロールプレーンの pod GC のしきい値を示さないため、上流の既定値を用いています。',
-  assumedPrices: '費用: us-east-1 の EBS の定価。プロビジョンド IOPS とスループットは含みません。',
+  assumedPrices: '費用: us-east-1 の EBS の定価。プロビジョンド IOPS とスループットは、EC2 に問い合わせたディスクの分だけを含みます。',
   cost: usd => `月額約 ${usd}\u00a0USD`,
   gap: (why, needs) => `${why}。そのため完全には把握できないもの: ${needs.join('、')}。`,
   mail: {

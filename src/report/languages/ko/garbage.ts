@@ -11,7 +11,8 @@ const garbage: Catalogue['garbage'] = {
     'failed-pods': { name: '실패한 Pod', fate: '소유자와 함께 삭제되거나, 종료된 Pod 전체 개수 기준으로 삭제' },
     'finished-pods': { name: '종료된 Pod 전체' },
     'terminating-pods': { name: '삭제 중인 Pod' },
-    'jobs-without-ttl': { name: 'TTL이 없는 완료된 Job', fate: '삭제하는 주체 없음: ttlSecondsAfterFinished도 CronJob도 없음' },
+    'jobs-without-ttl': { name: 'TTL이 없는 완료된 Job', fate: '삭제하는 주체 없음: ttlSecondsAfterFinished도 소유자도 없음' },
+    'owned-jobs': { name: '다른 소유자가 있는 TTL 없는 완료된 Job', fate: '소유자와 함께 사라지거나 소유자가 삭제' },
     'jobs-with-ttl': { name: 'TTL이 있는 완료된 Job', fate: 'TTL 컨트롤러가 삭제' },
     'overdue-jobs': { name: 'TTL이 지난 Job', fate: { late: 'TTL 컨트롤러가 이미 삭제했어야 함' } },
     'cronjob-history': {
@@ -33,7 +34,7 @@ const garbage: Catalogue['garbage'] = {
     'retained-ephemeral-volumes': { name: '정책이 Retain인 임시 볼륨', fate: 'Pod가 사라져도 볼륨이 남음' },
     'unattached-disks': {
       name: '연결되지 않은 EBS 디스크',
-      fate: { never: '가리키는 볼륨이 없어 삭제하는 주체 없음', unknown: '볼륨을 모두 읽지 못함. 가리키는 것이 있을 수 있음' },
+      fate: { never: '어느 클레임에도 속하지 않아 삭제하는 주체 없음', unknown: '볼륨을 모두 읽지 못함. 가리키는 것이 있을 수 있음' },
     },
     'instances-without-node': { name: '노드가 아닌 인스턴스', fate: '누군가 종료할 때까지 실행되며 비용이 발생' },
     'nodes-without-instance': { name: '인스턴스가 없는 노드', fate: 'cloud controller가 이미 삭제했어야 함' },
@@ -53,6 +54,7 @@ const garbage: Catalogue['garbage'] = {
       },
     },
     'waiting-requests': { name: '대기 중인 인증서 요청', fate: '생성 또는 승인 하루 뒤 cleaner가 삭제' },
+    'superseded-requests': { name: '나중 요청으로 대체된 인증서 요청', fate: '생성 또는 승인 하루 뒤 cleaner가 삭제' },
     'answered-requests': { name: '응답이 끝난 인증서 요청', fate: '응답 1시간 뒤 cleaner가 삭제' },
     'overdue-requests': { name: '기한이 지난 인증서 요청', fate: 'cleaner가 이미 삭제했어야 함' },
     'unissued-requests': { name: '승인되었지만 발급되지 않은 인증서 요청', fate: '이 버전의 cleaner는 삭제하지 않음' },
@@ -112,7 +114,7 @@ const garbage: Catalogue['garbage'] = {
   anyMoment: '곧',
   in: duration => `${duration} 후`,
   assumedThreshold: '가정: EKS는 컨트롤 플레인의 pod GC 임계값을 알려 주지 않으므로 업스트림 기본값을 사용했습니다.',
-  assumedPrices: '비용: us-east-1의 EBS 정가 기준이며, 프로비저닝된 IOPS와 처리량은 제외했습니다.',
+  assumedPrices: '비용: us-east-1의 EBS 정가 기준이며, 프로비저닝된 IOPS와 처리량은 EC2에 조회한 디스크만 포함했습니다.',
   cost: usd => `월 약 ${usd}\u00a0USD`,
   gap: (why, needs) => `${why}. 따라서 완전히 알 수 없는 것: ${needs.join(', ')}.`,
   mail: {

@@ -19,7 +19,7 @@ export const workloads: RuleTexts = {
   },
   'job-without-ttl': {
     title: 'TTL のない完了済み Job が残り続けます',
-    why: '完了済み Job を終わらせるのは、CronJob の保持上限または ttlSecondsAfterFinished だけです。どちらもなければ Job は残り、ノード上の Pod とそのログ、終了したコンテナも残り、その分が pod GC のしきい値に数えられます。',
+    why: '完了済み Job を終わらせるのは、所有者 (保持上限を持つ CronJob など) または ttlSecondsAfterFinished だけです。どちらもなければ Job は残り、ノード上の Pod とそのログ、終了したコンテナも残り、その分が pod GC のしきい値に数えられます。',
     fix: 'Job を作成する側で ttlSecondsAfterFinished を設定してください。すでに完了した Job にも設定でき、設定すれば Job は削除されます。',
   },
   'orphaned-dependent': {

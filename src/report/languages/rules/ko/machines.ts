@@ -38,9 +38,9 @@ export const machines: RuleTexts = {
     fix: '임시 볼륨에 reclaimPolicy가 Delete인 StorageClass를 지정하십시오. 볼륨만 Retain이면, 데이터가 필요하지 않은 한 persistentVolumeReclaimPolicy를 되돌리십시오.',
   },
   'unattached-disk': {
-    title: '클러스터의 디스크가 연결되지도 참조되지도 않습니다',
-    why: '클러스터의 태그가 있는 EBS 볼륨은 그 클러스터를 위해 만들어진 것입니다. 이를 가리키는 PersistentVolume이 없으면 오브젝트가 강제로 삭제되었을 때, 정책이 Retain이었을 때, 또는 노드가 남긴 것입니다. 아무도 다시 연결하지 않으며 비용이 발생합니다.',
-    fix: '태그에서 어느 클레임의 것이었는지 확인하십시오. 데이터가 필요할 수 있으면 스냅샷을 만든 다음 삭제하십시오.',
+    title: '클러스터의 디스크가 연결되지 않았고 어느 클레임에도 속하지 않습니다',
+    why: '클러스터의 태그가 있는 EBS 볼륨은 그 클러스터를 위해 만들어진 것입니다. 이를 가리키는 PersistentVolume이 없으면 오브젝트가 강제로 삭제되었을 때, 정책이 Retain이었을 때, 또는 노드가 남긴 것입니다. 아무도 다시 연결하지 않으며 비용이 발생합니다. PersistentVolume이 Available인 것도 마찬가지로 어느 클레임에도 속하지 않습니다.',
+    fix: '태그에서 어느 클레임의 것이었는지 확인하십시오. 데이터가 필요할 수 있으면 스냅샷을 만든 다음, 이를 가리키는 PersistentVolume이 있으면 먼저 삭제하고 디스크를 삭제하십시오.',
   },
   'unrenewed-lease': {
     title: '노드가 오랫동안 Lease를 갱신하지 않았습니다',

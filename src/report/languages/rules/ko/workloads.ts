@@ -19,7 +19,7 @@ export const workloads: RuleTexts = {
   },
   'job-without-ttl': {
     title: 'TTL이 없는 완료된 Job이 계속 남습니다',
-    why: '완료된 Job을 없애는 것은 CronJob의 보관 한도 또는 ttlSecondsAfterFinished뿐입니다. 둘 다 없으면 Job이 남고, 그 Pod와 로그, 노드의 종료된 컨테이너도 함께 남아 Pod GC 임계값의 일부를 차지합니다.',
+    why: '완료된 Job을 없애는 것은 소유자(보관 한도가 있는 CronJob 등) 또는 ttlSecondsAfterFinished뿐입니다. 둘 다 없으면 Job이 남고, 그 Pod와 로그, 노드의 종료된 컨테이너도 함께 남아 Pod GC 임계값의 일부를 차지합니다.',
     fix: 'Job을 만드는 곳에서 ttlSecondsAfterFinished를 설정하십시오. 이미 완료된 Job에도 설정할 수 있으며, 그러면 삭제됩니다.',
   },
   'orphaned-dependent': {

@@ -38,9 +38,9 @@ export const machines: RuleTexts = {
     fix: '让临时卷使用 reclaimPolicy 为 Delete 的 StorageClass。若只有卷自身为 Retain，且无人需要其数据，请把 persistentVolumeReclaimPolicy 改回。',
   },
   'unattached-disk': {
-    title: '集群的磁盘未挂载且无任何引用',
-    why: '带有集群标签的 EBS 卷是为该集群创建的。若没有 PersistentVolume 引用它，它就是在其对象被强制删除时、在其策略为 Retain 时，或由某个节点遗留的；无人会再挂载它，却仍在产生费用。',
-    fix: '从其标签查明它曾属于哪个 claim。若数据可能需要，创建快照，然后将其删除。',
+    title: '集群的磁盘未挂载且不属于任何 claim',
+    why: '带有集群标签的 EBS 卷是为该集群创建的。若没有 PersistentVolume 引用它，它就是在其对象被强制删除时、在其策略为 Retain 时，或由某个节点遗留的；无人会再挂载它，却仍在产生费用。PersistentVolume 为 Available 的磁盘也是如此：没有 claim 使用它。',
+    fix: '从其标签查明它曾属于哪个 claim。若数据可能需要，创建快照，然后将其删除；若有 PersistentVolume 引用它，先删除该 PersistentVolume。',
   },
   'unrenewed-lease': {
     title: '节点长期未续约 Lease',

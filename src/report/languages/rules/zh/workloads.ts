@@ -19,7 +19,7 @@ export const workloads: RuleTexts = {
   },
   'job-without-ttl': {
     title: '没有 TTL 的已完成 Job 会一直保留',
-    why: '只有 CronJob 的历史上限或 ttlSecondsAfterFinished 能清除已完成的 Job。两者都没有时它会一直保留，其 Pod、这些 Pod 在节点上的日志和已退出的容器，以及它们在 pod GC 阈值中所占的份额也一并保留。',
+    why: '只有其所有者（例如带历史上限的 CronJob）或 ttlSecondsAfterFinished 能清除已完成的 Job。两者都没有时它会一直保留，其 Pod、这些 Pod 在节点上的日志和已退出的容器，以及它们在 pod GC 阈值中所占的份额也一并保留。',
     fix: '在创建 Job 的地方设置 ttlSecondsAfterFinished；对已完成的 Job 仍可设置，设置后即会将其清除。',
   },
   'orphaned-dependent': {

@@ -114,8 +114,8 @@ describe('history', () => {
     expect(third.delta).toEqual({ new: [], resolved: [], worse: [], regressed: [] })
     expect(mails).toEqual([
       expect.stringMatching(/^Critical: \d+ critical, /),
-      expect.stringMatching(new RegExp(`^Critical: ${appeared.length} new`)),
-      expect.stringMatching(/^Critical, nothing new: /),
+      expect.stringMatching(new RegExp(`^Critical, 2 nodes evict now: ${appeared.length} new`)),
+      expect.stringMatching(/^Critical, 2 nodes evict now, nothing new: /),
     ])
     const kept = readdirSync(join(storeFolder, 'highwater-lab', 'history', 'runs')).sort()
     expect(kept).toEqual(['2026-11-21T05-00-00Z.json.gz', '2026-11-22T05-00-00Z.json.gz', '2026-11-23T05-00-00Z.json.gz'])

@@ -135,7 +135,7 @@ describe('only on change', () => {
     const grown = await labOf([tagged, fleet({ nodes: 30 })], { storeFolder })
     await invoke({ ...tick, scheduledTime: '2026-11-23T05:00:00Z' })
     expect(grown.mails().map(({ to: [first] }) => first)).toEqual(['team@example.com', 'nodes@example.com'])
-    expect(grown.mails()[0]?.subject).toMatch(/^Critical: \d+ new/)
+    expect(grown.mails()[0]?.subject).toMatch(/^Critical, 2 nodes evict now: \d+ new/)
   })
 })
 
@@ -184,7 +184,7 @@ describe('other messengers', () => {
     const [mail] = lab.mails()
     expect(lab.notices()).toEqual([{ topicArn: topic.HIGHWATER_TOPIC_ARN, subject: mail?.subject, message: mail?.text }])
     expect(bodies).toHaveLength(1)
-    expect(JSON.parse(bodies[0]!).text).toMatch(/^Critical: .* in recorded - highwater .*\n- Critical: /)
+    expect(JSON.parse(bodies[0]!).text).toMatch(/^Critical: .* in recorded - highwater .*\nEvict first, .*\n- Critical: /)
     const { deliveries } = await invoke({ ...tick, scheduledTime: '2026-11-22T05:00:00Z' }, environment)
     expect(deliveries.slice(1).map(({ channel, location }) => [channel, location])).toEqual(
       ['ses', 'sns', 'webhook'].map(channel => [channel, expect.stringMatching(/^not sent: nothing has changed/)]),

@@ -38,7 +38,7 @@ describe('a week of runs', () => {
     expect(told).toContain('grows 79.0 MiB a day (79.0–118.6 MiB), 6 readings in 5 d')
     // Image GC begins above 84 %, nodefs.available<10% is met above 90: 24 and 29 points, at 2 to 3 a day.
     expect(told).toContain('in about 11 d 8 d to 12 d in about 14 d 10 d to 15 d')
-    expect(told).toContain('1 node later as seen')
+    expect(told).toContain('1 node not within 7 days at seen growth')
     expect(flat(section(runs.at(-1)!.page, 'nodes'))).toContain('nodefs grew by about 79.0 MiB a day (79.0–118.6 MiB): 6 readings in 5 d.')
     const trends = section(runs.at(-1)!.page, 'trends')
     expect(flat(trends)).toContain('6 days from 2026-11-15 to 2026-11-20')

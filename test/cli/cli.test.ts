@@ -212,8 +212,8 @@ describe('a live audit', () => {
       .toString()
       .trim()
       .split('\n')
-    // Events, budgets, and pods beside the other lists; of discovery one for each of seven groups.
-    const objectLists = nodeClasses.length + garbageResources.length + 3 + 7
+    // Events, budgets, pods and the version beside the other lists; of discovery one for each of seven groups.
+    const objectLists = nodeClasses.length + garbageResources.length + 4 + 7
     expect(lines.map(line => JSON.parse(line).kind)).toEqual(['Snapshot', 'Cluster', 'Node', 'Node', ...Array(objectLists).fill('Objects')])
   })
 

@@ -26,12 +26,14 @@ const performanceOf = ({ iops = null, throughputMiBps = null }: SizedVolume): Vo
 /** Their capacity, and of those of EBS what they cost at list price. */
 export function costOf(volumes: readonly SizedVolume[]): ClusterEvidence[] {
   const { bytes: held, monthlyUsd: usd } = sizeOf(volumes)
-  const isWhole = volumes.every(each => costOfOne(each) === null || isWholePrice(each.volumeType, performanceOf(each)))
-  const cost = `cost of EBS at list price of us-east-1${isWhole ? '' : ', without provisioned IOPS and throughput'}`
+  const bySize = volumes.filter(each => costOfOne(each) !== null && !isWholePrice(each.volumeType, performanceOf(each))).length
   const unpriced = volumes.filter(volume => volume.isEbs && costOfOne(volume) === null).length
   return [
     ...(held === null ? [] : [summed('capacity', [held], ([all = 0]) => bytes(all))]),
-    ...(usd === null ? [] : [summed(cost, [usd], ([all = 0]) => `${dollars(all)} a month`)]),
+    ...(usd === null ? [] : [summed('cost of EBS at list price of us-east-1', [usd], ([all = 0]) => `${dollars(all)} a month`)]),
+    ...(bySize === 0
+      ? []
+      : [summed('of EBS, and in the cost by size alone', [bySize], ([all]) => `${all}: IOPS and throughput are not known`)]),
     ...(unpriced === 0 ? [] : [summed('of EBS, and not in the cost', [unpriced], ([all]) => `${all}: size or price is not known`)]),
   ]
 }

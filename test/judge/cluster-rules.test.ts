@@ -118,11 +118,12 @@ describe('findings', () => {
     }
     const likely = crowded(4)
     expect(likely).toMatchObject({ subject: { kind: 'Cluster' }, confidence: 'likely' })
-    expect(likely?.evidence.slice(0, 10)).toEqual([
+    expect(likely?.evidence.slice(0, 11)).toEqual([
       { what: 'places', value: '30' },
       { what: 'places by confidence', value: 'certain: 26, likely: 4' },
       { what: 'capacity', value: '2.9 TiB' },
-      { what: 'cost of EBS at list price of us-east-1, without provisioned IOPS and throughput', value: 'about 240 USD a month' },
+      { what: 'cost of EBS at list price of us-east-1', value: 'about 240 USD a month' },
+      { what: 'of EBS, and in the cost by size alone', value: '30: IOPS and throughput are not known' },
       { what: 'since when is not known', value: '4, by age of the volume' },
       { what: 'first of these was made', value: expect.stringMatching(/^83 days ago /) },
       { what: 'first was released', value: expect.stringMatching(/^37 days ago /) },
@@ -130,7 +131,7 @@ describe('findings', () => {
       { what: 'disks', value: expect.stringMatching(/^ebs.csi.aws.com vol-0, .* and 25 more$/) },
       { what: 'claims', value: expect.stringMatching(/^team-0\/data, .* and 25 more$/) },
     ])
-    expect(likely?.evidence.at(-1)).toEqual({ what: 'not shown', value: '17 more' })
+    expect(likely?.evidence.at(-1)).toEqual({ what: 'not shown', value: '18 more' })
     expect(likely?.evidence).toHaveLength(24)
     expect(crowded(0)).toMatchObject({ confidence: 'certain' })
     expect(crowded(0)?.evidence.map(({ what }) => what)).not.toContain('places by confidence')

@@ -107,17 +107,19 @@ describe('the doors to the outside', () => {
     expect(offenders(sources, ({ room, text }) => room !== 'facts' && /\bapplyDocumentHashes\b/.test(text)).toSorted()).toEqual([
       // It looks whether they are there: below, only the other one sends.
       'src/pipeline/doctor/apply.ts',
-      'src/remediate/apply.ts',
+      'src/remediate/run/apply.ts',
     ])
-    expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual(['src/pipeline/live-nodes.ts'])
-    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteObjects\b/.test(text))).toEqual(['src/remediate/apply.ts'])
+    expect(offenders(sources, ({ text }) => /\bnew Applier\(/.test(text))).toEqual(['src/pipeline/remediation/live-nodes.ts'])
+    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteObjects\b/.test(text))).toEqual(['src/remediate/run/apply.ts'])
     expect(offenders(sources, ({ room, text }) => room !== 'clients' && /\.deleteObject\(/.test(text))).toEqual([
-      'src/remediate/delete-objects.ts',
+      'src/remediate/run/delete-objects.ts',
     ])
-    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteApproved\b/.test(text))).toEqual(['src/pipeline/live-objects.ts'])
+    expect(offenders(sources, ({ text }) => /import[^;]*\bdeleteApproved\b/.test(text))).toEqual([
+      'src/pipeline/remediation/live-objects.ts',
+    ])
     expect(offenders(sources, ({ room, text }) => room !== 'clients' && /\bnew RunCommand\(/.test(text)).toSorted()).toEqual([
       'src/collect/inspect/inspector.ts',
-      'src/remediate/apply.ts',
+      'src/remediate/run/apply.ts',
     ])
   })
 

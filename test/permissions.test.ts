@@ -23,9 +23,16 @@ import {
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
-import { remediateSuffix } from '#pipeline/member-template.ts'
-import { agentStatements, applyRights, awsRights, kubernetesRights, readerStatements, remediatorStatements } from '#pipeline/permissions.ts'
-import { exampleApplied, iamPolicy, manifests, permissionsDocument } from '#pipeline/permissions-document.ts'
+import { remediateSuffix } from '#pipeline/access/member-template.ts'
+import {
+  agentStatements,
+  applyRights,
+  awsRights,
+  kubernetesRights,
+  readerStatements,
+  remediatorStatements,
+} from '#pipeline/access/permissions.ts'
+import { exampleApplied, iamPolicy, manifests, permissionsDocument } from '#pipeline/access/permissions-document.ts'
 
 const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(...of).map(({ right }) => right)
 

@@ -1,7 +1,7 @@
 /** `highwater apply`: an approved plan, wave by wave, each node read again until it is seen to be well. */
 import { Command, Option } from 'commander'
-import { parsePlan } from '#pipeline/plan.ts'
-import { parsePersonsApproval, remediate } from '#pipeline/remediate.ts'
+import { parsePlan } from '#pipeline/plan/plan.ts'
+import { parsePersonsApproval, remediate } from '#pipeline/remediation/remediate.ts'
 import { remediationExitCode } from './exit-code.ts'
 import { addPlaceOptions, parseDeadline, parseText, textOf } from './options.ts'
 import { addStoreOption, type RemediationOptions, withRemediation } from './remediation.ts'

@@ -3,9 +3,9 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
-import { cloudFormationYaml } from '#pipeline/cloudformation-yaml.ts'
-import { deletionRole } from '#pipeline/deletion-permissions.ts'
-import { memberTemplate } from '#pipeline/member-template.ts'
+import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
+import { deletionRole } from '#pipeline/access/deletion-permissions.ts'
+import { memberTemplate } from '#pipeline/access/member-template.ts'
 import {
   accessScript,
   accessTemplate,
@@ -15,7 +15,7 @@ import {
   modeSection,
   remediationSection,
   type ServiceAccount,
-} from '#pipeline/permissions-document.ts'
+} from '#pipeline/access/permissions-document.ts'
 import { addPolicyOption, policyFile } from './options.ts'
 
 interface PermissionsOptions {

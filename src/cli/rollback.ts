@@ -1,6 +1,6 @@
 /** `highwater rollback`: what a run has changed is put back, by its journal. */
 import { Command, Option } from 'commander'
-import { takeBack } from '#pipeline/remediate.ts'
+import { takeBack } from '#pipeline/remediation/remediate.ts'
 import { remediationExitCode } from './exit-code.ts'
 import { addPlaceOptions, parseDeadline } from './options.ts'
 import { addStoreOption, type RemediationOptions, withRemediation } from './remediation.ts'

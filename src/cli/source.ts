@@ -17,7 +17,7 @@ import {
   type NamedEndpoint,
   savedFleet,
 } from '#pipeline/fleet.ts'
-import { eksNames } from '#pipeline/verify.ts'
+import { eksNames } from '#pipeline/remediation/verify.ts'
 import { type FleetOptions, type PlaceOptions, policyOf, selectionOf } from './options.ts'
 
 type Run = Pick<LiveOptions, 'signal' | 'onNodes' | 'objects' | 'depth' | 'behind'> & Partial<Pick<LiveOptions, 'selection'>>

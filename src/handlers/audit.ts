@@ -1,6 +1,6 @@
 /** The audit as a Lambda function: by its schedule, or on demand. The answer is the run's outcome; a run with something left to do ends red. */
 import type { RunAnswer } from '#model/run.ts'
-import { runService } from '#pipeline/service.ts'
+import { runService } from '#pipeline/service/service.ts'
 import { parseSettings } from '#settings.ts'
 import { parseAuditEvent } from './event.ts'
 import { type LambdaContext, runtimeOf } from './lambda.ts'

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import packageJson from '#package.json' with { type: 'json' }
-import type { ServiceRuntime } from '#pipeline/service-runtime.ts'
+import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 

@@ -7,8 +7,8 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics'
 import { severities } from '#model/finding.ts'
 import type { RemediationAnswer } from '#model/remediation-request.ts'
 import type { RunAnswer } from '#model/run.ts'
-import { type Audited, openRunWatch, type RunWatch } from '#pipeline/run-watch.ts'
-import { type SpentBefore, together } from '#pipeline/spent.ts'
+import { type Audited, openRunWatch, type RunWatch } from '#pipeline/service/run-watch.ts'
+import { type SpentBefore, together } from '#pipeline/service/spent.ts'
 
 export interface RunLog {
   watch: RunWatch

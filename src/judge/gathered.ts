@@ -1,6 +1,6 @@
 /** Many places with one failing of one rule, told as one: how many they are, how sure that is, and of what their evidence says the sums. */
 
-import { ago, named, sharesText } from './garbage.ts'
+import { ago, named, sharesText } from './garbage/garbage.ts'
 import { leastCertain, worst } from './outcome.ts'
 import { placesEvidence } from './places.ts'
 import type { ClusterEvidence, ClusterFailing, ClusterRule } from './rule.ts'

@@ -3,7 +3,7 @@ import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { nodeReclaimKinds } from '#facts/kubelet/node-reclaim.ts'
 import type { FilesystemLayout, RankedPod, Signal } from '#model/prediction.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { logRotationOf } from './logs.ts'
+import { logRotationOf } from './logs/logs.ts'
 import type { Satisfied } from './rule.ts'
 import { whyUnobserved } from './thresholds.ts'
 

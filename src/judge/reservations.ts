@@ -6,7 +6,7 @@ import type { EvictionPrediction } from '#model/prediction.ts'
 import { parseQuantity, type Quantity, quantityNumber } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { canBeMet } from '#model/watched-signals.ts'
-import { meaningOf } from './drift.ts'
+import { meaningOf } from './drift/drift.ts'
 import type { Failing } from './rule.ts'
 import { bounded, exactBytes } from './text.ts'
 

@@ -19,7 +19,7 @@ import type { RawObject } from '#model/record.ts'
 import type { CoverageState } from '#model/report.ts'
 import type { ClusterContext, NodeContext } from './cluster-facts.ts'
 import type { ContextExample, NodeExample } from './example.ts'
-import type { ClusterExample } from './example-cluster.ts'
+import type { ClusterExample } from './garbage/example-cluster.ts'
 
 /** One node as the rules see it. Null: not known, and `missing` says why. */
 export interface NodeSubject {

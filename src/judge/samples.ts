@@ -1,7 +1,7 @@
 /** The names that a findings document shows, of findings that name every node. */
 import type { Finding, FindingsDocument, UnknownOutcome } from '#model/finding.ts'
+import { sampleSize } from './drift/variants.ts'
 import { fewNodes } from './tally.ts'
-import { sampleSize } from './variants.ts'
 
 /** More findings than these name few of their nodes each: hundreds of nodegroups must still fit a report. */
 export const manyFindings = 300

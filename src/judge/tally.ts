@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto'
 import type { Evidence, Finding, Subject, UnknownOutcome } from '#model/finding.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
+import { add, largestFirst, nodeCount, sample, type Variant } from './drift/variants.ts'
 import { type Origin, originOf, type Proposal } from './durable/durable.ts'
 import { leastCertain, severityRank, worst } from './outcome.ts'
 import type { Failing, RuleOfNodes } from './rule.ts'
 import { bounded, byText, counted, nameLength } from './text.ts'
-import { add, largestFirst, nodeCount, sample, type Variant } from './variants.ts'
 
 export const evidenceLimit = 24
 /** Variants whose differing evidence is shown beside the largest one's. */

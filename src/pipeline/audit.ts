@@ -13,13 +13,13 @@ import type { Channel } from '#publish/channel.ts'
 import type { Format } from '#report/format.ts'
 import { renderReport } from '#report/report.ts'
 import type { SnapshotWriter } from '#snapshot/write.ts'
+import { withReadings } from './access/readings.ts'
 import type { History } from './history/history.ts'
 import { type Judged, judgeRecords, unknownTime } from './judge-records.ts'
-import { type KeptRecords, keepRecords } from './kept-records.ts'
-import type { PlanBeside } from './plan-beside.ts'
+import type { PlanBeside } from './plan/beside.ts'
 import { type Audience, publishReport, unsubscribeAddresses } from './publication.ts'
-import { withReadings } from './readings.ts'
-import type { AuditStage } from './run-watch.ts'
+import { type KeptRecords, keepRecords } from './saved/kept-records.ts'
+import type { AuditStage } from './service/run-watch.ts'
 
 /** What a report takes when everything is judged. */
 export interface ConclusionContext {

@@ -1,13 +1,13 @@
 /** The story of a comparison: two saved audits, each a snapshot that is judged now or the findings of its day, and what changed between them. */
-import { compareRuns } from '#judge/delta.ts'
+import { compareRuns } from '#judge/delta/delta.ts'
 import { fargateReason } from '#judge/subject.ts'
 import type { ComparedRun, DiffDocument, DiffInput } from '#model/delta.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { AuditedNode } from '#model/report.ts'
 import { type Selection, selectsCluster } from '#model/selection.ts'
 import { metNode } from './met-node.ts'
-import { type SavedAuditOptions, savedAudit } from './saved-audit.ts'
-import { savedFindings } from './saved-findings.ts'
+import { type SavedAuditOptions, savedAudit } from './saved/saved-audit.ts'
+import { savedFindings } from './saved/saved-findings.ts'
 import { rejectUnknownNames } from './selection-check.ts'
 
 export interface DiffResult {

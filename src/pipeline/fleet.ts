@@ -28,8 +28,8 @@ import {
 import { type Selection, selectsCluster, selectsNode } from '#model/selection.ts'
 import { prune } from '#snapshot/prune.ts'
 import { readSnapshot } from '#snapshot/read.ts'
-import type { EksBehind } from './eks-behind.ts'
 import { merge } from './merge.ts'
+import type { EksBehind } from './remediation/eks-behind.ts'
 
 const objectCollectors = { all: clusterCollectorsOf, budgets: () => [disruptionBudgets], none: () => [] }
 

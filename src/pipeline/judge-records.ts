@@ -10,7 +10,7 @@ import type { AuditedNode, ResourceTags } from '#model/report.ts'
 import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
 import { prune } from '#snapshot/prune.ts'
-import type { KeptRecords } from './kept-records.ts'
+import type { KeptRecords } from './saved/kept-records.ts'
 import { tagsOf } from './tags.ts'
 
 export interface JudgingContext {

@@ -9,7 +9,7 @@ import { htmlIn, pageName } from '#report/formats/html.ts'
 import { languages } from '#report/languages/index.ts'
 import { hasNews, renderMail, reportLink } from '#report/mail.ts'
 import { shareOf } from '#report/share.ts'
-import type { Readers } from './ways.ts'
+import type { Readers } from './service/ways.ts'
 
 /** Who is told of a run. */
 export interface Audience {

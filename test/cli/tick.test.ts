@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { scheduledTimeOf } from '#facts/kubernetes/cron-job.ts'
 import { recorded } from '#lab/scenarios/recorded.ts'
 import { type ClusterScenario, fixedNodes, type Scenario } from '#lab/scenarios/scenario.ts'
-import { minuteOf, tickOf } from '#pipeline/tick.ts'
+import { minuteOf, tickOf } from '#pipeline/service/tick.ts'
 import { highwater, temporaryFolder } from '#test/cli.ts'
 import { labOf } from '#test/lab-audit.ts'
 

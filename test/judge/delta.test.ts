@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compareRuns } from '#judge/delta.ts'
+import { compareRuns } from '#judge/delta/delta.ts'
 import { fargateReason } from '#judge/subject.ts'
 import { findingId } from '#judge/tally.ts'
 import { type Change, type ComparedFinding, type ComparedRun, changes } from '#model/delta.ts'

@@ -1,6 +1,6 @@
 /** The overview of a cluster's garbage: it reads the same replay as the rules, so it must lead to every one of them. */
 import { describe, expect, it } from 'vitest'
-import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
+import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import { rules } from '#judge/rules/index.ts'
 import type { CertificateRequest, ClusterPrediction, FinishedJob, NodeLeaseGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { placeOf } from '#judge/log-paths.ts'
-import { matchesShellGlob } from '#judge/shell-glob.ts'
+import { placeOf } from '#judge/logs/log-paths.ts'
+import { matchesShellGlob } from '#judge/logs/shell-glob.ts'
 
 describe('a pattern of logrotate', () => {
   it.each([

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { ClusterResult } from '#model/finding.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import type { AuditedNode } from '#model/report.ts'
-import { nodeRights, withReadings } from '#pipeline/readings.ts'
+import { nodeRights, withReadings } from '#pipeline/access/readings.ts'
 
 const cluster = (name: string): ClusterResult => ({
   name,

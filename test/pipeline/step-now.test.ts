@@ -4,9 +4,9 @@ import type { Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NodeRecord } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parseChange } from '#pipeline/plan.ts'
-import { whyNotNow } from '#pipeline/step-now.ts'
-import { sha256 } from '#remediate/canonical.ts'
+import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
+import { whyNotNow } from '#pipeline/plan/step-now.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
 import { type Family, type FleetNode, fleetNode, hashOf, idleImage, snapshotOf } from '#test/plan-fleet.ts'
 
 const gc = ['imageGCHighThresholdPercent=75', 'imageGCLowThresholdPercent=60']

@@ -3,8 +3,8 @@ import { expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NodeRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parseChange } from '#pipeline/plan.ts'
-import { verifyNode } from '#pipeline/verify.ts'
+import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
+import { verifyNode } from '#pipeline/remediation/verify.ts'
 import { fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 
 const settings = { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 50 }

@@ -3,9 +3,9 @@ import type { PlanStep } from '#model/plan.ts'
 import { defaultPolicy, type RemediationPolicy } from '#model/policy.ts'
 import type { ClusterRecord, NodeRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parseChange } from '#pipeline/plan.ts'
-import { budgetResource } from '#remediate/blast.ts'
-import { blockersOf, type FreshCluster } from '#remediate/blockers.ts'
+import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
+import { budgetResource } from '#remediate/plan/blast.ts'
+import { blockersOf, type FreshCluster } from '#remediate/run/blockers.ts'
 import { type FleetNode, fleetNode, readyPod, snapshotOf } from '#test/plan-fleet.ts'
 
 const names = Array.from({ length: 10 }, (_, index) => `n${index}`)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ApplyAnswer } from '#model/remediation.ts'
-import { concludeApply, concludeRollback } from '#remediate/conclude.ts'
+import { concludeApply, concludeRollback } from '#remediate/run/conclude.ts'
 
 const [oldSha256, newSha256, backSha256, other] = ['a', 'b', 'c', 'd'].map(one => one.repeat(64)) as [string, string, string, string]
 const step = { oldSha256, newSha256, backSha256 }

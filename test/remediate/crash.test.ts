@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Store } from '#clients/store.ts'
 import type { RemediationRun } from '#model/remediation.ts'
-import { stepKey } from '#remediate/journal.ts'
+import { stepKey } from '#remediate/run/journal.ts'
 import { type Death, memoryStore, type Nature, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

@@ -1,6 +1,6 @@
 /** A run that died while it put nodes back: it goes on with that, whoever asks for it and whenever. */
 import { describe, expect, it, vi } from 'vitest'
-import { openRuns } from '#remediate/plan-store.ts'
+import { openRuns } from '#remediate/plan/store.ts'
 import { approvalOf, oldSha256, planOf, World } from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

@@ -1,7 +1,7 @@
 /** Two that want to change the same cluster: one does. */
 import { describe, expect, it, vi } from 'vitest'
 import type { Store } from '#clients/store.ts'
-import { type Lease, leaseKey, takeLease } from '#remediate/lease.ts'
+import { type Lease, leaseKey, takeLease } from '#remediate/run/lease.ts'
 import { memoryStore, newSha256, planOf, World } from '#test/remediation-world.ts'
 import { VirtualTime } from '#test/virtual-time.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { defaultPolicy } from '#model/policy.ts'
 import type { NodeRecord, RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parsePlan, planText } from '#pipeline/plan.ts'
+import { makePlan, parsePlan, planText } from '#pipeline/plan/plan.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
 const leaking = { release: '4.14.355-275.572.amzn2.x86_64', cmdline: 'ro quiet', cgroupVersion: 1, memoryCgroups: 30_000 }

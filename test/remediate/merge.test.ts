@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalJson } from '#remediate/canonical.ts'
 import { leavesOf, merged, patchBetween } from '#remediate/merge.ts'
+import { canonicalJson } from '#remediate/plan/canonical.ts'
 
 const scalar = fc.oneof(fc.integer(), fc.string(), fc.boolean())
 const key = fc.constantFrom('a', 'b', 'c', 'nodefs.available')

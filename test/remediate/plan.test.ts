@@ -4,7 +4,7 @@ import type { Plan } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { everything, type Selection } from '#model/selection.ts'
-import { makePlan, parseChange, parsePlan, planText } from '#pipeline/plan.ts'
+import { makePlan, parseChange, parsePlan, planText } from '#pipeline/plan/plan.ts'
 import { takenAt } from '#test/node-builder.ts'
 import {
   type Family,

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { remediationText } from '#cli/remediation-text.ts'
 import type { RemediationRun, StepEntry } from '#model/remediation.ts'
-import { stepKey } from '#remediate/journal.ts'
-import type { SessionOptions } from '#remediate/session.ts'
+import { stepKey } from '#remediate/run/journal.ts'
+import type { SessionOptions } from '#remediate/run/session.ts'
 import { approvalOf, newSha256, oldSha256, planOf, World } from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { AutoApproval } from '#model/policy.ts'
 import type { StepEntry } from '#model/remediation.ts'
-import { byPolicy } from '#remediate/auto-approve.ts'
+import { byPolicy } from '#remediate/plan/auto-approve.ts'
 import { approvalOf, newSha256, oldSha256, planOf, pruningPlanOf, World } from '#test/remediation-world.ts'
 
 vi.setConfig({ testTimeout: 60_000 })

@@ -3,8 +3,8 @@ import type { PlanStep } from '#model/plan.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
 import { everything } from '#model/selection.ts'
-import { makePlan, parseChange } from '#pipeline/plan.ts'
-import { verifyBack } from '#remediate/verify-back.ts'
+import { makePlan, parseChange } from '#pipeline/plan/plan.ts'
+import { verifyBack } from '#remediate/verify/verify-back.ts'
 import { type FleetNode, fleetNode, snapshotOf } from '#test/plan-fleet.ts'
 
 const changes = [

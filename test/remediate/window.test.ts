@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type ChangeWindow, weekdays } from '#model/policy.ts'
-import { isOpen, windowText } from '#remediate/window.ts'
+import { isOpen, windowText } from '#remediate/run/window.ts'
 
 const window = (more: Partial<ChangeWindow> = {}): ChangeWindow => ({
   days: [...weekdays],

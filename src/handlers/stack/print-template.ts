@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '#package.json' with { type: 'json' }
-import { cloudFormationYaml } from '#pipeline/cloudformation-yaml.ts'
+import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
 import { plainTemplate } from './plain-template.ts'
 
 const folder = process.argv[2] ?? '.serverless'

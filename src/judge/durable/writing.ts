@@ -2,7 +2,7 @@
 import { stringify } from 'yaml'
 import { configurationStructs, type FieldFacts, isKnownField } from '#facts/kubelet/configuration-fields.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { companions } from '#judge/completion.ts'
+import { companions } from '#judge/fixes/completion.ts'
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import type { DurableRequest, Origin } from './durable.ts'

@@ -1,10 +1,10 @@
 /** Nodes, their instances, leases and certificate requests. */
 
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
-import { supersededRequests } from '#judge/certificate-requests.ts'
-import { isOld, leftHours } from '#judge/garbage.ts'
-import { isIdentityPassedOver, isPassedOver } from '#judge/leases.ts'
-import { silentNodes } from '#judge/silent-nodes.ts'
+import { supersededRequests } from '#judge/garbage/certificate-requests.ts'
+import { isOld, leftHours } from '#judge/garbage/garbage.ts'
+import { isIdentityPassedOver, isPassedOver } from '#judge/garbage/leases.ts'
+import { silentNodes } from '#judge/garbage/silent-nodes.ts'
 import type {
   CertificateGarbage,
   CertificateRequest,

@@ -1,7 +1,7 @@
 /** Namespaces, owners, finalizers, and what the collectors say themselves. */
-import { heldObjects } from '#judge/held-objects.ts'
-import { whyFinalizersStay, whyNamespaceStays } from '#judge/holders.ts'
-import { owned } from '#judge/owned.ts'
+import { heldObjects } from '#judge/garbage/held-objects.ts'
+import { whyFinalizersStay, whyNamespaceStays } from '#judge/garbage/holders.ts'
+import { owned } from '#judge/garbage/owned.ts'
 import type { ApiGarbage, EventGarbage, FinalizerGarbage, NamespaceGarbage, OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import type { GarbageRow } from '#model/garbage-overview.ts'
 import { byItself, heldBy, type Lying, type Moment, rowOf } from './row.ts'

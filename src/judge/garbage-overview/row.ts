@@ -1,5 +1,5 @@
 /** One row of the overview: objects that lie there and share a fate, counted. */
-import { isOld } from '#judge/garbage.ts'
+import { isOld } from '#judge/garbage/garbage.ts'
 import { bounded, byText, nameLength } from '#judge/text.ts'
 import type { Controller } from '#model/cluster-garbage.ts'
 import type { GarbageFate, GarbageRow, GarbageRowKind, GarbageShare } from '#model/garbage-overview.ts'

@@ -1,8 +1,8 @@
 /** Volumes, claims and disks. */
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
-import { whyVolumeStays } from '#judge/holders.ts'
-import { isKept } from '#judge/released-volumes.ts'
-import { sizeOf } from '#judge/volume-cost.ts'
+import { whyVolumeStays } from '#judge/garbage/holders.ts'
+import { isKept } from '#judge/garbage/released-volumes.ts'
+import { sizeOf } from '#judge/garbage/volume-cost.ts'
 import type { DiskGarbage, ReleasedVolume, VolumeGarbage } from '#model/cluster-garbage.ts'
 import type { GarbageFate, GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { heldBy, type Moment, rowOf } from './row.ts'

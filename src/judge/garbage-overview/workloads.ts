@@ -1,10 +1,10 @@
 /** Pods, Jobs and the histories of workloads. */
 
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
-import { endOf, failedPodKind } from '#judge/failed-pods.ts'
-import { overdueHours } from '#judge/held-objects.ts'
-import { isHistoryLeft } from '#judge/histories.ts'
-import { whyPodStays } from '#judge/holders.ts'
+import { endOf, failedPodKind } from '#judge/garbage/failed-pods.ts'
+import { overdueHours } from '#judge/garbage/held-objects.ts'
+import { isHistoryLeft } from '#judge/garbage/histories.ts'
+import { whyPodStays } from '#judge/garbage/holders.ts'
 import type { CronJobGarbage, FinishedJob, HistoryGarbage, JobGarbage, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
 import type { GarbageFate, GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { byItself, controlled, earliest, heldBy, type Lying, type Moment, rowOf } from './row.ts'

@@ -1,5 +1,5 @@
 /** From the run before to this one: since when each finding stands, what is new, worse, resolved or back again, and what of the past is to be kept. */
-import { compareRuns } from '#judge/delta.ts'
+import { compareRuns } from '#judge/delta/delta.ts'
 import { placesEvidence } from '#judge/places.ts'
 import { type Change, type ComparedRun, changesById, type Delta, type MetNode } from '#model/delta.ts'
 import type { FindingsDocument, NotAudited, UnknownOutcome } from '#model/finding.ts'

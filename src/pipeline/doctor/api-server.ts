@@ -4,7 +4,7 @@ import { endpointAccess } from '#facts/eks/endpoint-access.ts'
 import { attributesOf } from '#facts/kubernetes/rbac.ts'
 import type { Check } from '#model/checkup.ts'
 import { type ClusterRecord, isRawObject } from '#model/record.ts'
-import type { NeededRight } from '#pipeline/permissions.ts'
+import type { NeededRight } from '#pipeline/access/permissions.ts'
 import { check, messageOf, statusOf } from './checks.ts'
 
 export interface Asking {

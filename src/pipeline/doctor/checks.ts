@@ -2,7 +2,7 @@
 import { isAboutRight } from '#clients/aws-failure.ts'
 import { RequestFailure } from '#clients/failure.ts'
 import type { Check, CheckState } from '#model/checkup.ts'
-import type { NeededRight } from '#pipeline/permissions.ts'
+import type { NeededRight } from '#pipeline/access/permissions.ts'
 
 export const check = (what: string, state: CheckState, detail: string, without: string | null = null): Check => ({
   ...{ what, state, detail },

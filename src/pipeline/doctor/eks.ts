@@ -3,7 +3,7 @@ import { untakenRole } from '#clients/aws-failure.ts'
 import type { Check } from '#model/checkup.ts'
 import type { ReadMode } from '#model/read-mode.ts'
 import { type ClusterRecord, isRawObject } from '#model/record.ts'
-import { awsRights, type NeededRight } from '#pipeline/permissions.ts'
+import { awsRights, type NeededRight } from '#pipeline/access/permissions.ts'
 import { check, failedCall } from './checks.ts'
 
 /** Under which name discovery reports that a call failed. */

@@ -3,7 +3,7 @@ import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.t
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { Check } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
-import { kubernetesRights } from '#pipeline/permissions.ts'
+import { kubernetesRights } from '#pipeline/access/permissions.ts'
 import { type Asking, isAllowed, rightChecks, wayToServer } from './api-server.ts'
 import { check, messageOf } from './checks.ts'
 

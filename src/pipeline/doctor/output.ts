@@ -3,7 +3,7 @@ import { s3Store } from '#clients/s3.ts'
 import type { AwsPlace } from '#discover/discover.ts'
 import { type InspectOutput, outputFolder } from '#facts/aws/inspect-output.ts'
 import type { Check } from '#model/checkup.ts'
-import type { NeededRight } from '#pipeline/permissions.ts'
+import type { NeededRight } from '#pipeline/access/permissions.ts'
 import { check, failedCall, messageOf } from './checks.ts'
 
 interface Asking {

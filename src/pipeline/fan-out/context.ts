@@ -10,7 +10,7 @@ import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { ClusterRecord } from '#model/record.ts'
 import type { Settings } from '#model/run.ts'
 import { collectOptionsOf } from '#pipeline/fleet.ts'
-import { policyKey, type RunLimits, type ServiceRuntime, storeOf, withinLimits } from '#pipeline/service-runtime.ts'
+import { policyKey, type RunLimits, type ServiceRuntime, storeOf, withinLimits } from '#pipeline/service/runtime.ts'
 import { BrokenFile, type ClusterWork, type FanOutRun, keys, readJson, readRecords } from './files.ts'
 import { noteInvocation } from './invocations.ts'
 

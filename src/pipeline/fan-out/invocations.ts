@@ -4,8 +4,8 @@
  */
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
-import type { ServiceRuntime } from '#pipeline/service-runtime.ts'
-import { type Spent, type SpentBefore, together } from '#pipeline/spent.ts'
+import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
+import { type Spent, type SpentBefore, together } from '#pipeline/service/spent.ts'
 import { keys, readJson, writeJson } from './files.ts'
 
 interface Invocation extends Spent {

@@ -6,7 +6,7 @@ import type { ClusterTarget } from '#discover/discover.ts'
 import type { Policy } from '#model/policy.ts'
 import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
 import { foundTargets, type LiveOptions } from '#pipeline/fleet.ts'
-import type { ServiceRuntime } from '#pipeline/service-runtime.ts'
+import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
 import { keys, writeJson } from './files.ts'
 import { noteInvocation } from './invocations.ts'
 

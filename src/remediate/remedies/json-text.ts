@@ -3,7 +3,7 @@
  * hash is the file's own, byte for byte, and so nothing of it was cut out as a secret or lost in formatting.
  */
 import type { RawObject } from '#model/record.ts'
-import { sha256 } from '#remediate/canonical.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
 
 export type JsonStyle = (content: RawObject) => string
 

@@ -4,7 +4,7 @@
  */
 import { isLogPattern, logrotateDirectives } from '#facts/logrotate.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { sha256 } from '#remediate/canonical.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
 
 export interface WrittenBlock {
   /** Empty: outside of any block. */

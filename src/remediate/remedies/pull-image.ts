@@ -6,7 +6,7 @@ import { needsKubeletCredentials } from '#facts/kubernetes/registries.ts'
 import { isImageName, isImageRepository, isImageSource, splitTag } from '#model/image-reference.ts'
 import type { AmiFamily } from '#model/node-identity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { canonicalJson, sha256 } from '#remediate/canonical.ts'
+import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { FileChange } from './remedy.ts'
 
 /** `unchanged`: it is pinned already. */

@@ -9,8 +9,8 @@ import {
 import { bottlerocketPlace } from '#facts/eks/kubelet-places.ts'
 import { isPlannable } from '#facts/kubelet/plannable-fields.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { canonicalJson, sha256 } from '#remediate/canonical.ts'
 import { merged } from '#remediate/merge.ts'
+import { canonicalJson, sha256 } from '#remediate/plan/canonical.ts'
 import type { NodeToSet, Remedied } from './remedy.ts'
 
 const settingOf = new Map(Object.entries(bottlerocketSettings).map(([setting, [field]]) => [field, setting]))

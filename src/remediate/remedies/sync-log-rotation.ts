@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
-import { sha256 } from '#remediate/canonical.ts'
+import { sha256 } from '#remediate/plan/canonical.ts'
 import { longestContent } from './content.ts'
 import { parseLogrotate, type WrittenBlock } from './logrotate-text.ts'
 import type { Remedied } from './remedy.ts'

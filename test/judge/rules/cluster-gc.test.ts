@@ -1,7 +1,7 @@
 /** The boundaries of the rules on a cluster's own objects. */
 import { describe, expect, it } from 'vitest'
 import { judgeCluster } from '#judge/cluster-rules.ts'
-import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/example-cluster.ts'
+import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import type { ClusterFailing, ClusterRule } from '#judge/rule.ts'
 import { rules } from '#judge/rules/index.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { exampleSubject, hard, type NodeExample } from '#judge/example.ts'
 import { openJudgement } from '#judge/judge.ts'
-import { periodOf } from '#judge/logrotate-runs.ts'
+import { periodOf } from '#judge/logs/logrotate-runs.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import { ineffectiveLogRotation } from '#judge/rules/logs/ineffective-log-rotation.ts'
 import { logRotationDrift } from '#judge/rules/logs/log-rotation-drift.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { registryOf } from '#judge/events/images.ts'
 import { type ContextExample, hard, type NodeExample } from '#judge/example.ts'
-import { registryOf } from '#judge/images.ts'
 import type { ContextRule, NodeRule } from '#judge/rule.ts'
 import { deadRegistry } from '#judge/rules/image-pull/dead-registry.ts'
 import { pullFailingNow } from '#judge/rules/image-pull/pull-failing-now.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { canonicalName, familiarName } from '#judge/events/images.ts'
 import { exampleSubject, type NodeExample } from '#judge/example.ts'
-import { canonicalName, familiarName } from '#judge/images.ts'
 import { outcomeOf } from '#judge/outcome.ts'
 import { requiredImageAtRisk } from '#judge/rules/image-gc/required-image-at-risk.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'

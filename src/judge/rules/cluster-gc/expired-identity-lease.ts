@@ -1,8 +1,8 @@
-import { doubtOfVersion, evidenceOfVersion } from '#judge/assumed-version.ts'
-import { hoursBefore } from '#judge/example-cluster.ts'
-import { isOld, namesInCommand, oldest } from '#judge/garbage.ts'
-import { kubectl, said } from '#judge/kubectl.ts'
-import { isIdentityPassedOver } from '#judge/leases.ts'
+import { doubtOfVersion, evidenceOfVersion } from '#judge/garbage/assumed-version.ts'
+import { hoursBefore } from '#judge/garbage/example-cluster.ts'
+import { isOld, namesInCommand, oldest } from '#judge/garbage/garbage.ts'
+import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { isIdentityPassedOver } from '#judge/garbage/leases.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
 

@@ -1,5 +1,5 @@
-import { hoursBefore } from '#judge/example-cluster.ts'
-import { failedPod, stayingPods } from '#judge/failed-pods.ts'
+import { hoursBefore } from '#judge/garbage/example-cluster.ts'
+import { failedPod, stayingPods } from '#judge/garbage/failed-pods.ts'
 import { clusterRule } from '#judge/rule.ts'
 
 const pods = { threshold: { pods: 12_500, isAssumed: true }, excess: 0, terminating: [] }

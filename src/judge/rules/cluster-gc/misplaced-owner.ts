@@ -1,7 +1,7 @@
-import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, inNamespace, oldest } from '#judge/garbage.ts'
-import { kubectl, said } from '#judge/kubectl.ts'
-import { owned, totalOf } from '#judge/owned.ts'
+import { hoursBefore } from '#judge/garbage/example-cluster.ts'
+import { byPlace, inNamespace, oldest } from '#judge/garbage/garbage.ts'
+import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { owned, totalOf } from '#judge/garbage/owned.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 

@@ -1,8 +1,8 @@
-import { hoursBefore } from '#judge/example-cluster.ts'
-import { oldest } from '#judge/garbage.ts'
-import { kubectl, said } from '#judge/kubectl.ts'
+import { hoursBefore } from '#judge/garbage/example-cluster.ts'
+import { oldest } from '#judge/garbage/garbage.ts'
+import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { isWithoutInstance } from '#judge/garbage/silent-nodes.ts'
 import { clusterRule } from '#judge/rule.ts'
-import { isWithoutInstance } from '#judge/silent-nodes.ts'
 import { byText, counted } from '#judge/text.ts'
 
 const example = (hoursAgo: number) => ({

@@ -1,6 +1,6 @@
-import { hoursBefore } from '#judge/example-cluster.ts'
-import { byNamespace, isOld, named, oldest } from '#judge/garbage.ts'
-import { kubectl, said } from '#judge/kubectl.ts'
+import { hoursBefore } from '#judge/garbage/example-cluster.ts'
+import { byNamespace, isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 

@@ -1,5 +1,5 @@
-import { hoursBefore } from '#judge/example-cluster.ts'
-import { failedPod, thresholdTold } from '#judge/failed-pods.ts'
+import { hoursBefore } from '#judge/garbage/example-cluster.ts'
+import { failedPod, thresholdTold } from '#judge/garbage/failed-pods.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted, percent } from '#judge/text.ts'
 

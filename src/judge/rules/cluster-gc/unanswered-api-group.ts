@@ -1,4 +1,4 @@
-import { kubectl, said } from '#judge/kubectl.ts'
+import { kubectl, said } from '#judge/garbage/kubectl.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 

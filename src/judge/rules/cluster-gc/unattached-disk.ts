@@ -1,9 +1,9 @@
-import { hoursBefore } from '#judge/example-cluster.ts'
-import { isOld, named, oldest } from '#judge/garbage.ts'
-import { aws, said } from '#judge/kubectl.ts'
+import { hoursBefore } from '#judge/garbage/example-cluster.ts'
+import { isOld, named, oldest } from '#judge/garbage/garbage.ts'
+import { aws, said } from '#judge/garbage/kubectl.ts'
+import { costOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { byText, counted } from '#judge/text.ts'
-import { costOf } from '#judge/volume-cost.ts'
 
 const disk = (hoursAgo: number) => ({
   ...{ volumeId: 'vol-0123456789abcdef0', capacityBytes: 100 * 2 ** 30, volumeType: 'gp3', zone: 'us-east-1a' },

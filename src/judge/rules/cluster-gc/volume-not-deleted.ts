@@ -1,11 +1,11 @@
 import { ebsDrivers } from '#facts/aws/ebs-prices.ts'
-import { hoursBefore } from '#judge/example-cluster.ts'
-import { byPlace, namedEvidence } from '#judge/garbage.ts'
-import { kubectl, said } from '#judge/kubectl.ts'
-import { isLongReleased, releasedConfidence, releasedSince } from '#judge/released-volumes.ts'
+import { hoursBefore } from '#judge/garbage/example-cluster.ts'
+import { byPlace, namedEvidence } from '#judge/garbage/garbage.ts'
+import { kubectl, said } from '#judge/garbage/kubectl.ts'
+import { isLongReleased, releasedConfidence, releasedSince } from '#judge/garbage/released-volumes.ts'
+import { costOf } from '#judge/garbage/volume-cost.ts'
 import { clusterRule } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
-import { costOf } from '#judge/volume-cost.ts'
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 
 const volume = (hoursAgo: number): ReleasedVolume => ({

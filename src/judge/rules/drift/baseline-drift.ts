@@ -4,16 +4,25 @@ import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'
 import type { NodeContext } from '#judge/cluster-facts.ts'
-import { declaredNode, wholeDeclaration } from '#judge/declared.ts'
-import type { Declaration, DeclaredNode } from '#judge/declared-source.ts'
-import { dependsOnSize, type FieldValue, fieldOf, fieldValues, isCompared, meaningOf, shownSetting, writtenSettings } from '#judge/drift.ts'
-import { configOf } from '#judge/layer-evidence.ts'
-import { runs, shownRunning, startFact } from '#judge/layers.ts'
-import { peersOf } from '#judge/peers.ts'
-import { baselineOf } from '#judge/policy-baseline.ts'
+import { declaredNode, wholeDeclaration } from '#judge/drift/declared.ts'
+import type { Declaration, DeclaredNode } from '#judge/drift/declared-source.ts'
+import {
+  dependsOnSize,
+  type FieldValue,
+  fieldOf,
+  fieldValues,
+  isCompared,
+  meaningOf,
+  shownSetting,
+  writtenSettings,
+} from '#judge/drift/drift.ts'
+import { configOf } from '#judge/drift/layer-evidence.ts'
+import { runs, shownRunning, startFact } from '#judge/drift/layers.ts'
+import { peersOf } from '#judge/drift/peers.ts'
+import { baselineOf } from '#judge/drift/policy-baseline.ts'
+import { isOnMost } from '#judge/drift/shares.ts'
 import { isEksReservation } from '#judge/reservations.ts'
 import { contextRule, type FactOfGroup, type NodeSubject } from '#judge/rule.ts'
-import { isOnMost } from '#judge/shares.ts'
 import { bounded, counted } from '#judge/text.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Baseline } from '#model/policy.ts'

@@ -1,7 +1,7 @@
-import { fieldValues, meaningOf } from '#judge/drift.ts'
+import { fieldValues, meaningOf } from '#judge/drift/drift.ts'
+import { layerEvidence, told, wayEvidence } from '#judge/drift/layer-evidence.ts'
+import { type Loss, runs, startFact } from '#judge/drift/layers.ts'
 import type { NodeExample } from '#judge/example.ts'
-import { layerEvidence, told, wayEvidence } from '#judge/layer-evidence.ts'
-import { type Loss, runs, startFact } from '#judge/layers.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { byText } from '#judge/text.ts'
 

@@ -1,7 +1,7 @@
 import { isAmiDefaultKnown, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
 import { byAge, isOneMinor, type Release, releaseOf } from '#facts/eks/release.ts'
 import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
-import { absentValue, type FieldValue, fieldOf, fieldValues, meaningOf, writtenSettings } from '#judge/drift.ts'
+import { absentValue, type FieldValue, fieldOf, fieldValues, meaningOf, writtenSettings } from '#judge/drift/drift.ts'
 import type { NodeExample } from '#judge/example.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'

@@ -1,7 +1,7 @@
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { timesOf, toldOf, unreadEvents } from '#judge/events.ts'
-import { allEvictions, type Eviction, nextVictims, readEvictionMessage, recordedEvictions } from '#judge/evictions.ts'
-import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/owners.ts'
+import { timesOf, toldOf, unreadEvents } from '#judge/events/events.ts'
+import { allEvictions, type Eviction, nextVictims, readEvictionMessage, recordedEvictions } from '#judge/events/evictions.ts'
+import { lastingOwners, likelyOwner, taintOf, toleratedByOwner } from '#judge/events/owners.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, byText, counted } from '#judge/text.ts'
 

@@ -1,5 +1,5 @@
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
-import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/images.ts'
+import { canonicalName, familiarName, imagesOf, registryOf } from '#judge/events/images.ts'
 import { severityRank } from '#judge/outcome.ts'
 import { nodeRule, type Satisfied } from '#judge/rule.ts'
 import { bounded, byText, counted, nameLength } from '#judge/text.ts'

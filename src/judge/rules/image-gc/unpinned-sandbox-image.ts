@@ -1,5 +1,5 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
-import { canonicalName } from '#judge/images.ts'
+import { canonicalName } from '#judge/events/images.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'

@@ -1,6 +1,6 @@
 import { longestImageBackOffMs } from '#facts/kubelet/pull-errors.ts'
-import { timesOf, unreadEvents } from '#judge/events.ts'
-import { type PullFailure, pullFailures, recentStarts, type WaitingContainer, waitingOf } from '#judge/pulls.ts'
+import { timesOf, unreadEvents } from '#judge/events/events.ts'
+import { type PullFailure, pullFailures, recentStarts, type WaitingContainer, waitingOf } from '#judge/events/pulls.ts'
 import { contextRule, type Failing } from '#judge/rule.ts'
 import { bounded, counted } from '#judge/text.ts'
 

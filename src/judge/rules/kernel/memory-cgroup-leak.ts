@@ -1,4 +1,4 @@
-import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents } from '#judge/events.ts'
+import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents } from '#judge/events/events.ts'
 import { hasBootOption, kernelOf } from '#judge/kernel.ts'
 import { contextRule, type Failing, type Satisfied, type Undecided } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'

@@ -1,8 +1,8 @@
 import type { NodeExample } from '#judge/example.ts'
-import { blocksOf, deleted, late, neverRun, patternsAt, podLogsOf, refused, twiceRotated, unwritten } from '#judge/idle-rotation.ts'
-import { logFilesOf } from '#judge/logrotate.ts'
-import { logrotateRunsOf } from '#judge/logrotate-runs.ts'
-import { unreadFiles } from '#judge/node-rotation.ts'
+import { blocksOf, deleted, late, neverRun, patternsAt, podLogsOf, refused, twiceRotated, unwritten } from '#judge/logs/idle-rotation.ts'
+import { logFilesOf } from '#judge/logs/logrotate.ts'
+import { logrotateRunsOf } from '#judge/logs/logrotate-runs.ts'
+import { unreadFiles } from '#judge/logs/node-rotation.ts'
 import { nodeRule } from '#judge/rule.ts'
 
 const node = (pattern: string): NodeExample => ({

@@ -1,4 +1,4 @@
-import { type ContainerLog, type LogRate, logGrowth, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs.ts'
+import { type ContainerLog, type LogRate, logGrowth, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs/logs.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, counted, exactBytes, nameLength, span } from '#judge/text.ts'
 

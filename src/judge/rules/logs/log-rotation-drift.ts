@@ -1,8 +1,8 @@
+import type { Drift } from '#judge/drift/peers.ts'
 import type { NodeExample } from '#judge/example.ts'
-import { ownOf } from '#judge/logrotate.ts'
-import { type NodeRotation, nodeRotation } from '#judge/node-rotation.ts'
-import type { Drift } from '#judge/peers.ts'
-import { type Cost, changesOf, distinct, fileDrift } from '#judge/rotation-drift.ts'
+import { ownOf } from '#judge/logs/logrotate.ts'
+import { type NodeRotation, nodeRotation } from '#judge/logs/node-rotation.ts'
+import { type Cost, changesOf, distinct, fileDrift } from '#judge/logs/rotation-drift.ts'
 import { type CohortMember, cohortRule } from '#judge/rule.ts'
 import { bounded, byText, bytes, counted } from '#judge/text.ts'
 

@@ -1,6 +1,6 @@
 import { featuresOf } from '#facts/kubelet/features.ts'
 import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
-import { logBound, logGrowth, logMonitorMs, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs.ts'
+import { logBound, logGrowth, logMonitorMs, logRates, logRotationOf, roomForLogs, runningLogs } from '#judge/logs/logs.ts'
 import { nodeRule } from '#judge/rule.ts'
 import { bounded, bytes, exactBytes, span } from '#judge/text.ts'
 import { whyUnobserved } from '#judge/thresholds.ts'

@@ -1,7 +1,7 @@
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { NodeEvent } from '#judge/cluster-facts.ts'
-import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents, withEvidence } from '#judge/events.ts'
+import { recentEvents, timesOf, toldEvidence, toldOf, unreadEvents, withEvidence } from '#judge/events/events.ts'
 import { hard, soft } from '#judge/example.ts'
 import { contextRule, type Failing, type Satisfied } from '#judge/rule.ts'
 import { bounded } from '#judge/text.ts'

@@ -1,0 +1,143 @@
+/** Two configurations compared by what they mean: `1Gi` is `1024Mi`, `5m0s` is `300s`, an absent field is its default, the order of maps says nothing. */
+import { amiDefaults } from '#facts/eks/ami-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
+import {
+  type Comparison,
+  canonicalValue,
+  compared,
+  comparisonOf,
+  dependsOnSize,
+  type Field,
+  fieldOf,
+  isMap,
+  type Kind,
+} from '#facts/kubelet/setting-meaning.ts'
+import { bounded } from '#judge/text.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import { isRawObject } from '#model/record.ts'
+
+export { dependsOnSize, fieldOf, isCompared, meaningOf } from '#facts/kubelet/setting-meaning.ts'
+
+export interface FieldValue {
+  /** Equal for values that mean the same. */
+  canonical: string
+  /** As configured. */
+  shown: string
+  isDefault: boolean
+  /** How far from the default, both being numbers of one unit; null where that cannot be said. */
+  fromDefault: number | null
+}
+
+/** What an absent key of a map is. */
+export const absentValue = (path: string): FieldValue => ({
+  canonical: '',
+  shown: 'none',
+  isDefault: !dependsOnSize(path),
+  fromDefault: null,
+})
+
+/** The compared ones of some settings, as fieldValues names them; values as they are written. */
+export function writtenSettings(part: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const found: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(part)) {
+    const comparison = Object.hasOwn(compared, field) ? compared[field as Field] : undefined
+    if (comparison === undefined || value === undefined) continue
+    if (!isMap(comparison.kind)) found[field] = value
+    else for (const [key, entry] of Object.entries(asMap(value))) found[`${field}.${bounded(key, 100)}`] = entry
+  }
+  return found
+}
+
+/** False: an expression, or a secret that was cut, of which nobody knows what it comes to; an empty list, which configz does not show. */
+export function isWrittenOut(path: string, value: unknown): boolean {
+  const kind = comparisonOf(path)?.kind
+  if (value === '(removed)' || (Array.isArray(value) && value.length === 0)) return false
+  const isSized = kind === 'quantities' || kind === 'quantity' || fieldOf(path) === 'maxPods'
+  return !isSized || typeof value !== 'string' || /^[\d.+-]+[A-Za-z%]{0,2}([+-]?\d+)?$/.test(value)
+}
+
+/** Upstream's decoder takes null, and defaulting an empty text, for a field that nobody set. */
+export const isSet = (value: unknown): boolean => value !== null && value !== undefined && value !== ''
+
+export const shownSetting = (value: unknown): string => (value === undefined || value === null ? 'none' : bounded(shownValue(value), 100))
+
+type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion' | 'operatingSystem'>
+
+/** Several rules ask it of one node. */
+const known = new WeakMap<KubeletConfiguration, { identity: Image; values: Record<string, FieldValue> }>()
+
+/** Every compared field by its path, keys of maps each by its own: `evictionHard.nodefs.available`. */
+export function fieldValues(configuration: KubeletConfiguration, identity: Image): Readonly<Record<string, FieldValue>> {
+  const found = known.get(configuration)
+  if (found?.identity === identity) return found.values
+  const values = comparedValues(configuration, identity)
+  known.set(configuration, { identity, values })
+  return values
+}
+
+function comparedValues(configuration: KubeletConfiguration, identity: Image): Record<string, FieldValue> {
+  const defaults: KubeletConfiguration = {
+    ...configurationDefaults,
+    evictionHard: evictionHardDefaults(identity.kubeletVersion, identity.operatingSystem),
+    ...amiDefaults(identity.amiFamily, identity.kubeletVersion),
+  }
+  const values: Record<string, FieldValue> = {}
+  for (const [field, { kind }] of Object.entries(compared) as [Field, Comparison][]) {
+    if (isMap(kind)) {
+      const map = asMap(configuration[field])
+      const version = kind === 'gates' && switchesMany.some(gate => map[gate] === true) ? null : identity.kubeletVersion
+      addMap(values, { field, kind, version }, map, asMap(defaults[field]))
+    } else {
+      // The kubelet fills what is absent from its own defaults, whatever the image would have written.
+      const value = configuration[field] ?? configurationDefaults[field]
+      values[field] = fieldValue({ field, kind, version: identity.kubeletVersion }, field, value, defaults[field])
+    }
+  }
+  return values
+}
+
+/** Where one of these is on, others are no longer what they are by themselves. */
+const switchesMany = ['AllAlpha', 'AllBeta']
+
+interface ComparedField {
+  field: Field
+  kind: Kind
+  version: string | null
+}
+
+function addMap(
+  values: Record<string, FieldValue>,
+  compared: ComparedField,
+  map: Record<string, unknown>,
+  defaults: Record<string, unknown>,
+): void {
+  for (const key of new Set([...Object.keys(map), ...Object.keys(defaults)])) {
+    const path = `${compared.field}.${bounded(key, 100)}`
+    values[path] = fieldValue(compared, path, map[key], defaults[key])
+  }
+}
+
+function fieldValue({ field, kind, version }: ComparedField, path: string, value: unknown, preset: unknown): FieldValue {
+  const isSizeDependent = dependsOnSize(field)
+  const canonical = canonicalValue(kind, value, path, version)
+  const canonicalPreset = canonicalValue(kind, preset, path, version)
+  return {
+    canonical,
+    shown: shownSetting(value),
+    isDefault: !isSizeDependent && canonical === canonicalPreset,
+    fromDefault: isSizeDependent ? null : distance(canonical, canonicalPreset),
+  }
+}
+
+const shownValue = (value: unknown) =>
+  Array.isArray(value) ? `[${value.join(', ')}]` : value === '' ? 'none' : String(typeof value === 'object' ? JSON.stringify(value) : value)
+
+function distance(a: string, b: string): number | null {
+  if (a === '' || b === '' || a.endsWith('%') !== b.endsWith('%')) return null
+  const found = Math.abs(Number(a.replace('%', '')) - Number(b.replace('%', '')))
+  return Number.isFinite(found) ? found : null
+}
+
+const asMap = (value: unknown): Record<string, unknown> => (isRawObject(value) ? value : {})

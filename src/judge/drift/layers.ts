@@ -1,0 +1,186 @@
+/** The layers that a setting of the kubelet goes through, and the one that lost it: what was declared, the files on disk, flags, what runs. */
+import { amiDefaults, isFamilyOfEks, isNewInAmi } from '#facts/eks/ami-defaults.ts'
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import type { NodeSubject } from '#judge/rule.ts'
+import { bounded } from '#judge/text.ts'
+import type { Confidence } from '#model/finding.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { AmiFamily, NodeIdentity } from '#model/node-identity.ts'
+import type { SaidSetting, StartSettings, UnreadFile } from '#model/prediction.ts'
+import { type DeclaredSetting, ignoredWords } from './declared-source.ts'
+import { dependsOnSize, type FieldValue, fieldOf, isCompared, isSet, isWrittenOut, meaningOf, writtenSettings } from './drift.ts'
+
+export type Layer = 'declared' | 'disk' | 'flags' | 'configz' | 'peers' | 'baseline' | 'ami'
+
+/** A value that does not run, and where it was lost. */
+export interface Loss {
+  path: string
+  layer: Layer
+  value: unknown
+  /** Who says it: a template, a node class, a file. */
+  where: string
+  by: 'declared' | SaidSetting['by']
+  /** In words. */
+  why: string
+  confidence: Confidence
+}
+
+/** What stays of the files and flags, of the compared fields. */
+export interface StartFact {
+  comesTo: Record<string, unknown>
+  withoutFlags: Record<string, unknown>
+  said: Record<string, SaidSetting[]>
+  ignored: StartSettings['ignored']
+  unread: UnreadFile[]
+}
+
+export type Running = Record<string, FieldValue>
+
+export function startFact({ nextStart }: Pick<NodeSubject, 'nextStart'>): StartFact | null {
+  const settings = nextStart?.settings ?? null
+  if (settings === null) return null
+  const { configuration, withoutFlags, said, ignored, unread } = settings
+  return {
+    comesTo: comesTo(configuration),
+    withoutFlags: comesTo(withoutFlags),
+    said: Object.fromEntries(Object.entries(said).filter(([path]) => isCompared(path))),
+    ignored,
+    unread,
+  }
+}
+
+const comesTo = (configuration: KubeletConfiguration): Record<string, unknown> =>
+  writtenSettings({ ...configurationDefaults, ...configuration })
+
+export const runs = (running: Running, path: string): string => running[path]?.canonical ?? ''
+export const shownRunning = (running: Running, path: string): string => running[path]?.shown ?? 'none'
+
+/** Where a declared value that does not run was lost; `configz`: nowhere before it, it only does not run. */
+export function lossOfDeclared(setting: DeclaredSetting, start: StartFact | null, { amiFamily, kubeletVersion }: Image): Loss {
+  const { path, value, where, lostBy, isMisnamed } = setting
+  const confidence = start === null ? 'likely' : 'certain'
+  const lost = (layer: Layer, why: string): Loss => ({ path, layer, value, where, by: 'declared', why, confidence })
+  if (start === null) return lost('declared', lostBy ?? 'where it was lost is not known, as the files were not read')
+  const meaning = meaningOf(path, value, kubeletVersion)
+  const isIt = (other: unknown) => other !== undefined && meaningOf(path, other, kubeletVersion) === meaning
+  const said = saidOf(start, path)
+  const last = said.at(-1)
+  if (isIt(start.comesTo[path])) return lost('configz', 'the files and flags come to it, and the kubelet was not restarted since')
+  // Whatever copied it to the disk under that name, it was lost where it was written.
+  if (isMisnamed && lostBy !== null) return lost('declared', lostBy)
+  if (isIt(start.withoutFlags[path]) && last !== undefined) return lost('flags', `the flag ${last.where} takes its place`)
+  const held = said.find(entry => isIt(entry.value))
+  if (held !== undefined) return lost('disk', `${held.where} has it, and ${overrider(held, said)} takes its place`)
+  const ignored = ignoredValues(start).find(entry => entry.path === path && isIt(entry.value))
+  if (ignored !== undefined) return lost('disk', ignored.why)
+  const unread = start.unread.find(file => isIt(file.values[path]))
+  if (unread !== undefined) return lost('disk', unreadWords(unread))
+  const edited = lostBy === null ? editedBy(fieldOf(path), start, imageValues(amiFamily, kubeletVersion)) : null
+  if (edited !== null) return lost('disk', `${edited} says something else, which is not the image's own`)
+  return lost('declared', lostBy ?? 'nothing on the disk of the node has it')
+}
+
+type Image = Pick<NodeIdentity, 'amiFamily' | 'kubeletVersion'>
+
+/** The file that says something of a field which its image would not write there; of a map also one from which keys of the image's are gone. */
+function editedBy(field: string, { said }: StartFact, ofImage: ImageValues | null): string | null {
+  const own = Object.entries(said).filter(([path]) => fieldOf(path) === field)
+  const inFile = own.flatMap(([path, entries]) => entries.filter(({ by }) => by === 'file').map(entry => ({ path, ...entry })))
+  const foreign = own.flatMap(([path, entries]) =>
+    entries.filter(({ by, value }) => by !== 'flag' && (by === 'drop-in' || ofImage?.isOwn(path, value) === false)),
+  )
+  const [first] = inFile
+  const lacks = ofImage?.keysOf(field).some(path => !inFile.some(entry => entry.path === path)) === true
+  return foreign[0]?.where ?? (lacks ? (first?.where ?? null) : null)
+}
+
+export const saidOf = ({ said }: StartFact, path: string): SaidSetting[] => (Object.hasOwn(said, path) ? (said[path] ?? []) : [])
+
+function overrider(held: SaidSetting, said: readonly SaidSetting[]): string {
+  const later = said.slice(said.indexOf(held) + 1).at(-1)
+  return later === undefined ? "the kubelet's own default" : later.by === 'flag' ? `the flag ${later.where}` : later.where
+}
+
+interface IgnoredValue {
+  path: string
+  value: unknown
+  file: string
+  why: string
+}
+
+function ignoredValues({ ignored }: StartFact): IgnoredValue[] {
+  return ignored.flatMap(({ file, key, value, field, why }) => {
+    const words = `${ignoredWords(key, field, why)} (${file})`
+    if (field === null) return [{ path: bounded(key, 100), value, file, why: words }]
+    return Object.entries(writtenSettings({ [field]: value })).map(([path, entry]) => ({ path, value: entry, file, why: words }))
+  })
+}
+
+const unreadWhy: Record<UnreadFile['why'], string> = {
+  folder: 'the kubelet is given no --config-dir that it lies in',
+  name: 'the kubelet reads only files that are called *.conf',
+  minor: 'this kubelet reads no drop-ins',
+  other: '--config names another file',
+}
+export const unreadWords = ({ path, why }: UnreadFile): string => `${path} is not read: ${unreadWhy[why]}`
+
+/** What editors and package managers leave behind; nobody means it to run. */
+const isLeftover = ({ path }: UnreadFile): boolean => /(~|\.(bak|backup|old|orig|save|swp|tmp|rpm(new|save|orig)|\d+))$/i.test(path)
+
+/** What stands on the disk, does not run, and does not come from the image itself. */
+export function lossesOnDisk(start: StartFact, running: Running, { amiFamily, kubeletVersion }: Image): Loss[] {
+  const means = (path: string, value: unknown) => meaningOf(path, value, kubeletVersion)
+  const isRunning = (path: string, value: unknown) => isCompared(path) && means(path, value) === runs(running, path)
+  const ofImage = imageValues(amiFamily, kubeletVersion)
+  const isPreset = (path: string, value: unknown) => ofImage === null || ofImage.isPreset(path, value)
+  const losses: Loss[] = []
+  const add = (layer: Layer, { path, value }: { path: string; value: unknown }, by: Loss['by'], where: string, why: string) => {
+    if (isSet(value) && isWrittenOut(path, value) && !isRunning(path, value))
+      losses.push({ path, layer, value, where, by, why, confidence: 'certain' })
+  }
+  for (const [path, said] of Object.entries(start.said)) {
+    const final = means(path, start.comesTo[path])
+    const beforeFlags = means(path, start.withoutFlags[path])
+    for (const entry of said) {
+      const { by, where, value } = entry
+      const meaning = means(path, value)
+      if (by === 'flag' || meaning === final || (by === 'file' && isPreset(path, value))) continue
+      const layer = meaning === beforeFlags ? 'flags' : 'disk'
+      add(layer, { path, value }, by, where, `${where} has it, and ${overrider(entry, said)} takes its place`)
+    }
+  }
+  for (const ignored of ignoredValues(start)) add('disk', ignored, 'file', ignored.file, ignored.why)
+  for (const file of start.unread.filter(file => !isLeftover(file))) {
+    for (const [path, value] of Object.entries(file.values)) {
+      const isForeign = file.why !== 'other' || !isPreset(path, value)
+      if (isCompared(path) && isForeign) add('disk', { path, value }, 'drop-in', file.path, unreadWords(file))
+    }
+  }
+  return losses
+}
+
+interface ImageValues {
+  /** Whether nobody else is known to have written the value: it is the image's, or what the kubelet takes where nobody says anything. */
+  isPreset(path: string, value: unknown): boolean
+  /** The same where AL2's user data and hands edit the main file itself, which has no defaults of the kubelet's by itself. */
+  isOwn(path: string, value: unknown): boolean
+  /** The paths of a map that it writes. */
+  keysOf(field: string): string[]
+}
+
+/** Null: of another image nothing is known. */
+function imageValues(family: AmiFamily, kubeletVersion: string | null): ImageValues | null {
+  if (!isFamilyOfEks(family)) return null
+  const ofKubelet = writtenSettings({ ...configurationDefaults })
+  const ofAmi = writtenSettings({ ...amiDefaults(family, kubeletVersion) })
+  const isIn = (known: Record<string, unknown>, path: string, value: unknown) =>
+    known[path] !== undefined && meaningOf(path, known[path], kubeletVersion) === meaningOf(path, value, kubeletVersion)
+  const writes = (path: string, value: unknown) =>
+    isIn(ofAmi, path, value) || dependsOnSize(path) || fieldOf(path) === 'featureGates' || isNewInAmi(path)
+  const isPreset = (path: string, value: unknown) => writes(path, value) || isIn(ofKubelet, path, value)
+  return {
+    isPreset,
+    isOwn: family === 'AL2' ? writes : isPreset,
+    keysOf: field => Object.keys(ofAmi).filter(path => path !== field && fieldOf(path) === field),
+  }
+}

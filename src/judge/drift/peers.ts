@@ -1,0 +1,132 @@
+/** What most peers have in a field, and who has something else. */
+import { releaseOf } from '#facts/eks/release.ts'
+import type { CohortMember, NodeSubject } from '#judge/rule.ts'
+import { bounded, byText, counted } from '#judge/text.ts'
+import type { Evidence } from '#model/finding.ts'
+import { declaredNode } from './declared.ts'
+import { absentValue, type FieldValue } from './drift.ts'
+
+/**
+ * Equal for nodes of a group that are meant to be alike. Another image or minor has other defaults: that is version-skew-drift. Made from another
+ * template or node class a node was told otherwise: lost-on-the-way.
+ */
+export function peersOf(subject: NodeSubject): string {
+  const { template, nodeClass } = declaredNode(subject)
+  const release = releaseOf(subject.node, subject.identity.kubeletVersion)
+  return JSON.stringify([release, template.version, nodeClass.hash, nodeClass.hashVersion])
+}
+
+export interface PeerSettings {
+  instanceType: string | null
+  fields: Record<string, FieldValue>
+}
+
+/** What a node is meant to have in a field, as `FieldValue.canonical`, and who says so. */
+export interface Meant {
+  by: 'declared' | 'baseline'
+  canonical: string
+}
+
+export interface Drift {
+  evidence: Evidence
+  outliers: string[]
+  /** What the outliers are compared with, and what they have, those of most nodes first. */
+  reference: FieldValue
+  outlying: NodesOfValue[]
+  /** Whether most peers agree, or what is meant or the default decides. Without it the reference is as good as what it is compared with. */
+  hasNorm: boolean
+}
+
+export interface NodesOfValue {
+  value: FieldValue
+  nodes: string[]
+}
+
+export interface NodeValue {
+  node: string
+  value: FieldValue
+  meant?: Meant | null
+}
+
+/** The nodes that hold another value than the norm, or where there is none than the reference. Null: all alike. */
+export const driftOf = <Fact extends PeerSettings>(
+  path: string,
+  members: readonly CohortMember<Fact>[],
+  qualifier: string,
+  meantOf: (fact: Fact, path: string) => Meant | null,
+): Drift | null =>
+  driftOfValues(
+    `configz ${path}${qualifier}`,
+    members.map(({ node, fact }) => ({ node, value: settingOfPeer(fact, path), meant: meantOf(fact, path) })),
+  )
+
+export const settingOfPeer = ({ fields }: PeerSettings, path: string): FieldValue => fields[path] ?? absentValue(path)
+
+/** @param wanted the norm where the policy says it, whatever most peers have */
+export function driftOfValues(what: string, values: readonly NodeValue[], wanted: FieldValue | null = null): Drift | null {
+  const groups = new Map<string, NodesOfValue>()
+  for (const { node, value } of values) {
+    const group = groups.get(value.canonical)
+    if (!group) groups.set(value.canonical, { value, nodes: [node] })
+    else {
+      group.nodes.push(node)
+      // Of several spellings of one value one is shown, and always the same; a default of any member counts.
+      const shown = byText(value.shown, group.value.shown) < 0 ? value.shown : group.value.shown
+      group.value = { ...group.value, shown, isDefault: group.value.isDefault || value.isDefault }
+    }
+  }
+  if (wanted && !groups.has(wanted.canonical)) groups.set(wanted.canonical, { value: wanted, nodes: [] })
+  if (groups.size < 2) return null
+  const ranked = [...groups.values()].toSorted((a, b) => b.nodes.length - a.nodes.length || byText(a.value.canonical, b.value.canonical))
+  const tied = ranked.filter(({ nodes }) => nodes.length === ranked[0]?.nodes.length)
+  const meant = tied.length > 1 ? meantAmong(tied, values) : null
+  // Whoever has another value than all of these are meant to is named elsewhere.
+  if (meant === 'none') return null
+  const norm = (wanted && groups.get(wanted.canonical)) ?? meant?.group ?? normOf(tied)
+  const reference = norm ?? referenceOf(tied)
+  const sound = new Set(values.flatMap(({ node, value, meant }) => (meant?.canonical === value.canonical ? [node] : [])))
+  const outlying = ranked
+    .filter(group => group !== reference)
+    .map(({ value, nodes }) => ({ value, nodes: nodes.filter(node => !sound.has(node)) }))
+    .filter(({ nodes }) => nodes.length > 0)
+  if (outlying.length === 0) return null
+  const ofNorm = meant ? (meant.by === 'declared' ? '(declared)' : '(the baseline)') : '(the norm)'
+  const standing = wanted ? '(the policy)' : norm ? ofNorm : '(no value has a majority: compared with this one)'
+  const held = reference.nodes.length === 0 ? '' : ` on ${counted(reference.nodes.length, 'node')}`
+  return {
+    hasNorm: norm !== null,
+    outliers: outlying.flatMap(({ nodes }) => nodes),
+    reference: reference.value,
+    outlying,
+    evidence: {
+      what,
+      value: [`${reference.value.shown}${held} ${standing}`, ...outlying.map(described)].join('; '),
+    },
+  }
+}
+
+/** Of values that are tied the one that nodes are meant to have; `none`: they are meant to have another. */
+function meantAmong(tied: readonly NodesOfValue[], values: readonly NodeValue[]): { group: NodesOfValue; by: Meant['by'] } | 'none' | null {
+  for (const by of ['declared', 'baseline'] as const) {
+    const said = values.flatMap(({ meant }) => (meant?.by === by ? [meant.canonical] : []))
+    const group = tied.find(({ value }) => said.includes(value.canonical))
+    if (group) return { group, by }
+    if (said.length > 0) return 'none'
+  }
+  return null
+}
+
+/** The majority's value; in a tie the default, if it is among the tied. */
+function normOf(tied: NodesOfValue[]): NodesOfValue | null {
+  const candidates = tied.length === 1 ? tied : tied.filter(({ value }) => value.isDefault)
+  return candidates.length === 1 ? candidates[0]! : null
+}
+
+/** Of values that none is the norm of, the nearest to the default; else the first as sorted. */
+const referenceOf = (tied: NodesOfValue[]): NodesOfValue =>
+  tied.reduce((a, b) => ((b.value.fromDefault ?? Number.POSITIVE_INFINITY) < (a.value.fromDefault ?? Number.POSITIVE_INFINITY) ? b : a))
+
+function described({ value, nodes }: NodesOfValue): string {
+  const [first = ''] = nodes.toSorted(byText)
+  return `${value.shown} on ${counted(nodes.length, 'node')} (${bounded(first, 63)}${nodes.length > 1 ? ', ...' : ''})`
+}

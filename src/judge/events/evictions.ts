@@ -1,0 +1,110 @@
+/** Evictions of one node's last hour, from its pods and from events, each with the pod's owner. */
+
+import type { NodeEvent } from '#judge/cluster-facts.ts'
+import type { NodeSubject } from '#judge/rule.ts'
+import { bounded, byText } from '#judge/text.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { Signal } from '#model/prediction.ts'
+import { isWithin, recentEvents } from './events.ts'
+import { ownerOf } from './owners.ts'
+
+/** Upstream: pkg/kubelet/eviction/helpers.go signalToResource. */
+const signalsOf: Readonly<Record<string, readonly Signal[]>> = {
+  memory: ['memory.available', 'allocatableMemory.available'],
+  'ephemeral-storage': ['nodefs.available', 'imagefs.available', 'containerfs.available'],
+  inodes: ['nodefs.inodesFree', 'imagefs.inodesFree', 'containerfs.inodesFree'],
+  pids: ['pid.available'],
+}
+
+export interface Eviction {
+  /** Its UID where it is told: a StatefulSet gives names again. */
+  pod: string
+  namespace: string
+  name: string
+  /** Null: not known, or the pod's record is gone. */
+  owner: string | null
+  time: string | null
+  message: string
+}
+
+/** Upstream: pkg/kubelet/eviction/eviction_manager.go Reason, of evicted and of refused pods alike. */
+const reason = 'Evicted'
+/** Of more a loop is as plain. */
+const mostRecorded = 500
+
+/** Failed pods stay until pod GC, for weeks: only those whose time of failing is told and recent. */
+export function recordedEvictions(pods: readonly KubernetesPod[], at: string): Eviction[] {
+  const evicted = pods.flatMap(pod => {
+    const { metadata, status } = pod
+    const time = status?.phase === 'Failed' && status.reason === reason ? failedAt(pod) : null
+    if (time === null || !isWithin(time, at)) return []
+    const [namespace, name] = [metadata?.namespace ?? '', metadata?.name ?? '']
+    const message = bounded(String(status?.message ?? ''), 1024)
+    return [{ pod: metadata?.uid ?? `${namespace}/${name}`, namespace, name, owner: ownerOf(pod), time, message }]
+  })
+  return evicted.slice(0, mostRecorded)
+}
+
+/** Its condition DisruptionTarget, or the last that turned False; a pod that was refused has only its start. */
+function failedAt({ status }: KubernetesPod): string | null {
+  const conditions = status?.conditions ?? []
+  const timeOf = ({ lastTransitionTime }: { lastTransitionTime?: unknown }) =>
+    typeof lastTransitionTime === 'string' ? lastTransitionTime : null
+  const disrupted = conditions.find(({ type }) => type === 'DisruptionTarget')
+  const ended = conditions.filter(condition => condition.status === 'False').flatMap(condition => timeOf(condition) ?? [])
+  const started = typeof status?.startTime === 'string' ? status.startTime : null
+  return (disrupted && timeOf(disrupted)) ?? ended.toSorted(byText).at(-1) ?? started
+}
+
+/** Each pod once: one that dies slowly is evicted by several passes, and each tells an event. */
+export function allEvictions(recorded: readonly Eviction[], events: readonly NodeEvent[] | null, at: string): Eviction[] {
+  const all = new Map(recorded.map(eviction => [eviction.pod, eviction]))
+  for (const { pod, lastTime, message } of recentEvents(events, at, [reason])) {
+    if (pod === null) continue
+    const { namespace, name, uid = `${namespace}/${name}` } = pod
+    const known =
+      all.get(uid) ?? recorded.find(eviction => pod.uid === undefined && eviction.namespace === namespace && eviction.name === name)
+    if (!known) all.set(uid, { pod: uid, namespace, name, owner: null, time: lastTime, message })
+  }
+  return [...all.values()].toSorted((a, b) => byText(a.time ?? '', b.time ?? '') || byText(a.pod, b.pod))
+}
+
+export interface ToldEviction {
+  /** What was low; null: the pod was over a limit of its own, or the message is another. */
+  resource: string | null
+  /** The pod had not begun to run. */
+  isRefused: boolean
+  threshold: { quantity: string; available: string } | null
+  containers: { name: string; used: string; request: string }[]
+}
+
+/** Upstream: pkg/kubelet/eviction/helpers.go evictionMessage; eviction_manager.go Admit. */
+export function readEvictionMessage(message: string): ToldEviction {
+  const [, low] = /The node was low on resource: ([a-z-]{1,40})\./.exec(message) ?? []
+  const [, condition] = /The node had condition: \[(Memory|Disk|PID)Pressure[^\]]{0,60}\]/.exec(message) ?? []
+  const [, quantity, available] = /Threshold quantity: ([^\s,]{1,40}), available: ([^\s,]{1,40})\.(?: |$)/.exec(message) ?? []
+  const using = /Container (\S{1,63}) was using ([^\s,]{1,40}), (?:request is|which exceeds its request of) ([^\s,]{1,40}?)(?:,|\.(?: |$))/g
+  const resource = low ?? (condition === 'Disk' ? 'ephemeral-storage' : condition === 'PID' ? 'pids' : condition?.toLowerCase())
+  return {
+    resource: resource !== undefined && Object.hasOwn(signalsOf, resource) ? resource : null,
+    isRefused: condition !== undefined,
+    threshold: quantity === undefined || available === undefined ? null : { quantity, available },
+    containers: [...message.matchAll(using)].map(([, name = '', used = '', request = '']) => ({ name, used, request })),
+  }
+}
+
+/** By resource: the owners of those that replay evicts first. */
+export function nextVictims(eviction: NodeSubject['eviction'], pods: readonly KubernetesPod[]): Record<string, readonly (string | null)[]> {
+  const nameOf = (namespace = '', name = '') => `${namespace}/${name}`
+  const owners = new Map(pods.map(pod => [nameOf(pod.metadata?.namespace, pod.metadata?.name), ownerOf(pod)]))
+  const spared = new Set((eviction?.protected ?? []).map(({ namespace, name }) => nameOf(namespace, name)))
+  const firstOf = (signals: readonly Signal[]) =>
+    (eviction?.rankings ?? [])
+      .filter(({ signal }) => signals.includes(signal))
+      .flatMap(({ pods: order }) => {
+        const [first] = order.filter(({ namespace, name }) => !spared.has(nameOf(namespace, name))).toSorted((a, b) => a.rank - b.rank)
+        return first ? [owners.get(nameOf(first.namespace, first.name)) ?? null] : []
+      })
+  const byResource = Object.entries(signalsOf).map(([resource, signals]) => [resource, [...new Set(firstOf(signals))]] as const)
+  return Object.fromEntries(byResource.filter(([, owners]) => owners.length > 0))
+}

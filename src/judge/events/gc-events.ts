@@ -1,0 +1,70 @@
+/**
+ * What the kubelet's events tell of its garbage collection.
+ *
+ * A round of image GC that sees no capacity tells InvalidDiskCapacity, one that frees too little FreeDiskSpaceFailed: each time, the first included.
+ * ImageGCFailed comes from the second failure in a row on, with the error of the round; ContainerGCFailed each time.
+ * Upstream: pkg/kubelet/kubelet.go StartGarbageCollection, pkg/kubelet/images/image_gc_manager.go GarbageCollect; alike from 1.24 to 1.37 but for texts.
+ */
+import { containerGcPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
+import type { NodeEvent } from '#judge/cluster-facts.ts'
+import { agoMs, isWithin, recentEvents, toldOf } from './events.ts'
+
+/** After so long without a further event the rounds no longer fail, even where one was lost to the limit that client-go sets to events. */
+const stillFailingMs = 2 * imageGcPeriodMs
+/** What fails within so long of the kubelet's start may only have come too early. */
+const startingMs = 10 * 60_000
+
+const isStillFailing = (event: NodeEvent, at: string): boolean => isWithin(event.lastTime, at, stillFailingMs)
+
+/** Within the last round of image GC. */
+export const isJustTold = (time: string | null, at: string): boolean => (agoMs(time, at) ?? Number.POSITIVE_INFINITY) <= imageGcPeriodMs
+
+/** The texts of 1.24 to 1.25, 1.26 to 1.34, and from 1.35 on, which no longer says how much was wanted. */
+const shortfall =
+  /garbage collect required amount of images|Insufficient free disk space on the node's image filesystem|Failed to free sufficient space by deleting unused images/
+const isShortfall = ({ message }: NodeEvent) => shortfall.test(message)
+
+/** Rounds that freed too little, and still do. Only FreeDiskSpaceFailed: ImageGCFailed tells the same again. */
+export const shortfalls = (events: readonly NodeEvent[] | null, at: string): NodeEvent[] =>
+  recentEvents(events, at, ['FreeDiskSpaceFailed']).filter(event => isShortfall(event) && isStillFailing(event, at))
+
+/** Bytes asked for (null where the text does not tell) and freed. */
+export function shortfallBytes({ message }: NodeEvent): { asked: number | null; freed: number } | null {
+  const [, asked, freed = ''] =
+    /(?:Wanted|Attempted) to free (\d{1,16}) bytes, but (?:freed|only found) (\d{1,16}) bytes/.exec(message) ??
+    /( )\(freed (\d{1,16}) bytes\)/.exec(message) ??
+    []
+  return asked === undefined ? null : { asked: asked === ' ' ? null : Number(asked), freed: Number(freed) }
+}
+
+const periodMs: Readonly<Record<string, number>> = {
+  InvalidDiskCapacity: imageGcPeriodMs,
+  ImageGCFailed: imageGcPeriodMs,
+  ContainerGCFailed: containerGcPeriodMs,
+}
+/** Once may have been nothing; ImageGCFailed already is the second time. */
+const leastTimes: Readonly<Record<string, number>> = { InvalidDiskCapacity: 2, ImageGCFailed: 1, ContainerGCFailed: 2 }
+
+/** Events of that reason that tell of a GC which fails until now for another cause than too little to free; none while the kubelet was only starting. */
+export function failingGc(
+  reason: 'InvalidDiskCapacity' | 'ImageGCFailed' | 'ContainerGCFailed',
+  events: readonly NodeEvent[] | null,
+  at: string,
+): NodeEvent[] {
+  const failed = recentEvents(events, at, [reason]).filter(event => !isShortfall(event))
+  const { count, last } = toldOf(failed, at)
+  if (count < (leastTimes[reason] ?? 1) || !failed.some(event => isStillFailing(event, at))) return []
+  // kube-proxy tells of its start on the node, too.
+  const starts = recentEvents(events, at, ['Starting']).filter(({ message }) => message.includes('kubelet'))
+  const rounds = 1 + startingMs / (periodMs[reason] ?? startingMs)
+  const isStarting =
+    last !== null &&
+    starts.flatMap(({ firstTime, lastTime }) => [firstTime, lastTime]).some(start => isFollowing(start, last, at)) &&
+    count <= rounds * toldOf(starts, at).count
+  return isStarting ? [] : failed
+}
+
+function isFollowing(start: string | null, time: string, at: string): boolean {
+  const [started, failed] = [agoMs(start, at), agoMs(time, at)]
+  return started !== null && failed !== null && started >= failed && started - failed <= startingMs
+}

@@ -1,0 +1,109 @@
+/** One nodegroup has one configuration: the fixes of all findings on it come to one. */
+
+import type { Declaration } from '#judge/drift/declared-source.ts'
+import { dependsOnSize, meaningOf } from '#judge/drift/drift.ts'
+import type { Proposal } from '#judge/durable/durable.ts'
+import type { Family, Finding } from '#model/finding.ts'
+import { parseQuantity, quantityNumber } from '#model/quantity.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import type { FixFact } from './fix-facts.ts'
+
+/** A proposal with what is known of its nodes. */
+export interface Wish extends Proposal {
+  fact: FixFact | null
+  /** Null: not known. */
+  declaration: Declaration | null
+}
+
+export interface Wishes {
+  finding: Finding
+  /** The instance types of the subject's nodes. */
+  sizes: string[]
+  /** Of most nodes first. */
+  wishes: Wish[]
+}
+
+/** Families whose fixes put back what somebody has declared, sound or not. */
+const declaring: readonly Family[] = ['drift', 'configuration']
+export const isDeclaring = ({ family }: Pick<Finding, 'family'>): boolean => declaring.includes(family)
+
+const [high, low] = ['imageGCHighThresholdPercent', 'imageGCLowThresholdPercent'] as const
+
+/** @param group of one subject, the worst first; what is declared gives way to what a rule calls sound */
+export function agree(group: readonly Wishes[]): void {
+  const ordered = [...group.filter(({ finding }) => !isDeclaring(finding)), ...group.filter(({ finding }) => isDeclaring(finding))]
+  agreeOnImageGc(ordered)
+  const wishes = ordered.flatMap(({ wishes }) => wishes)
+  for (const field of new Set(wishes.flatMap(({ config }) => Object.keys(config)))) {
+    if (field === high || field === low) continue
+    const own = wishes.filter(({ config }) => Object.hasOwn(config, field))
+    if (own.some(({ config }) => isRawObject(config[field]))) agreeOnMap(field, own)
+    else if (!dependsOnSize(field)) for (const wish of own) wish.config = { ...wish.config, [field]: own[0]?.config[field] }
+  }
+}
+
+interface Percentages {
+  high: number
+  low: number
+}
+
+function percentagesOf({ config }: Wish): Percentages | null {
+  const [start, stop] = [config[high], config[low]]
+  return typeof start === 'number' && typeof stop === 'number' ? { high: start, low: stop } : null
+}
+
+/** Rules propose the highest that is sound for a node, so the lowest is sound for every one; and a band as wide as theirs. */
+function agreeOnImageGc(ordered: readonly Wishes[]): void {
+  const of = (found: readonly Wishes[]) => found.flatMap(({ wishes }) => wishes.flatMap(wish => percentagesOf(wish) ?? []))
+  const lowest = (found: Percentages[]) => found.toSorted((a, b) => a.high - b.high || a.low - b.low)[0]
+  const sound = lowest(of(ordered.filter(({ finding }) => !isDeclaring(finding))))
+  const all = lowest(of(ordered))
+  if (all === undefined) return
+  const stop = sound === undefined ? all.low : Math.max(0, Math.min(all.low, all.high - (sound.high - sound.low)))
+  for (const wish of ordered.flatMap(({ wishes }) => wishes))
+    if (percentagesOf(wish) !== null) wish.config = { ...wish.config, [high]: all.high, [low]: Math.min(stop, all.high - 1) }
+}
+
+/** A fix that moves image GC, with the lowest percentages that any of `all` has: sound for each of them. */
+export function withLowestImageGc(config: RawObject, all: readonly RawObject[]): RawObject {
+  if (typeof config[high] !== 'number') return config
+  const lowest =
+    [config, ...all].filter(one => typeof one[high] === 'number').toSorted((a, b) => Number(a[high]) - Number(b[high]))[0] ?? config
+  return { ...config, [high]: lowest[high], [low]: lowest[low] }
+}
+
+/** The entries that any fix changes, on top of what runs: some places take a map as a whole. */
+function agreeOnMap(field: string, own: readonly Wish[]): void {
+  const agreed = new Map<string, Map<string, unknown>>()
+  for (const wish of own) {
+    const entries = agreed.get(sizeOf(field, wish)) ?? new Map<string, unknown>()
+    agreed.set(sizeOf(field, wish), entries)
+    for (const [key, value] of changesOf(field, wish)) {
+      const before = entries.get(key)
+      if (before === undefined || (dependsOnSize(field) && amount(value) > amount(before))) entries.set(key, value)
+    }
+  }
+  for (const wish of own) {
+    const entries = Object.fromEntries(agreed.get(sizeOf(field, wish)) ?? [])
+    wish.config = { ...wish.config, [field]: { ...running(field, wish), ...asMap(wish.config[field]), ...entries } }
+  }
+}
+
+const sizeOf = (field: string, { fact }: Wish): string => (dependsOnSize(field) ? (fact?.instanceType ?? '') : '')
+const running = (field: string, { fact }: Wish): RawObject => asMap(fact?.running?.[field])
+
+const changesOf = (field: string, wish: Wish): [string, unknown][] =>
+  Object.entries(asMap(wish.config[field])).filter(
+    ([key, value]) => meaningOf(field, value) !== meaningOf(field, running(field, wish)[key]),
+  )
+
+const asMap = (value: unknown): RawObject => (isRawObject(value) ? value : {})
+
+/** Two reservations of one thing: the larger one holds for both. */
+function amount(value: unknown): number {
+  try {
+    return quantityNumber(parseQuantity(String(value)))
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,86 @@
+/** What fixes must know of nodes beside their failings: what runs there, and what wins over what a fix would write. Equal facts are kept once. */
+
+import { declaredNode } from '#judge/drift/declared.ts'
+import type { DeclaredNode } from '#judge/drift/declared-source.ts'
+import { isCompared } from '#judge/drift/drift.ts'
+import { startFact, unreadWords } from '#judge/drift/layers.ts'
+import type { NodeSubject } from '#judge/rule.ts'
+import type { RawObject } from '#model/record.ts'
+
+/** Something on the node that sets a field after what its user data wrote. */
+export interface Later {
+  path: string
+  value: unknown
+  by: 'flag' | 'drop-in'
+  /** The flag, or the path of the file. */
+  where: string
+}
+
+export interface FixFact {
+  node: DeclaredNode
+  instanceType: string | null
+  /** Null: not read. */
+  running: RawObject | null
+  later: Later[]
+  /** Why the file that nodeadm writes is not read, in words. */
+  unread: string | null
+}
+
+/** What nodeadm writes of a NodeConfig; later names win over it. Source: amazon-eks-ami nodeadm/internal/kubelet/config.go */
+const nodeadmDropIn = '40-nodeadm.conf'
+const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+/** What else decides whether a kubelet starts with a fix. */
+const isAsked = (field: string): boolean => field === 'shutdownGracePeriodByPodPriority' || field === 'reservedMemory'
+
+function fixFact(subject: NodeSubject): FixFact {
+  const { identity, configuration } = subject
+  const start = startFact(subject)
+  const unread = start?.unread.find(({ path }) => baseName(path) === nodeadmDropIn)
+  const later = Object.entries(start?.said ?? {}).flatMap(([path, said]): Later[] => {
+    const last = said.at(-1)
+    if (last === undefined || last.by === 'file' || (last.by === 'drop-in' && baseName(last.where) <= nodeadmDropIn)) return []
+    return [{ path, value: last.value, by: last.by, where: last.where }]
+  })
+  return {
+    node: declaredNode(subject),
+    instanceType: identity.instanceType,
+    running: configuration && Object.fromEntries(Object.entries(configuration).filter(([field]) => isCompared(field) || isAsked(field))),
+    later,
+    unread: unread === undefined ? null : unreadWords(unread),
+  }
+}
+
+export class FixFacts {
+  readonly #facts = new Map<string, { key: string; fact: FixFact }>()
+  readonly #ofNode = new Map<string, string>()
+  readonly #sizes = new Map<string, Set<string>>()
+
+  take(subject: NodeSubject): void {
+    const { cluster, identity } = subject
+    const fact = fixFact(subject)
+    const key = JSON.stringify(fact)
+    const known = this.#facts.get(key) ?? { key, fact }
+    this.#facts.set(key, known)
+    // The key that is there, not its copy: it is long.
+    this.#ofNode.set(nodeKey(cluster, identity.name), known.key)
+    const group = groupKey(cluster, identity.group)
+    const sizes = this.#sizes.get(group) ?? new Set()
+    this.#sizes.set(group, sizes.add(identity.instanceType ?? ''))
+  }
+
+  /** What holds for most of these nodes. */
+  ofMost(cluster: string, nodes: readonly string[]): FixFact | null {
+    const keys = nodes.flatMap(node => this.#ofNode.get(nodeKey(cluster, node)) ?? [])
+    const ranked = [...Map.groupBy(keys, key => key)].toSorted(([a, of], [b, others]) => others.length - of.length || (a < b ? -1 : 1))
+    return this.#facts.get(ranked[0]?.[0] ?? '')?.fact ?? null
+  }
+
+  /** The instance types of a group's nodes, those among them that fail in nothing. */
+  sizesOf(cluster: string, group: { kind: string; name: string }): string[] {
+    return [...(this.#sizes.get(groupKey(cluster, group)) ?? [])].toSorted()
+  }
+}
+
+const nodeKey = (cluster: string, node: string): string => JSON.stringify([cluster, node])
+const groupKey = (cluster: string, { kind, name }: { kind: string; name: string }): string => JSON.stringify([cluster, kind, name])

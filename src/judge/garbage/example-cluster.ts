@@ -1,0 +1,42 @@
+/** Examples of rules that read a cluster's own objects: a rule says only what matters to it, of the rest there is nothing. */
+
+import { exampleTime } from '#judge/example.ts'
+import type { ClusterPrediction, ClusterSections } from '#model/cluster-garbage.ts'
+import type { RawObject } from '#model/record.ts'
+
+export interface ClusterExample extends Partial<ClusterSections> {
+  eks?: RawObject
+  controlPlane?: ClusterPrediction['controlPlane']
+}
+
+const nothing: ClusterSections = {
+  pods: { terminated: [], threshold: { pods: 12_500, isAssumed: true }, excess: 0, terminating: [] },
+  jobs: { finished: [], cronJobs: [], suspended: [] },
+  leases: { nodes: [], identities: [] },
+  history: { deployments: [], revisions: [] },
+  nodes: { notReady: [], leftTaints: [] },
+  events: { failures: [] },
+  volumes: { released: [], held: [], retainedEphemeral: [] },
+  certificates: { requests: [] },
+  namespaces: { terminating: [] },
+  apis: { unanswered: [] },
+  owners: { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned: [] },
+  finalizers: { held: [], notSwept: [] },
+  disks: { unattached: [], areVolumesKnown: true },
+  instances: { withoutNode: [], withoutInstance: [] },
+}
+
+export const exampleCluster = ({ eks, controlPlane, ...sections }: ClusterExample): ClusterPrediction => ({
+  cluster: 'prod',
+  at: exampleTime,
+  eks: eks ?? null,
+  controlPlane: controlPlane ?? { version: '1.34', isAssumed: false },
+  ...nothing,
+  ...sections,
+  missing: {},
+  doubts: {},
+  resources: {},
+})
+
+/** So many hours before the example's "now", in ms. */
+export const hoursBefore = (hours: number): number => Date.parse(exampleTime) - hours * 3_600_000

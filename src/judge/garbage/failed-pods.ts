@@ -1,0 +1,83 @@
+/** Pods that failed and stay, in the words that the rules about them share. */
+
+import type { ClusterFailing } from '#judge/rule.ts'
+import { counted } from '#judge/text.ts'
+import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'
+import type { Policy } from '#model/policy.ts'
+import { byNamespace, controllersOf, isOld, named, namesInCommand, oldest, sharesOf } from './garbage.ts'
+import { kubectl, said } from './kubectl.ts'
+
+type WithPods = Pick<ClusterPrediction, 'at'> & { pods: NonNullable<ClusterPrediction['pods']> }
+
+/** Pods that node pressure or the end of their node ended, not their own containers. Upstream: pkg/kubelet/eviction (Evicted), nodeshutdown (Terminated, NodeShutdown), lifecycle (Preempting). */
+const byNode: ReadonlySet<string | null> = new Set(['Evicted', 'NodeShutdown', 'Terminated', 'Preempting', 'NodeLost', 'Shutdown'])
+
+/** A pod that failed and stays; `debris`: because of its node. */
+export function failedPodKind({ phase, reason, isBeingDeleted }: TerminatedPod): 'debris' | 'failed' | null {
+  if (phase !== 'Failed' || isBeingDeleted) return null
+  return byNode.has(reason) ? 'debris' : 'failed'
+}
+
+/** @param isDebris whether those that their node ended are meant, or the others */
+export function* stayingPods(
+  { at, pods: { terminated, threshold, excess } }: WithPods,
+  { clusterGarbage: { minAgeHours } }: Policy,
+  isDebris: boolean,
+): Generator<ClusterFailing> {
+  const nowMs = Date.parse(at)
+  const failed = terminated.filter(pod => failedPodKind(pod) === (isDebris ? 'debris' : 'failed') && isOld(endOf(pod), nowMs, minAgeHours))
+  const noun = isDebris ? 'evicted pod' : 'failed pod'
+  for (const [subject, found] of byNamespace(failed)) {
+    const { length: count } = found
+    const isOne = count === 1
+    const names = found.slice(0, namesInCommand).map(({ name }) => name)
+    yield {
+      subject,
+      count,
+      noun,
+      consequence: `${counted(count, noun)} of ${subject.name} ${isOne ? 'stays' : 'stay'} as long as what owns ${isOne ? 'it' : 'them'}: ${whenDeleted(threshold, excess)}.`,
+      evidence: [
+        { what: `${noun}s`, value: String(count) },
+        sharesOf(
+          'reasons',
+          found.map(({ reason }) => reason ?? 'its containers failed'),
+        ),
+        controllersOf(found),
+        ...oldest(found.map(endOf), nowMs, 'first'),
+        { what: 'pods', value: named(found) },
+        ...(threshold.isAssumed ? [{ what: 'threshold of pod GC', value: thresholdTold(threshold) }] : []),
+      ],
+      commands: [
+        kubectl('get', 'pods', '-n', subject.name, '--field-selector=status.phase=Failed'),
+        kubectl('delete', 'pods', '-n', subject.name, ...names.map(said)),
+      ],
+    }
+  }
+}
+
+/** As the rule on the threshold says it. */
+export const thresholdTold = ({ pods, isAssumed }: PodGarbage['threshold']): string =>
+  isAssumed ? `${pods}, upstream's default: EKS does not say` : `${pods}, as EKS says`
+
+function whenDeleted({ pods, isAssumed }: PodGarbage['threshold'], excess: number): string {
+  if (pods <= 0) return 'pod GC deletes never'
+  const limit = `${pods}${isAssumed ? ' (assumed)' : ''}`
+  if (excess <= 0) return `pod GC deletes not before more than ${limit} pods of the cluster have finished`
+  return `of all that have finished pod GC keeps ${limit}, and deletes the first ${excess} in its next round, these or others`
+}
+
+/** A pod that the kubelet refused or evicted may have no container that ended. */
+export const endOf = ({ finishedMs, createdMs }: TerminatedPod): number | null => finishedMs ?? createdMs
+
+/** For examples: a pod that ended so many hours ago. */
+export const failedPod = (endedMs: number, reason: string | null): TerminatedPod => ({
+  namespace: 'shop',
+  name: 'cart-7d9c6bf5c8-x2x4z',
+  phase: 'Failed',
+  reason,
+  controller: { kind: 'ReplicaSet', name: 'cart-7d9c6bf5c8' },
+  node: 'ip-10-0-1-2.ec2.internal',
+  createdMs: endedMs,
+  finishedMs: endedMs,
+  isBeingDeleted: false,
+})

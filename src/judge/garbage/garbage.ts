@@ -1,0 +1,107 @@
+/** Many objects in few words: by namespace, by whom they belong to, how old. */
+
+import type { ClusterEvidence } from '#judge/rule.ts'
+import { bounded, byText, counted, nameLength, span } from '#judge/text.ts'
+import type { Controller } from '#model/cluster-garbage.ts'
+import type { Subject } from '#model/finding.ts'
+
+interface Named {
+  namespace: string
+  name: string
+}
+
+/** Names in an evidence line, and in a command that names what it deletes. */
+const namesShown = 5
+export const namesInCommand = 20
+const sharesShown = 5
+
+/** By namespace, in the order of names; each in the order of its objects' names, so that equal input gives equal bytes. */
+export function byNamespace<Item extends Named>(items: readonly Item[]): [subject: Subject, items: Item[]][] {
+  const groups = Map.groupBy(items, ({ namespace }) => namespace)
+  return [...groups]
+    .toSorted(([a], [b]) => byText(a, b))
+    .map(([name, group]) => [{ kind: 'Namespace', namespace: null, name }, group.toSorted((a, b) => byText(a.name, b.name))])
+}
+
+/** As above; of what stands in no namespace the cluster is the subject. */
+export const byPlace = <Item extends Named>(items: readonly Item[], cluster: string): [subject: Subject, items: Item[]][] =>
+  byNamespace(items).map(([subject, group]) => [subject.name === '' ? { ...subject, kind: 'Cluster', name: cluster } : subject, group])
+
+/** Words of `kubectl` for a place: none of a cluster-scoped object. */
+export const inNamespace = (namespace: string): string[] => (namespace === '' ? [] : ['-n', namespace])
+
+/** `cart-0, cart-1 and 3 more` */
+export function named(items: readonly { name: string }[], shown = namesShown): string {
+  const names = items.slice(0, shown).map(({ name }) => (name.length > nameLength ? `${name.slice(0, nameLength)}...` : name))
+  return items.length > shown ? `${names.join(', ')} and ${items.length - shown} more` : names.join(', ')
+}
+
+/** How many belong to whom, the largest share first. */
+export const controllersOf = (items: readonly { controller: Controller | null }[]): ClusterEvidence =>
+  sharesOf(
+    'controlled by',
+    items.map(({ controller }) => (controller ? bounded(`${controller.kind} ${controller.name}`, nameLength) : 'nobody')),
+  )
+
+/** How many times each is said, the largest share first. */
+export function sharesOf(what: string, words: readonly string[]): ClusterEvidence {
+  const shares = new Map<string, number>()
+  for (const word of words) shares.set(word, (shares.get(word) ?? 0) + 1)
+  return { what, value: sharesText(shares), shares }
+}
+
+export function sharesText(shares: ReadonlyMap<string, number>): string {
+  const sorted = [...shares].toSorted(([a, one], [b, other]) => other - one || byText(a, b))
+  const shown = sorted.slice(0, sharesShown).map(([who, count]) => `${who}: ${count}`)
+  const rest = sorted.length > shown.length ? [`${sorted.length - shown.length} more`] : []
+  return [...shown, ...rest].join(', ')
+}
+
+/** Amounts of which the sum over many places says something, too. */
+export const summed = (what: string, amounts: readonly number[], told: (amounts: readonly number[]) => string): ClusterEvidence => ({
+  what,
+  value: told(amounts),
+  total: { amounts, told },
+})
+
+/** Names that are known wherever they are read. */
+export const namedEvidence = (what: string, names: readonly { name: string }[]): ClusterEvidence => ({ what, value: named(names), names })
+
+/** A reason, and which objects have it. */
+export const reasonOf = (what: string, items: readonly { name: string }[]): ClusterEvidence => ({
+  what,
+  value: named(items),
+  reasonCount: items.length,
+})
+
+/** Evidence of the earliest of these times; none where no time is known. */
+export function oldest(times: readonly (number | null)[], nowMs: number, what = 'oldest'): ClusterEvidence[] {
+  const known = times.filter(time => time !== null)
+  if (known.length === 0) return []
+  const firstMs = known.reduce((least, time) => Math.min(least, time))
+  return [{ what, value: ago(firstMs, nowMs), since: { firstMs, nowMs } }]
+}
+
+export const ago = (timeMs: number, nowMs: number): string =>
+  `${age(nowMs - timeMs)} ago (${new Date(timeMs).toISOString().replace('.000Z', 'Z')})`
+
+const dayMs = 86_400_000
+
+/** `3 days`, below two days as `span`. */
+const age = (ms: number): string => (ms < 2 * dayMs ? span(Math.max(0, ms)) : counted(Math.floor(ms / dayMs), 'day'))
+
+/** Whether something that happened then is old enough to be called garbage; what has no time is. */
+export const isOld = (timeMs: number | null, nowMs: number, minAgeHours: number): boolean =>
+  timeMs === null || nowMs - timeMs >= minAgeHours * 3_600_000
+
+/** From when on the rules call garbage what has another age than the policy's: what nobody needs hours for. */
+export const leftHours = {
+  /** The cloud's node lifecycle controller looks every few seconds: an hour is no delay of it. */
+  nodeWithoutInstance: 1,
+  /** An instance joins within minutes, or not at all. */
+  instanceWithoutNode: 1,
+  /** Approvers and signers answer within seconds; the cleaner takes what waits for a day. */
+  pendingRequest: 1,
+  /** Controllers take a taint away within seconds; an autoscaler may wait until it can. */
+  taint: ({ isAnnounced }: { isAnnounced: boolean }, minAgeHours: number): number => (isAnnounced ? Math.max(1, minAgeHours) : 1),
+} as const

@@ -1,0 +1,34 @@
+/** Volumes whose claims are gone, in the words that the rules about them share. */
+
+import type { ClusterEvidence } from '#judge/rule.ts'
+import type { ReleasedVolume } from '#model/cluster-garbage.ts'
+import { isOld, oldest, summed } from './garbage.ts'
+
+/** Those that stay as they are until somebody deletes them. */
+export const isKept = ({ action, isBeingDeleted }: ReleasedVolume): boolean => action === 'retain' && !isBeingDeleted
+
+/** What was released under an API server before 1.29 does not say when (KEP-3762); before it was made it was not. */
+export const isLongReleased = ({ sinceMs, createdMs }: ReleasedVolume, nowMs: number, minAgeHours: number): boolean =>
+  isOld(sinceMs ?? createdMs, nowMs, minAgeHours)
+
+/** Since when; of those that do not say, when they were made. */
+export function releasedSince(volumes: readonly ReleasedVolume[], nowMs: number): ClusterEvidence[] {
+  const untold = volumes.filter(({ sinceMs }) => sinceMs === null)
+  return [
+    ...oldest(
+      volumes.map(({ sinceMs }) => sinceMs),
+      nowMs,
+      'first was released',
+    ),
+    ...(untold.length === 0 ? [] : [summed('since when is not known', [untold.length], ([all]) => `${all}, by age of the volume`)]),
+    ...oldest(
+      untold.map(({ createdMs }) => createdMs),
+      nowMs,
+      'first of these was made',
+    ),
+  ]
+}
+
+/** Where no time is known of any, some may have been released just now. */
+export const releasedConfidence = (volumes: readonly ReleasedVolume[]): { confidence?: 'likely' } =>
+  volumes.every(({ sinceMs }) => sinceMs === null) ? { confidence: 'likely' } : {}

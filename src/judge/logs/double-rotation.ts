@@ -1,0 +1,95 @@
+/**
+ * Container logs that logrotate rotates beside the kubelet: which of the two acts, and what becomes of the lines.
+ *
+ * Sources: pkg/kubelet/logs/container_log_manager.go (processContainer, removeExcessLogs), logrotate's logrotate.c (findNeedRotating,
+ * rotateSingleLog) and config.c (defConfig).
+ */
+
+import type { Satisfied } from '#judge/rule.ts'
+import { bounded, bytes, counted, exactBytes, span } from '#judge/text.ts'
+import type { Evidence, Severity } from '#model/finding.ts'
+import { formatBytes } from '#model/quantity.ts'
+import { seenLogsOf } from './log-paths.ts'
+import { type LogBlock, limitBytes, rotationsOf, type Settings, settingOf, sizeIn } from './logrotate.ts'
+import { type LogRotation, logGrowth, logMonitorMs, logRotationOf, roomForLogs, runningLogs } from './logs.ts'
+
+interface DoubleRotation {
+  consequence: string
+  severity: Severity
+  evidence: Evidence[]
+  fix?: { config: Record<string, unknown> }
+}
+
+const isSet = (settings: Settings, name: string) => settingOf(settings, name).canonical !== ''
+
+/** Null: the kubelet does not rotate, as `invalid-log-size` says. */
+export function doubleRotation(subject: Satisfied<'host'>, { settings }: LogBlock): DoubleRotation | null {
+  const { configuration } = subject
+  const kubelet = configuration && logRotationOf(configuration)
+  if (configuration && !kubelet) return null
+  const leastBytes = leastSizeOf(settings)
+  const isIdle = kubelet !== null && leastBytes !== null && leastBytes > kubelet.sizeBytes
+  return {
+    consequence: isIdle
+      ? `The kubelet acts first: it rotates a log at ${bounded(kubelet.maxSize)}, looking every ${span(logMonitorMs(subject))}, so hardly one comes to the ${bytes(leastBytes)} that logrotate waits for.`
+      : `The kubelet rotates the same logs, and neither knows of the other. ${whatHappens(settings)}`,
+    severity: !isIdle && isLeftBehind(settings) ? 'medium' : 'low',
+    evidence: [
+      { what: 'configz containerLogMaxSize', value: kubelet ? bounded(kubelet.maxSize) : 'not known' },
+      { what: 'configz containerLogMaxFiles', value: kubelet ? String(kubelet.files) : 'not known' },
+      ...debrisOf(subject),
+    ],
+    fix: kubelet ? kubeletsOwn(subject, settings, kubelet) : undefined,
+  }
+}
+
+/** Below it no run touches a log; null: time alone decides. */
+function leastSizeOf(settings: Settings): number | null {
+  const limit = limitBytes(settings)
+  if (sizeIn(settings, 'size') !== null) return limit
+  const whenDue = sizeIn(settings, 'minsize')
+  return whenDue === null ? null : Math.min(whenDue, limit ?? whenDue)
+}
+
+const isCopied = (settings: Settings) => isSet(settings, 'copytruncate') || isSet(settings, 'copy')
+
+/** Renamed, and an empty file put in its place: the kubelet misses none, so it has no log reopened. */
+const isLeftBehind = (settings: Settings) => !isCopied(settings) && isSet(settings, 'create')
+
+function whatHappens(settings: Settings): string {
+  const name = isSet(settings, 'dateext') ? '0.log-DATE' : '0.log.1'
+  const copies = isSet(settings, 'dateext')
+    ? `The kubelet knows no ${name}: what logrotate does not remove stays until the pod is gone.`
+    : `The kubelet takes ${name} for one of its own, and removes it before its older ones.`
+  if (isSet(settings, 'copytruncate'))
+    return `Lines that are written between the copy and the cut are lost (copytruncate), and who follows the log begins anew. ${copies}`
+  if (isSet(settings, 'copy')) return `Each run leaves one more copy of lines that the kubelet keeps as well. ${copies}`
+  return isLeftBehind(settings)
+    ? `The container goes on writing into the renamed ${name} while an empty log stands in its place (create): kubectl logs shows nothing more, and nobody rotates what grows, until the container starts anew.`
+    : `The container goes on writing into the renamed ${name} until the kubelet misses the log and has it opened anew. ${copies}`
+}
+
+function debrisOf({ host }: Satisfied<'host'>): Evidence[] {
+  const others = seenLogsOf(host)?.byOthers ?? null
+  if (others === null) return []
+  const [first] = others.sample
+  const example = first ? `, as ${bounded(first.path, 200)}` : ''
+  const value = others.files === 0 ? 'none' : `${counted(others.files, 'file')}, ${exactBytes(others.bytes)}${example}`
+  return [{ what: 'files there that were rotated, but not by the kubelet', value }]
+}
+
+const mebibyte = 1024 ** 2
+const mostFiles = 100
+
+/** What the block asks for, as the kubelet would do it; nothing where that is no sound size, or the disk has no room for it. */
+function kubeletsOwn(subject: Satisfied<'host'>, settings: Settings, kubelet: LogRotation) {
+  const sizeBytes = limitBytes(settings)
+  const files = (rotationsOf(settings) ?? 0) + 1
+  if (sizeBytes === null || sizeBytes < mebibyte || sizeBytes % mebibyte !== 0 || files < 2 || files > mostFiles) return undefined
+  if (sizeBytes === kubelet.sizeBytes && files === kubelet.files) return undefined
+  const { pods, summary } = subject
+  const room = roomForLogs(subject)
+  const hasRoom = pods !== null && summary !== null && room !== null && logGrowth(runningLogs(pods, summary), sizeBytes * files) <= room
+  if (sizeBytes * files > kubelet.perContainerBytes && !hasRoom) return undefined
+  return { config: { containerLogMaxSize: formatBytes(sizeBytes), containerLogMaxFiles: files } }
+}

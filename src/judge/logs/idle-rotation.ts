@@ -1,0 +1,162 @@
+/** Blocks of logrotate that come to nothing, or not to what they say. */
+
+import type { Failing, Satisfied, Undecided } from '#judge/rule.ts'
+import { bounded, counted, span } from '#judge/text.ts'
+import type { Evidence } from '#model/finding.ts'
+import { isRawObject } from '#model/record.ts'
+import { doubleRotation } from './double-rotation.ts'
+import { type Place, placeOf, seenLogsOf, usualPodLogs } from './log-paths.ts'
+import { blockInWords, type LogBlock, type LogFiles, limitBytes, refusedOf, rotationsOf, settingOf } from './logrotate.ts'
+import { dayMs, hourMs, type LogrotateRuns, minuteMs, weekMs } from './logrotate-runs.ts'
+
+export interface PlacedBlock {
+  path: string
+  block: LogBlock
+  /** The folder in which the kubelet of this node keeps container logs. */
+  podLogs: string
+}
+
+export function podLogsOf({ configuration }: Pick<Satisfied<never>, 'configuration'>): string {
+  const podLogs = configuration?.podLogsDir
+  return typeof podLogs === 'string' && podLogs !== '' ? podLogs : usualPodLogs
+}
+
+export const blocksOf = (files: LogFiles, podLogs: string): PlacedBlock[] =>
+  Object.entries(files).flatMap(([path, { blocks }]) =>
+    Object.values(blocks)
+      .filter(({ patterns }) => patterns.length > 0)
+      .map(block => ({ path, block, podLogs })),
+  )
+
+export const patternsAt = ({ block, podLogs }: PlacedBlock, places: Place[]) =>
+  block.patterns.filter(pattern => places.includes(placeOf(pattern, podLogs)))
+
+const shown = 4
+const evidenceOf = (placed: PlacedBlock[], patterns = ({ block }: PlacedBlock) => block.patterns): Evidence[] => [
+  ...placed.slice(0, shown).map(one => ({ what: `${one.path} ${bounded(patterns(one).join(' '), 200)}`, value: blockInWords(one.block) })),
+  ...(placed.length > shown ? [{ what: 'not shown', value: counted(placed.length - shown, 'more block') }] : []),
+]
+
+/** `/etc/logrotate.d/app (and 2 more blocks)` */
+const named = ([first, ...others]: PlacedBlock[]): string =>
+  `${first?.path ?? ''}${others.length === 0 ? '' : ` (and ${counted(others.length, 'more block')})`}`
+
+export const neverRun = (blocks: PlacedBlock[], { unsure }: LogrotateRuns): Failing => ({
+  confidence: unsure === null ? 'certain' : 'likely',
+  consequence: `Nothing runs logrotate on this node, neither a timer nor cron: ${counted(blocks.length, 'block')} in its files come to nothing, and those logs grow until somebody removes them.`,
+  evidence: [{ what: 'host logrotateRuns.by', value: 'null: no timer is active, and no cron job calls it' }, ...evidenceOf(blocks)],
+})
+
+/** What runs its containers; null: not told. */
+const runtimeOf = ({ host, node }: Satisfied<'host'>): string | null =>
+  node.status?.nodeInfo?.containerRuntimeVersion ?? (isRawObject(host.containerd) ? 'containerd' : null)
+
+/** Blocks of which each pattern meets nothing, or what the kubelet rotates: without them no log is kept longer, or lost. */
+export function removableBlocks(subject: Satisfied<'host'>, all: readonly PlacedBlock[]): PlacedBlock[] {
+  const runtime = runtimeOf(subject)
+  const seen = seenLogsOf(subject.host)
+  const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
+  const isDockerIdle = runtime !== null && !runtime.startsWith('docker') && !isWritten
+  return all.filter(({ block, podLogs }) => {
+    const places = block.patterns.map(pattern => placeOf(pattern, podLogs))
+    const isTwice = places.includes('pods') && doubleRotation(subject, block) !== null
+    return places.every(
+      place => place === 'links' || place === 'nothing' || (place === 'docker' ? isDockerIdle : place === 'pods' && isTwice),
+    )
+  })
+}
+
+/** Nobody writes where the pattern looks, or only links lie there. */
+export function* unwritten(subject: Satisfied<'host'>, all: PlacedBlock[]): Iterable<Failing | Undecided> {
+  const { host } = subject
+  const docker = all.filter(placed => patternsAt(placed, ['docker']).length > 0)
+  const version = runtimeOf(subject)
+  const seen = seenLogsOf(host)
+  const isWritten = seen?.biggest.some(({ path }) => placeOf(path) === 'docker') ?? false
+  if (docker.length > 0 && version === null) yield { unknown: 'node: its status names no container runtime' }
+  else if (docker.length > 0 && !version?.startsWith('docker') && !isWritten)
+    yield {
+      // Docker may run beside the kubelet's runtime: only a look at the folder tells.
+      confidence: seen?.areAll ? 'certain' : 'likely',
+      consequence: `${named(docker)} rotates logs of Docker, and this node's containers run in ${bounded(version ?? '', 60)}: nobody writes there. Their logs lie below ${bounded(docker[0]?.podLogs ?? usualPodLogs, 200)}, where the kubelet's containerLogMaxSize holds them.`,
+      evidence: [
+        { what: 'container runtime', value: bounded(version ?? '', 100) },
+        ...evidenceOf(docker, placed => patternsAt(placed, ['docker'])),
+      ],
+    }
+  const links = all.filter(placed => patternsAt(placed, ['links', 'nothing']).length > 0)
+  if (links.length > 0)
+    yield {
+      consequence: `${named(links)} rotates nothing: /var/log/containers holds symbolic links, which logrotate passes over, and below ${bounded(links[0]?.podLogs ?? usualPodLogs, 200)} logs lie at NAMESPACE_POD_UID/CONTAINER/0.log and nowhere else. The kubelet rotates them.`,
+      evidence: evidenceOf(links, placed => patternsAt(placed, ['links', 'nothing'])),
+    }
+}
+
+export function* twiceRotated(subject: Satisfied<'host'>, twice: PlacedBlock[]): Iterable<Failing> {
+  const [first] = twice
+  const found = first && doubleRotation(subject, first.block)
+  if (!found) return
+  const { consequence, evidence, ...rest } = found
+  yield {
+    ...rest,
+    consequence: `${named(twice)} rotates container logs. ${consequence}`,
+    evidence: [...evidenceOf(twice, placed => patternsAt(placed, ['pods'])), ...evidence],
+  }
+}
+
+export function* refused(blocks: PlacedBlock[]): Iterable<Failing> {
+  const wrong = blocks.filter(({ block }) => refusedOf(block).length > 0)
+  const [first] = wrong
+  if (first)
+    yield {
+      consequence: `logrotate cannot read "${refusedOf(first.block).join('", "')}" in ${named(wrong)} and leaves the block out: nothing rotates these logs.`,
+      evidence: evidenceOf(wrong),
+    }
+}
+
+export function* deleted(blocks: PlacedBlock[]): Iterable<Failing> {
+  const without = blocks.filter(({ block }) => rotationsOf(block.settings) === 0 && refusedOf(block).length === 0)
+  if (without.length > 0)
+    yield {
+      consequence: `${named(without)} keeps no old log (rotate 0, or none at all): at each rotation all lines up to then are deleted.`,
+      evidence: evidenceOf(without),
+    }
+}
+
+const criterionMs: Readonly<Record<string, number>> = { hourly: hourMs, daily: dayMs, weekly: weekMs }
+
+/** How often logrotate must run for the block; a size holds no log that is looked at less than daily. Null: whenever. */
+function wantedMs({ settings }: LogBlock): number | null {
+  const [name = '', amount] = settingOf(settings, 'criterion').canonical.split(' ')
+  const byTime = name === 'minutes' ? Number(amount) * minuteMs : criterionMs[name]
+  const wanted = [byTime ?? Number.NaN, limitBytes(settings) === null ? Number.NaN : dayMs].filter(ms => ms > 0)
+  return wanted.length === 0 ? null : Math.min(...wanted)
+}
+
+/** Summer time, and a delay that a timer draws by lot. */
+const slack = 1.1
+
+export function* late(
+  blocks: PlacedBlock[],
+  { by, schedule, periodMs, unclear, last, unsure }: LogrotateRuns,
+): Iterable<Failing | Undecided> {
+  const wanting = blocks.filter(({ block }) => wantedMs(block) !== null && refusedOf(block).length === 0)
+  if (wanting.length > 0 && periodMs === null) {
+    yield { unknown: `host: when ${by} runs logrotate is not known${schedule === null ? '' : ` ("${schedule}")`}` }
+    return
+  }
+  const missed = wanting.filter(({ block }) => (periodMs ?? 0) > (wantedMs(block) ?? 0) * slack)
+  const [first] = missed
+  if (!first) return
+  const open = unclear ?? unsure ?? null
+  if (open !== null) {
+    yield { unknown: `host: not all that runs logrotate is known ("${open}")` }
+    return
+  }
+  const limit = limitBytes(first.block.settings)
+  const isSize = limit !== null && (periodMs ?? 0) > dayMs * slack
+  yield {
+    consequence: `logrotate runs every ${span(periodMs ?? 0)}, and only then it acts: ${named(missed)} ${isSize ? 'gives a size, and its logs pass it by all that is written between two runs' : 'wants to rotate more often, and cannot'}.`,
+    evidence: [{ what: `logrotate runs by ${by}`, value: `${schedule}${last === null ? '' : `, last ${last}`}` }, ...evidenceOf(missed)],
+  }
+}

@@ -1,0 +1,78 @@
+/** Which logs a pattern of logrotate can meet, and what lies where container logs are. */
+
+import { bounded } from '#judge/text.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { matchesShellGlob } from './shell-glob.ts'
+
+/** No wildcard reaches over a `/`. */
+export function matchesPath(pattern: string, path: string): boolean {
+  const wanted = pattern.split('/')
+  const parts = path.split('/')
+  return wanted.length === parts.length && parts.every((part, index) => matchesShellGlob(wanted[index] ?? '', part))
+}
+
+export type Place =
+  /** Docker writes there, and nobody else. */
+  | 'docker'
+  /** Symbolic links that the kubelet makes for others to find its logs. */
+  | 'links'
+  /** The runtime writes these, and the kubelet rotates them. */
+  | 'pods'
+  /** Where the kubelet keeps logs, but at a depth where none is. */
+  | 'nothing'
+  | 'elsewhere'
+
+/** Where the kubelet keeps container logs unless its `podLogsDir` says otherwise. Source: pkg/kubelet/apis/config/v1beta1/defaults.go DefaultPodLogsDir. */
+export const usualPodLogs = '/var/log/pods'
+/** `NAMESPACE_NAME_UID/CONTAINER/0.log` */
+const podLogDepth = 3
+
+/** Sources: pkg/kubelet/kuberuntime/helpers.go BuildPodLogsDirectory, BuildContainerLogsDirectory, legacy.go legacyLogSymlink. */
+export function placeOf(pattern: string, podLogs = usualPodLogs): Place {
+  if (pattern.startsWith('/var/lib/docker/containers/')) return 'docker'
+  if (pattern.startsWith('/var/log/containers/')) return 'links'
+  const parts = pattern.split('/')
+  const folder = podLogs.split('/')
+  const isBelowPods = folder.every((part, index) => matchesShellGlob(parts[index] ?? '', part))
+  if (isBelowPods && parts.length === folder.length + podLogDepth) return 'pods'
+  return pattern.startsWith(`${podLogs}/`) ? 'nothing' : 'elsewhere'
+}
+
+interface SeenLog {
+  path: string
+  bytes: number
+}
+
+export interface SeenLogs {
+  biggest: SeenLog[]
+  /** Whether `biggest` names every file that there is. */
+  areAll: boolean
+  /** Rotated, and not by the kubelet. */
+  byOthers: { files: number; bytes: number; sample: SeenLog[] } | null
+}
+
+/** Null: nobody looked. */
+export function seenLogsOf(host: RawObject): SeenLogs | null {
+  if (!isRawObject(host.logs)) return null
+  const { files, biggest, rotatedByOthers } = host.logs
+  const logs = logsIn(biggest)
+  return {
+    biggest: logs,
+    areAll: typeof files === 'number' && files <= logs.length,
+    byOthers:
+      isRawObject(rotatedByOthers) && isCount(rotatedByOthers.files) && isCount(rotatedByOthers.bytes)
+        ? { files: rotatedByOthers.files, bytes: rotatedByOthers.bytes, sample: logsIn(rotatedByOthers.sample) }
+        : null,
+  }
+}
+
+const mostLogs = 50
+
+const logsIn = (value: unknown): SeenLog[] =>
+  (Array.isArray(value) ? value : [])
+    .slice(0, mostLogs)
+    .flatMap(log =>
+      isRawObject(log) && typeof log.path === 'string' && isCount(log.bytes) ? [{ path: bounded(log.path), bytes: log.bytes }] : [],
+    )
+
+const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

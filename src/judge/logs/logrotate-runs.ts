@@ -1,0 +1,116 @@
+/** How often something runs logrotate, from the words of a systemd timer, a cron line or a cron folder. */
+
+import { bounded } from '#judge/text.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+export interface LogrotateRuns {
+  /** Null: nothing runs it. */
+  by: 'timer' | 'cron' | null
+  schedule: string | null
+  /** On the average, of all that run it; null: what no schedule of them means is known. */
+  periodMs: number | null
+  /** A schedule among several that is not known: it may well run more often. */
+  unclear: string | null
+  last: string | null
+  /** What else may start it, as the node says it; null: nothing. Undefined in records of older probes, which did not look into every place of cron's. */
+  unsure: string | null | undefined
+}
+
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+export const weekMs = 7 * dayMs
+const monthMs = 30 * dayMs
+const yearMs = 365 * dayMs
+
+const named: Readonly<Record<string, number>> = {
+  minutely: minuteMs,
+  hourly: hourMs,
+  daily: dayMs,
+  midnight: dayMs,
+  weekly: weekMs,
+  monthly: monthMs,
+  quarterly: yearMs / 4,
+  semiannually: yearMs / 2,
+  yearly: yearMs,
+  annually: yearMs,
+}
+
+/** Null: who runs it was not read. */
+export function logrotateRunsOf(host: RawObject): LogrotateRuns | null {
+  if (!isRawObject(host.logrotateRuns)) return null
+  const { by, schedule, last, also, unsure } = host.logrotateRuns
+  if (by !== null && by !== 'timer' && by !== 'cron') return null
+  const others = Array.isArray(also) ? also.slice(0, mostRuns).filter(isRawObject) : []
+  const texts = [schedule, ...others.map(other => other.schedule)].map(textOf)
+  const periods = texts.map(text => (text === null ? null : periodOf(text)))
+  const known = periods.filter(period => period !== null)
+  const unclear = periods.indexOf(null)
+  return {
+    by,
+    schedule: texts.filter(text => text !== null).join(' and ') || null,
+    periodMs: known.length === 0 ? null : 1 / known.reduce((often, period) => often + 1 / period, 0),
+    unclear: unclear < 0 || known.length === 0 ? null : (texts[unclear] ?? 'not told'),
+    last: typeof last === 'string' ? bounded(last, 80) : null,
+    unsure: typeof unsure === 'string' ? bounded(unsure, 200) : unsure === null ? null : undefined,
+  }
+}
+
+const mostRuns = 20
+const textOf = (schedule: unknown) => (typeof schedule === 'string' && schedule !== '' ? bounded(schedule, 80) : null)
+
+interface Times {
+  weekday: string
+  month: string
+  day: string
+  hour: string
+  minute: string
+}
+
+/** Sources: systemd.time(7), crontab(5). */
+export function periodOf(schedule: string): number | null {
+  const text = schedule.trim().toLowerCase().replace(/^@/, '')
+  if (Object.hasOwn(named, text)) return named[text] ?? null
+  const times = calendarTimes(text) ?? cronTimes(text)
+  if (times === null) return null
+  const { weekday, month, day, hour, minute } = times
+  // Cron takes either of them, systemd both.
+  if (weekday !== '*' && day !== '*') return null
+  if (month !== '*') return part(yearMs, month, 12)
+  if (day !== '*') return part(monthMs, day, 30)
+  if (weekday !== '*') return part(weekMs, weekday, 7)
+  if (hour !== '*') return part(dayMs, hour, 24)
+  return minute === '*' ? minuteMs : part(hourMs, minute, 60)
+}
+
+/** `Mon *-*-* 00:00:00` */
+function calendarTimes(text: string): Times | null {
+  const found = /^(?:([a-z][a-z.,]*) )?(?:\S+-)?(\S+)-(\S+) ([^:\s]+):([^:\s]+)(?::\S+)?(?: \S+)?$/.exec(text)
+  if (!found) return null
+  const [, weekday = '*', month = '', day = '', hour = '', minute = ''] = found
+  return { weekday, month, day, hour, minute }
+}
+
+/** `15 3 * * 0` */
+function cronTimes(text: string): Times | null {
+  const [minute, hour, day, month, weekday, ...rest] = text.split(/\s+/)
+  return minute && hour && day && month && weekday && rest.length === 0 ? { minute, hour, day, month, weekday } : null
+}
+
+/** `whole` through as many times as the field names: `0,30` of 60 are two, `*\/6` of 24 are four. */
+function part(wholeMs: number, field: string, most: number): number | null {
+  const counts = field.split(',').map(item => timesOf(item, most))
+  const sum = counts.reduce<number>((total, count) => total + (count ?? Number.NaN), 0)
+  return sum > 0 ? wholeMs / Math.min(sum, most) : null
+}
+
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat']
+const numbered = (text: string): number => (/^\d{1,4}$/.test(text) ? Number(text) : weekdays.indexOf(text.slice(0, 3)))
+
+function timesOf(item: string, most: number): number | null {
+  const step = /^[^/]+\/(\d{1,4})$/.exec(item)?.[1]
+  if (step !== undefined) return Number(step) > 0 ? Math.max(1, Math.floor(most / Number(step))) : null
+  const [from = '', to] = item.split(/\.\.|-/)
+  if (numbered(from) < 0 || (to !== undefined && numbered(to) < 0)) return null
+  return to === undefined ? 1 : ((numbered(to) - numbered(from) + most) % most) + 1
+}

@@ -1,0 +1,214 @@
+/**
+ * The files of logrotate as they lie on a node, by what they mean: `100M` is `104857600`, what stands before a block holds in it, and of two
+ * times or sizes the later one counts.
+ *
+ * Source: logrotate's config.c (readConfigFile, readAllConfigPaths) and logrotate.c (findNeedRotating).
+ */
+import { createHash } from 'node:crypto'
+import { bounded, byText } from '#judge/text.ts'
+import type { WantedLogRotation } from '#model/policy.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+
+export interface Setting {
+  /** Equal for what means the same; empty: not set. */
+  canonical: string
+  shown: string
+}
+export type Settings = Record<string, Setting>
+
+export interface LogBlock {
+  /** Empty: outside of any block. */
+  patterns: string[]
+  /** What is in force: its own, and before it the file's and those of files before. */
+  settings: Settings
+  /** Names of those that stand in the block itself. */
+  written: string[]
+}
+
+export interface LogFile {
+  /** Null: the snapshot has none. */
+  sha256: string | null
+  /** By their patterns; what stands outside of any by the empty text. Without an entry the file says nothing. */
+  blocks: Record<string, LogBlock>
+}
+
+export type LogFiles = Record<string, LogFile>
+
+const mainFile = '/etc/logrotate.conf'
+const mostEntries = 400
+const mostDirectives = 60
+const mostPatterns = 50
+const shownLength = 100
+const criteria = ['hourly', 'daily', 'weekly', 'monthly', 'yearly'] as const
+const flags = new Set(
+  'allowhardlink compress copy copytruncate create createolddir dateext datehourago dateyesterday delaycompress ifempty mail missingok olddir renamecopy sharedscripts shred'.split(
+    ' ',
+  ),
+)
+const sizes = new Set(['size', 'maxsize', 'minsize'])
+/** Source: logrotate's config.c, defConfig. */
+const defaults: Settings = {
+  criterion: { canonical: 'size 1048576', shown: 'size 1M (logrotate has it so by itself)' },
+  rotate: { canonical: '0', shown: '0 (logrotate has it so by itself)' },
+  start: { canonical: '1', shown: '1' },
+  ifempty: { canonical: 'set', shown: 'set' },
+}
+const notSet: Setting = { canonical: '', shown: 'not set' }
+
+/** Names come from outside: `constructor` is none of the object's own. */
+export const ownOf = <Value>(record: Readonly<Record<string, Value>>, name: string): Value | null =>
+  Object.hasOwn(record, name) ? (record[name] ?? null) : null
+
+export const settingOf = (settings: Settings, name: string): Setting => ownOf(settings, name) ?? ownOf(defaults, name) ?? notSet
+
+/** Of the file that the policy wants; null: it says no whole file. */
+export const wantedHash = ({ sha256, content }: WantedLogRotation): string | null =>
+  content === null ? sha256 : createHash('sha256').update(content).digest('hex')
+
+/** Null: none was read. */
+export function logFilesOf(host: RawObject): LogFiles | null {
+  if (!Array.isArray(host.logrotate)) return null
+  const entries = host.logrotate.filter(isRawObject).filter(({ path }) => typeof path === 'string')
+  const ordered = [...entries.filter(({ path }) => path === mainFile), ...entries.filter(({ path }) => path !== mainFile)]
+  const files = new Map<string, { sha256: string | null; blocks: Map<string, LogBlock> }>()
+  // A file's own words outside of blocks hold for the files after it, too.
+  let inForce: Settings = {}
+  for (const { path, sha256, directives } of ordered.slice(0, mostEntries)) {
+    const name = bounded(String(path), 300)
+    const file = files.get(name) ?? { sha256: typeof sha256 === 'string' && sha256 !== '' ? bounded(sha256, 64) : null, blocks: new Map() }
+    files.set(name, file)
+    const patterns = isRawObject(directives) ? patternsOf(directives.patterns) : []
+    const own = isRawObject(directives) ? settingsOf(directives) : {}
+    if (patterns.length > 0)
+      addBlock(file.blocks, keyOf(patterns), { patterns, settings: { ...inForce, ...own }, written: Object.keys(own) })
+    else if (Object.keys(own).length > 0) {
+      inForce = { ...inForce, ...own }
+      const before = file.blocks.get('')?.written ?? []
+      file.blocks.set('', { patterns, settings: inForce, written: [...new Set([...before, ...Object.keys(own)])] })
+    }
+  }
+  const sorted = [...files].toSorted(([a], [b]) => byText(a, b))
+  return Object.fromEntries(sorted.map(([path, { sha256, blocks }]) => [path, { sha256, blocks: Object.fromEntries(blocks) }]))
+}
+
+/** The second block with the same patterns is another one. */
+function addBlock(blocks: Map<string, LogBlock>, key: string, block: LogBlock): void {
+  let name = key
+  for (let nth = 2; blocks.has(name); nth++) name = `${key} (${nth})`
+  blocks.set(name, block)
+}
+
+const patternsOf = (patterns: unknown): string[] =>
+  (typeof patterns === 'string' ? [patterns] : Array.isArray(patterns) ? patterns : [])
+    .filter(pattern => typeof pattern === 'string')
+    .slice(0, mostPatterns)
+    .map(pattern => short(pattern, 300))
+    .toSorted(byText)
+
+const keyOf = (patterns: string[]) => short(patterns.join(' '), 300)
+
+/** Of two long texts that begin alike the hash tells which is which. */
+const short = (text: string, length: number): string =>
+  text.length <= length
+    ? bounded(text, length)
+    : `${bounded(text, length - 20)} ${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+
+/** Directives by what they set, in the order in which they stand: `nocompress` sets `compress`, `daily` sets the `criterion`. */
+export function settingsOf(directives: RawObject): Settings {
+  const settings = new Map<string, Setting>()
+  const set = (name: string, canonical: string, shown: string) => {
+    settings.set(name, { canonical, shown: bounded(shown, shownLength) })
+  }
+  for (const [written, value] of Object.entries(directives).slice(0, mostDirectives)) {
+    const name = written.toLowerCase()
+    if (name === 'patterns' || !/^[a-z]{1,30}$/.test(name)) continue
+    const text = textOf(value)
+    const negated = name === 'notifempty' ? 'ifempty' : name.replace(/^no/, '')
+    if (criteria.some(criterion => criterion === name) || name === 'minutes' || name === 'size') {
+      if (value === false) continue
+      const bytes = name === 'size' ? sizeOf(value) : null
+      const amount = text === '' || text === '0' ? '' : ` ${text}`
+      set('criterion', `${name}${name === 'size' ? ` ${bytes ?? text}` : amount}`, `${name}${name === 'size' ? ` ${text}` : amount}`)
+    } else if (sizes.has(name)) {
+      const bytes = sizeOf(value)
+      // Zero is what is there without it.
+      set(name, value === false || bytes === 0 ? '' : String(bytes ?? text), value === false ? notSet.shown : text)
+    } else if (negated !== name && flags.has(negated)) set(negated, value === false ? 'set' : '', value === false ? 'set' : notSet.shown)
+    else if (value === false) set(name, '', notSet.shown)
+    else set(name, text === '' ? 'set' : (numberOf(text) ?? text), text === '' ? 'set' : text)
+  }
+  return Object.fromEntries(settings)
+}
+
+/** Empty where a directive has no value. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return bounded(value.slice(0, mostPatterns).map(String).join(', '), 300)
+  return typeof value === 'string' || typeof value === 'number' ? bounded(String(value), 300).trim().replace(/\s+/g, ' ') : ''
+}
+
+const numberOf = (text: string): string | null => (/^-?\d{1,15}$/.test(text) ? String(Number(text)) : null)
+
+const multipliers: Readonly<Record<string, number>> = { '': 1, k: 1024, K: 1024, M: 1024 ** 2, G: 1024 ** 3 }
+
+/** Null: logrotate would not read it either (it knows no `m` and no `Mi`). */
+function sizeOf(value: unknown): number | null {
+  const [, digits, unit = ''] = /^(\d{1,15})([kKMG]?)$/.exec(textOf(value)) ?? []
+  const bytes = Number(digits) * (multipliers[unit] ?? Number.NaN)
+  return Number.isSafeInteger(bytes) ? bytes : null
+}
+
+const mostRotations = 2 ** 31 - 1
+
+/** −1: all are kept; null: logrotate refuses it. */
+export function rotationsOf(settings: Settings): number | null {
+  const { canonical } = settingOf(settings, 'rotate')
+  const count = /^-?\d{1,10}$/.test(canonical) ? Number(canonical) : Number.NaN
+  return count >= -1 && count <= mostRotations ? count : null
+}
+
+/** In bytes; null: not set, or logrotate refuses it. */
+export function sizeIn(settings: Settings, name: 'size' | 'maxsize' | 'minsize'): number | null {
+  const { canonical } = settingOf(settings, name === 'size' ? 'criterion' : name)
+  const digits = name === 'size' ? canonical.replace(/^size /, '') : canonical
+  return /^\d{1,16}$/.test(digits) ? Number(digits) : null
+}
+
+/** What logrotate refuses in it: it leaves such a block out. */
+export function refusedOf({ settings }: LogBlock): string[] {
+  const sizesOf = (['size', 'maxsize', 'minsize'] as const).filter(name => {
+    const { canonical } = settingOf(settings, name === 'size' ? 'criterion' : name)
+    return name === 'size'
+      ? canonical.startsWith('size ') && sizeIn(settings, name) === null
+      : canonical !== '' && sizeIn(settings, name) === null
+  })
+  const shown = (name: string) => (name === 'size' ? settingOf(settings, 'criterion').shown : `${name} ${settingOf(settings, name).shown}`)
+  return [...sizesOf, ...(rotationsOf(settings) === null ? ['rotate'] : [])].map(shown)
+}
+
+/** The size from which on a run rotates, whatever the time; null: none does. */
+export function limitBytes(settings: Settings): number | null {
+  const limits = [sizeIn(settings, 'size'), sizeIn(settings, 'maxsize')].filter(limit => limit !== null)
+  return limits.length === 0 ? null : Math.min(...limits)
+}
+
+/**
+ * What one log and its rotated files may take; null: no size holds it. They are so large only if each run comes when the size is met, so
+ * `beyondBytes`, seen above it, counts for each file. Compressed they are less.
+ */
+export function keptBytes(block: LogBlock, beyondBytes = 0): number | null {
+  const rotations = rotationsOf(block.settings)
+  const limit = limitBytes(block.settings)
+  return limit === null || rotations === null || rotations < 0 || refusedOf(block).length > 0
+    ? null
+    : (rotations + 1) * (limit + beyondBytes)
+}
+
+/** The words of a block that decide how much is kept: `size 100M, maxsize 1G, rotate 5, copytruncate`. */
+export function blockInWords({ settings }: LogBlock): string {
+  const words = ['maxsize', 'minsize', 'rotate'].flatMap(name => {
+    const { canonical, shown } = settingOf(settings, name)
+    return canonical === '' ? [] : [`${name} ${shown}`]
+  })
+  const methods = ['copytruncate', 'copy', 'create', 'dateext', 'compress'].filter(name => settingOf(settings, name).canonical !== '')
+  return [settingOf(settings, 'criterion').shown, ...words, ...methods].join(', ')
+}

@@ -1,0 +1,125 @@
+/** What rules ask of container logs: what each running container has written, and how far it is from where rotation holds it. */
+import { configurationDefaults } from '#facts/kubelet/configuration-defaults.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { containerLogMonitorPeriodMs } from '#facts/kubelet/periods.ts'
+import type { NodeSubject } from '#judge/rule.ts'
+import { durationMs } from '#judge/values.ts'
+import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import { asInt64, parseQuantity } from '#model/quantity.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { canBeMet } from '#model/watched-signals.ts'
+
+const listOf = (value: unknown): RawObject[] => (Array.isArray(value) ? value.filter(isRawObject) : [])
+
+export interface ContainerLog {
+  /** `namespace/pod/container`. */
+  name: string
+  /** Null: no statistics. */
+  usedBytes: number | null
+  /** Its folder may hold the logs of a dead instance beside its own: the kubelet keeps one. */
+  wasRestarted: boolean
+  /** Since when all that is in its folder was written; null: not known. */
+  sinceMs: number | null
+}
+
+/** The logs of running containers: the kubelet rotates no others. */
+export function runningLogs(pods: readonly KubernetesPod[], summary: RawObject): ContainerLog[] {
+  const measured = new Map<string, RawObject>()
+  for (const { podRef, containers } of listOf(summary.pods)) {
+    const { namespace, name } = isRawObject(podRef) ? podRef : {}
+    for (const container of listOf(containers)) measured.set(JSON.stringify([namespace, name, container.name]), container)
+  }
+  return pods.flatMap(({ metadata, status }) =>
+    [...(status?.containerStatuses ?? []), ...(status?.initContainerStatuses ?? [])].flatMap(({ name, state, restartCount = 0 }) => {
+      if (state?.running === undefined || state.running === null) return []
+      const stats = measured.get(JSON.stringify([metadata?.namespace, metadata?.name, name]))
+      const bytes = isRawObject(stats?.logs) ? stats.logs.usedBytes : null
+      // The folder is the container's through all its restarts: of one that was started anew it holds older logs too.
+      const since = restartCount === 0 ? (stats?.startTime ?? state.running.startedAt) : status?.startTime
+      const sinceMs = typeof since === 'string' ? Date.parse(since) : Number.NaN
+      return [
+        {
+          name: `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}/${name ?? ''}`,
+          usedBytes: typeof bytes === 'number' ? bytes : null,
+          wasRestarted: restartCount > 0,
+          sinceMs: Number.isNaN(sinceMs) ? null : sinceMs,
+        },
+      ]
+    }),
+  )
+}
+
+/** What they may take at most: of one that was restarted two instances. */
+export const logBound = (logs: readonly ContainerLog[], perContainerBytes: number): number =>
+  logs.reduce((sum, log) => sum + boundOf(log, perContainerBytes), 0)
+
+/** What the logs may still take of that; one without statistics counts as empty. */
+export const logGrowth = (logs: readonly ContainerLog[], perContainerBytes: number): number =>
+  logs.reduce((sum, log) => sum + Math.max(0, boundOf(log, perContainerBytes) - (log.usedBytes ?? 0)), 0)
+
+const boundOf = ({ wasRestarted }: ContainerLog, perContainerBytes: number): number => (wasRestarted ? 2 : 1) * perContainerBytes
+
+export interface LogRate {
+  name: string
+  usedBytes: number
+  elapsedMs: number
+  bytesPerMs: number
+}
+
+/** Less says nothing of a rate: a start is loud, and disk blocks count whole. */
+const leastMs = 120_000
+const leastBytes = 1024 ** 2
+
+/**
+ * How fast the logs were written at least: rotation compresses files and removes them, so what is left is no more than what came. Only the
+ * blocks that a filesystem holds ready for a file that grows (xfs) can make it more. Source: pkg/kubelet/stats/host_stats_provider.go, by du.
+ */
+export function logRates(logs: readonly ContainerLog[], at: string): LogRate[] {
+  const nowMs = Date.parse(at)
+  return logs.flatMap(({ name, usedBytes, sinceMs }) => {
+    const elapsedMs = sinceMs === null ? 0 : nowMs - sinceMs
+    if (usedBytes === null || usedBytes < leastBytes || !(elapsedMs >= leastMs)) return []
+    return [{ name, usedBytes, elapsedMs, bytesPerMs: usedBytes / elapsedMs }]
+  })
+}
+
+export interface LogRotation {
+  /** As written. */
+  maxSize: string
+  sizeBytes: number
+  files: number
+  perContainerBytes: number
+}
+
+/** Null: the kubelet refuses it, or rotation is off. */
+export function logRotationOf({ containerLogMaxSize, containerLogMaxFiles }: KubeletConfiguration): LogRotation | null {
+  const maxSize = containerLogMaxSize ?? configurationDefaults.containerLogMaxSize ?? '10Mi'
+  const files = containerLogMaxFiles ?? configurationDefaults.containerLogMaxFiles ?? 5
+  const sizeBytes = Number(sizeOf(maxSize) ?? -1)
+  return sizeBytes < 0 || files <= 1 ? null : { maxSize, sizeBytes, files, perContainerBytes: sizeBytes * files }
+}
+
+function sizeOf(text: string): bigint | null {
+  try {
+    return asInt64(parseQuantity(text))
+  } catch {
+    return null
+  }
+}
+
+/** How often logs are looked at; the default where what is written is no duration. */
+export function logMonitorMs({ identity, configuration }: Pick<NodeSubject, 'identity' | 'configuration'>): number {
+  const written = featuresOf(identity.kubeletVersion).has('containerLogWorkers') ? configuration?.containerLogMonitorInterval : undefined
+  return (written === undefined ? null : durationMs(written)) ?? containerLogMonitorPeriodMs
+}
+
+/** What logs may take of nodefs before pods are evicted, 0 where they are already; null: not known. */
+export function roomForLogs({ eviction, filesystems }: Pick<NodeSubject, 'eviction' | 'filesystems'>): number | null {
+  const available = filesystems.nodefs?.availableBytes ?? null
+  if (available === null || eviction === null) return null
+  const watching = eviction.thresholds.filter(
+    ({ signal }) => signal === 'nodefs.available' || (signal === 'imagefs.available' && filesystems.layout === 'shared'),
+  )
+  return Math.max(0, available - Math.max(0, ...watching.filter(canBeMet).map(({ resolved }) => resolved ?? 0)))
+}

@@ -1,0 +1,102 @@
+/** What stays of a node's log rotation until its peers have been seen. */
+
+import type { NodeSubject } from '#judge/rule.ts'
+import { bounded, byText } from '#judge/text.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { matchesPath, seenLogsOf } from './log-paths.ts'
+import { type LogBlock, type LogFile, type LogFiles, limitBytes, logFilesOf, ownOf } from './logrotate.ts'
+import { roomForLogs } from './logs.ts'
+
+export interface NodeRotation {
+  /** Null: none was read. */
+  files: LogFiles | null
+  /** Why, by the path of a file that could not be read; by the empty text, why not all were listed. */
+  unread: Record<string, string>
+  /** By path: the day on which the file was changed last, by the node's own clock; those of which it is known. Nodes that differ in hours alone have one fact. */
+  changedOn: Record<string, string>
+  /** By pattern: how far a log was seen above the size at which it is rotated. */
+  beyondBytes: Record<string, number>
+  /** What nodefs has left before eviction; null: not known, or logs lie elsewhere. */
+  roomBytes: number | null
+}
+
+const mebibyte = 1024 ** 2
+const mostUnread = 100
+const mostDays = 400
+
+export function nodeRotation({
+  host,
+  eviction,
+  filesystems,
+}: Pick<NodeSubject, 'eviction' | 'filesystems'> & { host: RawObject }): NodeRotation {
+  const files = logFilesOf(host)
+  const room = haveLogsOwnDisk(host) ? null : roomForLogs({ eviction, filesystems })
+  return {
+    files,
+    unread: unreadFiles(host),
+    changedOn: daysOf(host),
+    beyondBytes: files ? beyondOf(files, host) : {},
+    roomBytes: room === null ? null : rounded(room),
+  }
+}
+
+/** Down to what a reader can tell apart: nodes that differ in less have one fact between them. */
+function rounded(count: number): number {
+  const step = count >= 1024 * mebibyte ? 1024 * mebibyte : mebibyte
+  return Math.floor(count / step) * step
+}
+
+function haveLogsOwnDisk(host: RawObject): boolean {
+  const list = Array.isArray(host.filesystems) ? host.filesystems.filter(isRawObject) : []
+  const [logs, nodefs] = ['logs', 'nodefs'].map(wanted => list.find(({ role }) => role === wanted)?.mount)
+  return logs !== undefined && nodefs !== undefined && logs !== nodefs
+}
+
+/** As the inspect script writes it: `logrotate file PATH`, and `logrotate` where there were too many. */
+export function unreadFiles(host: RawObject): Record<string, string> {
+  const list = Array.isArray(host.unread) ? host.unread.filter(isRawObject) : []
+  const about = list.flatMap(({ what, why }) => {
+    const [, path] = typeof what === 'string' ? (/^logrotate(?: file (.*))?$/s.exec(what) ?? [null, null]) : [null, null]
+    return path === null ? [] : [[bounded(path ?? '', 300), bounded(String(why), 200)] as const]
+  })
+  return Object.fromEntries(about.slice(0, mostUnread))
+}
+
+function daysOf({ logrotate }: RawObject): Record<string, string> {
+  const entries = Array.isArray(logrotate) ? logrotate.filter(isRawObject) : []
+  const days = entries.flatMap(({ path, modifiedAt }) => {
+    const [day] = typeof path === 'string' && typeof modifiedAt === 'string' ? (/^\d{4}-\d\d-\d\d(?=T)/.exec(modifiedAt) ?? []) : []
+    return day === undefined ? [] : [[bounded(String(path), 300), day] as const]
+  })
+  return Object.fromEntries(days.slice(0, mostDays).toSorted(([a], [b]) => byText(a, b)))
+}
+
+/** What was seen above a size was written since the last run of logrotate, which would have rotated it. */
+function beyondOf(files: LogFiles, host: RawObject): Record<string, number> {
+  const seen = seenLogsOf(host)?.biggest ?? []
+  const found = new Map<string, number>()
+  for (const { patterns, settings } of Object.values(files).flatMap(({ blocks }) => Object.values(blocks))) {
+    const limit = limitBytes(settings)
+    if (limit === null) continue
+    for (const pattern of patterns)
+      for (const { path, bytes } of seen)
+        if (bytes >= limit + mebibyte && matchesPath(pattern, path))
+          found.set(pattern, Math.max(found.get(pattern) ?? 0, rounded(bytes - limit)))
+  }
+  return Object.fromEntries([...found].toSorted(([a], [b]) => byText(a, b)))
+}
+
+/** Whether a file that is not among the node's is not there, rather than not read. */
+export const knowsFile = ({ files, unread }: NodeRotation, path: string): boolean =>
+  files !== null && ownOf(unread, path) === null && (ownOf(files, path) !== null || ownOf(unread, '') === null)
+
+/** Null: there is none, or it is empty or commented out; that is the same to logrotate. */
+export function fileIn({ files }: NodeRotation, path: string): LogFile | null {
+  const file = files && ownOf(files, path)
+  return file && Object.keys(file.blocks).length > 0 ? file : null
+}
+
+export const blockIn = (fact: NodeRotation, path: string, block: string): LogBlock | null => ownOf(fileIn(fact, path)?.blocks ?? {}, block)
+
+export const beyondIn = ({ beyondBytes }: NodeRotation, { patterns }: LogBlock): number =>
+  Math.max(0, ...patterns.map(pattern => ownOf(beyondBytes, pattern) ?? 0))

@@ -1,0 +1,25 @@
+/** The rights to delete what the policy lets go: a role of its own, which nobody has who only reads, and none where nothing is named. */
+import type { Policy } from '#model/policy.ts'
+import { deletionRights } from '#remediate/plan/deletions.ts'
+import type { NeededRight } from './permissions.ts'
+import { rolesOf } from './permissions-document.ts'
+
+export const deleterName = 'highwater-deletions'
+
+export const neededToDelete = ({ remediation }: Policy): NeededRight[] =>
+  deletionRights(remediation.deletions).map(right => ({
+    right,
+    tells: 'nothing that is read: plans of highwater plan --deletions cannot be carried out in full',
+  }))
+
+export interface DeletionRole {
+  rights: string[]
+  /** ClusterRole and binding, for `kubectl apply -f -`. */
+  text: string
+}
+
+/** Null: nothing may be deleted. */
+export function deletionRole(policy: Policy): DeletionRole | null {
+  const rights = neededToDelete(policy).map(({ right }) => right)
+  return rights.length === 0 ? null : { rights, text: rolesOf(deleterName, rights).join('---\n') }
+}

@@ -1,0 +1,200 @@
+/** Which fixes are meant for which nodes, and what they come to together on one of them. */
+import { isPlannable, plannableFields } from '#facts/kubelet/plannable-fields.ts'
+import { meaningOf } from '#judge/drift/drift.ts'
+import { withLowestImageGc } from '#judge/fixes/agreement.ts'
+import { outcomeOf } from '#judge/outcome.ts'
+import type { NodeSubject } from '#judge/rule.ts'
+import type { Family, Finding } from '#model/finding.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import type { ConfigurationChange } from '#model/what-if.ts'
+import { rules } from '#pipeline/shelves.ts'
+import { leavesOf } from '#remediate/merge.ts'
+
+export interface PlanChoice {
+  /** Rule and finding ids; both empty: every finding with a fix that a plan may apply, unless there are changes. */
+  rules: readonly string[]
+  findings: readonly string[]
+  changes: readonly ConfigurationChange[]
+}
+
+export const wantsFindings = ({ rules, findings, changes }: PlanChoice): boolean =>
+  rules.length > 0 || findings.length > 0 || changes.length === 0
+
+/**
+ * How a finding is ended: by fields of the kubelet's configuration, by files of logrotate as they should be or without what comes to nothing in them, by images
+ * that are pinned, and pulled where they are missing, or by a person.
+ */
+export type RemedyKind = 'configuration' | 'log-files' | 'idle-log-blocks' | 'images' | 'manual'
+
+/** Rules whose findings are ended otherwise than by the fields of their fix. */
+const otherRemedies: Readonly<Record<string, RemedyKind>> = {
+  'ineffective-log-rotation': 'idle-log-blocks',
+  'log-rotation-drift': 'log-files',
+  'memory-cgroup-leak': 'manual',
+  'pull-failing-now': 'images',
+  'required-image-at-risk': 'images',
+  'unpinned-sandbox-image': 'images',
+}
+
+export interface ChosenFix {
+  id: string
+  remedy: RemedyKind
+  rule: string
+  family: Family
+  config: RawObject
+}
+
+const allFields = Object.keys(plannableFields).join(', ')
+
+/** @throws OperatorError for a field that no plan may change */
+export function checkChanges(changes: readonly ConfigurationChange[]): void {
+  const foreign = changes.find(({ path: [field = ''] }) => !isPlannable(field))
+  if (foreign !== undefined)
+    throw new OperatorError(`${foreign.path[0]} is no field that a plan may change under running pods. Those are ${allFields}`)
+}
+
+/** By `cluster/node`. @throws OperatorError when what was named is not there, or cannot be applied */
+export function chosenFixes(findings: readonly Finding[], choice: PlanChoice): Map<string, ChosenFix[]> {
+  const byNode = new Map<string, ChosenFix[]>()
+  for (const finding of chosenFindings(findings, choice)) {
+    const { id, rule, family, cluster, nodes, fix } = finding
+    const remedy = remedyOf(finding)
+    if (remedy === null) continue
+    for (const node of nodes.sample) {
+      const key = `${cluster}/${node}`
+      byNode.set(key, [...(byNode.get(key) ?? []), { id, remedy, rule, family, config: fix.config }])
+    }
+  }
+  return byNode
+}
+
+function chosenFindings(all: readonly Finding[], { rules, findings: ids }: PlanChoice): Finding[] {
+  const isNamed = rules.length + ids.length > 0
+  const unknown = ids.find(id => !all.some(finding => finding.id === id))
+  if (unknown !== undefined) throw new OperatorError(`No open finding of these nodes has the id ${JSON.stringify(unknown.slice(0, 80))}`)
+  const named = isNamed ? all.filter(({ id, rule }) => ids.includes(id) || rules.includes(rule)) : all
+  const fit = named.filter(finding => remedyOf(finding) !== null)
+  if (isNamed && named.length > 0 && fit.length === 0)
+    throw new OperatorError(
+      `${named.length === 1 ? `The finding ${named[0]?.id} of ${named[0]?.rule} has` : `The ${named.length} findings that were named have`} no fix that a plan may apply: a plan sets ${allFields}, writes files of logrotate, and pins images`,
+    )
+  return fit
+}
+
+/** Null: no plan ends it. */
+function remedyOf({ rule, fix }: Finding): RemedyKind | null {
+  const other = Object.hasOwn(otherRemedies, rule) ? otherRemedies[rule] : undefined
+  if (other !== undefined) return other
+  const fields = Object.keys(fix.config)
+  return fields.length > 0 && fields.every(isPlannable) ? 'configuration' : null
+}
+
+/**
+ * A finding tells the fix of most of its nodes. A map in it is that of those, so each node is asked for its own, where its rule can tell it alone; the
+ * image-GC percentages are those of the finding, which are sound for all.
+ */
+export function ownFixes(fixes: readonly ChosenFix[], subject: () => NodeSubject, policy: Policy): ChosenFix[] {
+  let asked: NodeSubject | null = null
+  return fixes.flatMap(fix => {
+    const rule = rules.find(({ id }) => id === fix.rule)
+    if (rule?.kind !== 'node') return [fix]
+    asked ??= subject()
+    const outcome = outcomeOf(rule, asked, policy)
+    const config = outcome.state === 'fail' ? (outcome.failing.fix?.config ?? {}) : {}
+    const isFit = Object.keys(config).length > 0 && Object.keys(config).every(isPlannable)
+    return isFit ? [{ ...fix, config: withLowestImageGc(config, [fix.config]) }] : []
+  })
+}
+
+export interface Settled {
+  /** Merge patch of what runs; empty: it already runs with all of it. */
+  patch: RawObject
+  findings: string[]
+  /** Two that contradict each other, in words; null: none do. */
+  conflict: string | null
+}
+
+interface Wish {
+  value: unknown
+  by: ChosenFix | null
+}
+
+/**
+ * Image-GC percentages agree on the lowest that the judge's fixes ask for, as in a report; what an operator sets wins; any other difference is no
+ * agreement.
+ * @param running KubeletConfiguration as it runs; empty where that is not known
+ */
+export function settle(
+  fixes: readonly ChosenFix[],
+  changes: readonly ConfigurationChange[],
+  running: RawObject,
+  kubeletVersion: string | null,
+): Settled {
+  const wishes = new Map<string, Wish>()
+  const overruled = new Set<ChosenFix>()
+  for (const { path, value } of changes) {
+    const [field = '', key] = path
+    const whole = key === undefined ? { [field]: value ?? null } : { [field]: { [key]: value ?? null } }
+    for (const [leaf, wished] of leavesOf(key === undefined ? wholeMaps(whole, running) : whole))
+      wishes.set(leaf, { value: wished, by: null })
+  }
+  const configs = fixes.map(({ config }) => config)
+  for (const fix of fixes) {
+    for (const [leaf, value] of leavesOf(withLowestImageGc(fix.config, configs))) {
+      const other = wishes.get(leaf)
+      if (other === undefined) wishes.set(leaf, { value, by: fix })
+      else if (meaningOf(leaf, other.value, kubeletVersion) === meaningOf(leaf, value, kubeletVersion)) continue
+      else if (other.by === null) overruled.add(fix)
+      else if (isNews(leaf, value, running, kubeletVersion) && isNews(leaf, other.value, running, kubeletVersion))
+        return { patch: {}, findings: [other.by.id, fix.id].sort(), conflict: contradiction(leaf, { value, by: fix }, other) }
+      else if (isNews(leaf, value, running, kubeletVersion)) wishes.set(leaf, { value, by: fix })
+    }
+  }
+  const news = [...wishes].filter(([leaf, { value }]) => isNews(leaf, value, running, kubeletVersion))
+  const findings = fixes.filter(fix => !overruled.has(fix)).map(({ id }) => id)
+  return { patch: patchOf(news), findings: [...new Set(findings)].sort(), conflict: null }
+}
+
+/** A map that was given as a whole: a key of the running one that is not in it is to go. */
+function wholeMaps(config: RawObject, running: RawObject): RawObject {
+  return Object.fromEntries(
+    Object.entries(config).map(([field, value]) => {
+      const before = running[field]
+      if (!isRawObject(value) || !isRawObject(before)) return [field, value]
+      const gone = Object.keys(before).filter(key => !Object.hasOwn(value, key))
+      return [field, { ...value, ...Object.fromEntries(gone.map(key => [key, null])) }]
+    }),
+  )
+}
+
+/** The rest of a path is the key. */
+const splitPath = (leaf: string): [field: string, key: string | null] => {
+  const at = leaf.indexOf('.')
+  return at < 0 ? [leaf, null] : [leaf.slice(0, at), leaf.slice(at + 1)]
+}
+
+function isNews(leaf: string, value: unknown, running: RawObject, kubeletVersion: string | null): boolean {
+  const [field, key] = splitPath(leaf)
+  const whole = running[field]
+  const present = key === null ? whole : isRawObject(whole) ? whole[key] : undefined
+  return meaningOf(leaf, value, kubeletVersion) !== meaningOf(leaf, present, kubeletVersion)
+}
+
+function patchOf(leaves: readonly (readonly [string, Wish])[]): RawObject {
+  const patch = new Map<string, unknown>()
+  for (const [leaf, { value }] of leaves.toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const [field, key] = splitPath(leaf)
+    const before = patch.get(field)
+    patch.set(field, key === null ? value : { ...(isRawObject(before) ? before : {}), [key]: value })
+  }
+  return Object.fromEntries(patch)
+}
+
+function contradiction(leaf: string, a: Wish, b: Wish): string {
+  const [first, second] = [a, b].map(
+    ({ value, by }) => `finding ${by?.id} of ${by?.rule} wants ${value === null ? 'it gone' : String(value)}`,
+  )
+  return `its findings contradict each other about ${leaf}: ${first}, ${second}. Choose one with --finding, or say it with --set`
+}

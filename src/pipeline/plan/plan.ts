@@ -1,0 +1,147 @@
+/** The story of a plan: a saved fleet is audited, its findings (or an operator's settings) become files, and each is replayed before anyone approves it. */
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Plan } from '#model/plan.ts'
+import type { Policy } from '#model/policy.ts'
+import type { Selection } from '#model/selection.ts'
+import { savedFleet } from '#pipeline/fleet.ts'
+import { savedAudit } from '#pipeline/saved/saved-audit.ts'
+import { rejectUnknownNames } from '#pipeline/selection-check.ts'
+import { rules } from '#pipeline/shelves.ts'
+import { FleetPods } from '#remediate/plan/blast.ts'
+import { PlanBuilder, type PlanHead } from '#remediate/plan/plan.ts'
+import { withConfigurationOnDisk } from '#replay/configuration/configuration-on-disk.ts'
+import { prune } from '#snapshot/prune.ts'
+import { type ChosenFix, chosenFixes, type PlanChoice, wantsFindings } from './choice.ts'
+import { FleetLogFiles } from './log-files.ts'
+import { ManualChanges } from './manual-changes.ts'
+import type { PlanRules } from './node.ts'
+import { releasesOf, runningOf } from './planned-node.ts'
+import type { PruneWish } from './prune.ts'
+import { checkRequest, idsOf, laterText, wishesOf } from './wishes.ts'
+
+export { approve } from '#remediate/plan/approve.ts'
+export { approvalText, parsePlan, planText } from '#remediate/plan/file.ts'
+export { parseChange } from '#replay/configuration/configuration-change.ts'
+export { makeDeletionPlan } from './deletions.ts'
+export type { PruneWish } from './prune.ts'
+
+export interface PlanRequest extends PlanChoice {
+  allowActAtOnce: boolean
+  /** In place of all findings and changes. */
+  prune?: PruneWish | null
+  selection: Selection
+  policy: Policy
+  version: string
+  signal?: AbortSignal
+}
+
+export interface PlanResult {
+  plan: Plan
+  /** Broken lines of the snapshot. */
+  inputErrors: string[]
+  /** Nodes refused only because they told too little. */
+  unread: number
+}
+
+/** @param file a snapshot; it is read several times, so that no fleet has to fit into memory @throws OperatorError */
+export async function makePlan(file: string, request: PlanRequest): Promise<PlanResult> {
+  const { policy, selection, prune: pruneWish = null } = request
+  checkRequest(request)
+  const fixes = pruneWish === null && wantsFindings(request) ? await fixesOf(file, request) : new Map<string, ChosenFix[]>()
+  const fleet = await readFleet(file, request)
+  const builder = new PlanBuilder()
+  const manual = new ManualChanges()
+  const planRules: PlanRules = { policy, allowActAtOnce: request.allowActAtOnce, fleet: fleet.pods }
+  const seen = new Set<string>()
+  const identities: NodeIdentity[] = []
+  const invalid: string[] = []
+  let unread = 0
+  for await (const read of savedFleet(file, selection, request.signal)) {
+    if (read.kind !== 'Node') continue
+    // Where nobody asked the kubelet, what its files come to stands for what runs, as everywhere.
+    const { record } = withConfigurationOnDisk(prune(read))
+    const identity = nodeIdentity(record.node)
+    const name = `${record.cluster}/${identity.name}`
+    // As in an audit, only the first of two counts.
+    if (seen.size === seen.add(name).size) continue
+    identities.push(identity)
+    const meant = fixes.get(name) ?? []
+    const node = {
+      record,
+      takenAt: fleet.head.takenAt,
+      identity,
+      running: runningOf(record),
+      releaseVersion: fleet.releaseOf(record.cluster, identity),
+    }
+    manual.take(record, identity, idsOf(meant, 'manual'))
+    const wishes = wishesOf(node, meant, fleet.logFiles, request, planRules)
+    if (wishes.every(wish => wish === 'unchanged')) {
+      if (wishes.length > 0) builder.takeUnchanged()
+      continue
+    }
+    let hasStep = false
+    for (const wish of wishes) {
+      if (wish === 'unchanged') continue
+      const { outcome } = wish
+      if (outcome.because === 'unread') unread++
+      if (outcome.because === 'invalid' && outcome.state === 'refused') invalid.push(`${name}: ${outcome.why}`)
+      if (hasStep && outcome.state === 'planned') builder.takeLater(record.cluster, identity.name, laterText(wish))
+      else builder.take(identity.name, wish.key, wish.findings, wish.facts, outcome)
+      hasStep ||= outcome.state === 'planned'
+      if (outcome.state === 'never') break
+    }
+  }
+  rejectUnknownNames(
+    selection,
+    identities.map(identity => ({ identity })),
+  )
+  builder.takeManual(manual.close())
+  const plan = builder.close(fleet.head, policy.remediation.wavePercents)
+  if (plan.steps.length === 0 && invalid.length > 0)
+    throw new OperatorError(`${invalid[0]}${invalid.length > 1 ? `; and so on ${invalid.length - 1} more` : ''}. Nothing was planned`)
+  return { plan, inputErrors: fleet.inputErrors, unread }
+}
+
+async function fixesOf(file: string, request: PlanRequest): Promise<Map<string, ChosenFix[]>> {
+  const unknown = request.rules.find(rule => !rules.some(({ id }) => id === rule))
+  if (unknown !== undefined)
+    throw new OperatorError(`No rule is called ${JSON.stringify(unknown.slice(0, 80))}. highwater explain lists them all`)
+  const { document } = await savedAudit(file, request)
+  return chosenFixes(document.findings, request)
+}
+
+interface Fleet {
+  head: PlanHead
+  pods: FleetPods
+  logFiles: FleetLogFiles
+  inputErrors: string[]
+  /** Of the node's nodegroup, while nothing is changing it; null: not known. */
+  releaseOf(cluster: string, identity: NodeIdentity): string | null
+}
+
+/** What one node alone does not tell: every pod of its cluster, whichever nodes were chosen. */
+async function readFleet(file: string, { selection: { clusters }, policy, signal }: PlanRequest): Promise<Fleet> {
+  const pods = new FleetPods()
+  const logFiles = new FleetLogFiles(policy)
+  const inputErrors: string[] = []
+  const releases = new Map<string, string>()
+  let head: PlanHead | null = null
+  for await (const record of savedFleet(file, { clusters, nodegroups: [], nodes: [] }, signal)) {
+    if (record.kind === 'Malformed') inputErrors.push(`line ${record.line}: ${record.message}`)
+    if (record.kind === 'Snapshot') head = { takenAt: record.takenAt, account: record.account ?? null, region: record.region ?? null }
+    if (record.kind === 'Objects') pods.takeObjects(prune(record))
+    if (record.kind === 'Node') {
+      const node = prune(record)
+      pods.takeNode(node)
+      logFiles.takeNode(node, nodeIdentity(node.node))
+    }
+    if (record.kind === 'Cluster') {
+      pods.takeCluster(record)
+      for (const [name, version] of releasesOf(record)) releases.set(`${record.cluster}/${name}`, version)
+    }
+  }
+  if (head === null) throw new OperatorError(`${file} does not begin with a snapshot's first line, so it is not known when it was taken`)
+  return { head, pods, logFiles, inputErrors, releaseOf: (cluster, { group }) => releases.get(`${cluster}/${group.name}`) ?? null }
+}

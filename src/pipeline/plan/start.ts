@@ -1,0 +1,107 @@
+/** Whether a kubelet would start with a change, and whether that start changes this and nothing else. */
+import { configurationStructs, type FieldFacts, isKnownField } from '#facts/kubelet/configuration-fields.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { fieldOf, fieldValues, meaningOf, shownSetting } from '#judge/drift/drift.ts'
+import { runs, startFact } from '#judge/drift/layers.ts'
+import { byText } from '#judge/text.ts'
+import { type KubeletConfiguration, parseConfigz } from '#model/kubelet-configuration.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { NextStartPrediction } from '#model/prediction.ts'
+import { isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import type { ConfigurationChange } from '#model/what-if.ts'
+import { merged } from '#remediate/merge.ts'
+import { refusalsOf, withChanges } from '#replay/configuration/configuration-change.ts'
+import { predictNextStart } from '#replay/configuration/next-start.ts'
+import { predictAllocatable } from '#replay/predict-allocatable.ts'
+
+/** The fields of a patch as they would run. */
+export const changesOf = (patch: RawObject, running: RawObject): ConfigurationChange[] =>
+  Object.entries(patch).map(([field, value]) => {
+    const before = running[field]
+    return { path: [field], value: isRawObject(value) ? merged(isRawObject(before) ? before : {}, value) : (value ?? undefined) }
+  })
+
+/**
+ * Managers that pin CPUs or memory keep a state that has to fit the reservations, else the next start fails.
+ * Upstream: pkg/kubelet/cm/cpumanager/policy_static.go validateState; pkg/kubelet/cm/memorymanager/memory_manager.go validateReservedMemory
+ */
+export function reservationTrap(running: RawObject, patch: RawObject): string | null {
+  const names = (field: string, key: string) => isRawObject(patch[field]) && Object.hasOwn(patch[field], key)
+  const isReserved = (key: string) => names('kubeReserved', key) || names('systemReserved', key)
+  if (running.cpuManagerPolicy === 'static' && isReserved('cpu'))
+    return 'its CPU manager is static: the state that it keeps would not fit other reservations, and the kubelet would not start'
+  if (/^static$/i.test(String(running.memoryManagerPolicy ?? '')) && (isReserved('memory') || names('evictionHard', 'memory.available')))
+    return 'its memory manager is static: reservedMemory has to be the sum of the reservations and the threshold, or the kubelet would not start'
+  return null
+}
+
+/** The kubelet's own words where it would not start, whatever file says it; null: it would. */
+export function invalidOf(record: NodeRecord, identity: NodeIdentity, running: RawObject, patch: RawObject): string | null {
+  const { kubeletVersion } = identity
+  const features = featuresOf(kubeletVersion)
+  const fields: Readonly<Record<string, FieldFacts>> = configurationStructs.KubeletConfiguration
+  const unknown = Object.keys(patch).find(field => fields[field] === undefined || !isKnownField(fields[field], features))
+  if (unknown !== undefined) return `it does not know ${unknown}, and would ignore it`
+  const changed = withChanges(record, changesOf(patch, running))
+  const refusals = refusalsOf(changed.configz, { kubeletVersion })
+  if (refusals.length > 0) {
+    const before = new Set(refusalsOf(record.configz, { kubeletVersion }))
+    const own = refusals.filter(refusal => !before.has(refusal))
+    if (own.length > 0) return own.join('; ')
+  }
+  try {
+    return predictAllocatable(record.node, parseConfigz(changed.configz), features).refusals[0] ?? null
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+export interface Start {
+  /** Of the running configuration, when the kubelet has restarted. */
+  changes: ConfigurationChange[]
+}
+
+/** @param host as it would be; the record has it as it is. Text: why not. */
+export function startOf(record: NodeRecord, identity: NodeIdentity, running: RawObject, patch: RawObject, host: RawObject): Start | string {
+  const changes = changesOf(patch, running)
+  // Settings are rendered anew with each change, and nothing else comes between.
+  if (identity.amiFamily === 'Bottlerocket') return { changes }
+  const next = predictNextStart(host, identity.kubeletVersion, identity.operatingSystem)
+  const why = whyNoStart(next.prediction) ?? (next.prediction === null ? (next.unknowns[0]?.effect ?? 'its files were not read') : null)
+  if (why !== null) return why
+  // What the defaults add to the map is the kubelet's to say.
+  const evictionHard = next.prediction?.settings?.configuration.evictionHard
+  if (Object.hasOwn(patch, 'mergeDefaultEvictionSettings') && !Object.hasOwn(patch, 'evictionHard'))
+    changes.push({ path: ['evictionHard'], value: evictionHard })
+  const wanted = parseConfigz(withChanges(record, changes).configz)
+  const differing = differences(next.prediction, wanted, identity)
+  const ofPatch = differing.find(path => Object.hasOwn(patch, fieldOf(path)))
+  const said = ofPatch === undefined ? undefined : next.prediction?.settings?.said[ofPatch]?.at(-1)
+  if (ofPatch !== undefined)
+    return `${ofPatch} would still not be as wanted: ${said === undefined ? 'its files come to' : `${said.where} says`} ${shownAt(ofPatch, next.prediction)}`
+  if (differing.length === 0) return { changes }
+  const shown = differing.slice(0, 5).map(path => `${path} to ${shownAt(path, next.prediction)}`)
+  return `a restart would change more than this: ${shown.join(', ')}${differing.length > 5 ? ` and ${differing.length - 5} more` : ''}. What its files say does not run yet; settle that first`
+}
+
+function whyNoStart(prediction: NextStartPrediction | null): string | null {
+  if (prediction === null) return null
+  const [error] = prediction.errors
+  if (error !== undefined) return `its kubelet would not start with the files on its disk: ${error}`
+  return prediction.settings?.isCommandLineKnown === true
+    ? null
+    : "the kubelet's command line was not read: a flag may take the place of what files say"
+}
+
+/** Paths that the files come to otherwise than wanted. With reserved CPUs the kubelet edits what it shows of reservations. */
+function differences(nextStart: NextStartPrediction | null, wanted: KubeletConfiguration, identity: NodeIdentity): string[] {
+  const start = startFact({ nextStart })
+  if (start === null) return []
+  const expected = fieldValues(wanted, identity)
+  const isEdited = (path: string) => Boolean(wanted.reservedSystemCPUs) && /^(kube|system)Reserved\.cpu$/.test(path)
+  return [...new Set([...Object.keys(expected), ...Object.keys(start.comesTo)])]
+    .filter(path => !isEdited(path) && meaningOf(path, start.comesTo[path], identity.kubeletVersion) !== runs(expected, path))
+    .sort(byText)
+}
+
+const shownAt = (path: string, nextStart: NextStartPrediction | null): string => shownSetting(startFact({ nextStart })?.comesTo[path])

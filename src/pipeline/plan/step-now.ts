@@ -1,0 +1,91 @@
+/** Whether a step is what would be planned for its node as it is at this moment, byte for byte, and whether it would act at once on what is there by now. */
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import type { ExpectedSetting, PlanCohort, PlanStep } from '#model/plan.ts'
+import type { Policy } from '#model/policy.ts'
+import { isRawObject, type NodeRecord } from '#model/record.ts'
+import { FleetPods } from '#remediate/plan/blast.ts'
+import { canonicalJson } from '#remediate/plan/canonical.ts'
+import { pullImage, sourceIn } from '#remediate/remedies/pull-image.ts'
+import type { FileChange } from '#remediate/remedies/remedy.ts'
+import { syncLogRotation } from '#remediate/remedies/sync-log-rotation.ts'
+import { type NodeToPlan, planNode } from './node.ts'
+import { runningOf } from './planned-node.ts'
+import { planPrune } from './prune.ts'
+
+export interface StepNow {
+  step: PlanStep
+  /** Undefined: the plan has none of that id. */
+  cohort: PlanCohort | undefined
+  /** Read anew, with its own time; where nobody asked its kubelet, with the configuration that its files come to. */
+  record: NodeRecord
+  /** Of its nodegroup, while nothing is changing it; null: not known. */
+  releaseVersion: string | null
+  /** As approved. */
+  allowActAtOnce: boolean
+  policy: Policy
+}
+
+type Compared = Pick<FileChange, 'method' | 'path' | 'oldSha256' | 'newSha256' | 'backSha256' | 'content' | 'lastsUntil'>
+
+/** For people; null: nothing speaks against it. */
+export function whyNotNow(now: StepNow): string | null {
+  const { step, cohort, record } = now
+  if (cohort === undefined) return `its cohort ${step.cohort} is none of the plan's`
+  const host = isRawObject(record.host) ? record.host : null
+  const identity = nodeIdentity(record.node)
+  switch (step.method) {
+    case 'sync-file': {
+      const change = syncLogRotation(host, step.path, step.content)
+      return 'refused' in change ? change.refused : whyOther(step, change)
+    }
+    case 'pull-image': {
+      const runtime = isRawObject(record.runtime) ? record.runtime : null
+      const change = pullImage(runtime, identity.amiFamily, step.path, sourceIn(step.content, step.path) ?? '')
+      if (change === 'unchanged') return 'the image is pinned already'
+      return 'refused' in change ? change.refused : whyOther(step, change)
+    }
+    default:
+      return whyNotConfigured(now, cohort, identity)
+  }
+}
+
+function whyNotConfigured({ step, record, ...now }: StepNow, { fields }: PlanCohort, identity: NodeIdentity): string | null {
+  const { releaseVersion, policy, allowActAtOnce } = now
+  const node = { record, takenAt: record.at ?? '', identity, running: runningOf(record), releaseVersion }
+  const rules = { policy, allowActAtOnce, fleet: new FleetPods() }
+  const outcome = step.until === undefined ? planNode({ ...node, patch: fields }, rules) : pruned(node, step.until, rules)
+  if (typeof outcome === 'string') return outcome
+  if (outcome.state !== 'planned') return outcome.why
+  const { change, expect, expectBack } = outcome.planned
+  const { kubeletVersion } = identity
+  const isSame = (planned: ExpectedSetting[], found: ExpectedSetting[]) => meant(planned, kubeletVersion) === meant(found, kubeletVersion)
+  if (!isSame(step.expect, expect) || !isSame(step.expectBack, expectBack))
+    return 'what it promises of the running configuration is not what this change comes to there now'
+  return whyOther(step, change)
+}
+
+function pruned(
+  node: Omit<NodeToPlan, 'patch'>,
+  { usedPercentAtMost }: NonNullable<PlanStep['until']>,
+  rules: Parameters<typeof planPrune>[2],
+) {
+  const found = planPrune(node, { toPercent: usedPercentAtMost }, rules)
+  return found === 'unchanged' ? `its image filesystem is down to ${usedPercentAtMost} % already: there is nothing to prune` : found.outcome
+}
+
+const meant = (settings: readonly ExpectedSetting[], kubeletVersion: string | null): string =>
+  canonicalJson(settings.map(({ field, value }) => `${field}=${meaningOf(field, value, kubeletVersion)}`).sort())
+
+/** Null: it is that very change. */
+function whyOther(step: PlanStep, found: Compared): string | null {
+  const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = found
+  if (step.method !== method || step.path !== path) return `what is planned goes to ${step.path}, and this node takes it in ${path} now`
+  if (step.oldSha256 !== oldSha256) return `${path} is another than the plan was made for`
+  const isSame =
+    step.content === content && step.newSha256 === newSha256 && step.backSha256 === backSha256 && step.lastsUntil === lastsUntil
+  return isSame
+    ? null
+    : `the plan writes something else to ${path} than its fields come to there: it was not made of this node, or changed since`
+}

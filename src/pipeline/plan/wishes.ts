@@ -1,0 +1,166 @@
+/** What is wanted of one node, each with what would be written for it: its kubelet's configuration first, then other files, then images. */
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { durableFixes, originOf } from '#judge/durable/durable.ts'
+import { durableTargets } from '#judge/durable/index.ts'
+import { nodeSubject } from '#judge/subject.ts'
+import type { DurableFix } from '#model/finding.ts'
+import type { NodeIdentity } from '#model/node-identity.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { CohortFile, CohortImage } from '#model/plan.ts'
+import type { NodeRecord, RawObject } from '#model/record.ts'
+import { whyNever } from '#remediate/plan/never.ts'
+import type { CohortFacts, CohortKey } from '#remediate/plan/plan.ts'
+import { replay } from '#replay/replay.ts'
+import { type ChosenFix, checkChanges, ownFixes, type PlanChoice, type RemedyKind, settle } from './choice.ts'
+import { cohortImageOf, imageText, planImage } from './image.ts'
+import { cohortFileOf, logFileText, planLogFile } from './log-file.ts'
+import type { FleetLogFiles, WantedFile } from './log-files.ts'
+import { isStatusKept, type NodeToPlan, type Planned, type PlanRules, planNode } from './node.ts'
+import { type PruneWish, planPrune } from './prune.ts'
+import { changesOf } from './start.ts'
+import { type WantedImage, wantedImages } from './wanted-images.ts'
+
+export interface Wish {
+  key: CohortKey
+  /** Ids of those that ask for it. */
+  findings: string[]
+  facts: CohortFacts
+  outcome: Planned
+}
+
+type Wished = PlanChoice & { prune?: PruneWish | null }
+type ReadNode = Omit<NodeToPlan, 'patch'>
+
+/** @throws OperatorError for what does not go together, or may not be changed */
+export function checkRequest({ rules, findings, changes, prune }: Wished): void {
+  checkChanges(changes)
+  if (prune && rules.length + findings.length + changes.length > 0)
+    throw new OperatorError(
+      '--prune-images is a plan of its own: lowered thresholds are put back, and what --rule, --finding and --set ask for stays',
+    )
+}
+
+export const idsOf = (fixes: readonly ChosenFix[], kind: RemedyKind): string[] =>
+  fixes.flatMap(({ id, remedy }) => (remedy === kind ? [id] : []))
+
+/** Empty: nothing. */
+export function wishesOf(
+  node: ReadNode,
+  meant: readonly ChosenFix[],
+  logFiles: FleetLogFiles,
+  { changes, prune, rules: named, findings }: Wished,
+  rules: PlanRules,
+): (Wish | 'unchanged')[] {
+  if (prune) return [pruneWish(node, prune, rules)]
+  const { record } = node
+  const configuration = meant.filter(({ remedy }) => remedy === 'configuration')
+  const own = ownFixes(configuration, () => nodeSubject(record, replay(record, node.takenAt)), rules.policy)
+  return [
+    ...(own.length > 0 || changes.length > 0 ? [configurationWish(node, own, changes, rules)] : []),
+    ...logFileWishes(node, meant, logFiles, rules),
+    ...imageWishes(node, meant, named.length + findings.length > 0, rules),
+  ]
+}
+
+function imageWishes(node: ReadNode, meant: readonly ChosenFix[], isAsked: boolean, rules: PlanRules): (Wish | 'unchanged')[] {
+  const fixes = meant.filter(({ remedy }) => remedy === 'images')
+  if (fixes.length === 0 || (!isAsked && Object.keys(rules.policy.requiredImageSources).length === 0)) return []
+  const subject = nodeSubject(node.record, replay(node.record, node.takenAt))
+  return wantedImages(subject, fixes, rules.policy, isAsked).map(wanted => imageWish(node, wanted, rules))
+}
+
+function imageWish(node: ReadNode, wanted: WantedImage, rules: PlanRules): Wish | 'unchanged' {
+  const { record, identity, running } = node
+  const outcome = neverOf(identity) ?? planImage({ ...node, wanted }, rules)
+  if (outcome === 'unchanged') return outcome
+  return {
+    key: keyOf(record, identity, {}, { image: cohortImageOf(wanted) ?? undefined }),
+    findings: wanted.findings,
+    facts: factsOf(identity, running ?? {}, () => imageText(wanted)),
+    outcome,
+  }
+}
+
+/** A file that should be another one anyway is not mended beside. */
+function logFileWishes(node: ReadNode, meant: readonly ChosenFix[], logFiles: FleetLogFiles, rules: PlanRules): Wish[] {
+  const { record, identity, takenAt } = node
+  const [drifted, idle] = [idsOf(meant, 'log-files'), idsOf(meant, 'idle-log-blocks')]
+  const wanted = drifted.length === 0 ? [] : logFiles.wantedOf(record, identity)
+  const mended = idle.length === 0 ? [] : logFiles.withoutIdle(record, nodeSubject(record, replay(record, takenAt)))
+  const others = mended.filter(({ path }) => !wanted.some(file => file.path === path))
+  return [...wanted.map(file => logFileWish(node, file, drifted, rules)), ...others.map(file => logFileWish(node, file, idle, rules))]
+}
+
+function configurationWish(
+  node: ReadNode,
+  own: readonly ChosenFix[],
+  changes: PlanChoice['changes'],
+  rules: PlanRules,
+): Wish | 'unchanged' {
+  const { record, identity, running } = node
+  const { patch, findings, conflict } = settle(own, changes, running ?? {}, identity.kubeletVersion)
+  if (conflict === null && Object.keys(patch).length === 0) return 'unchanged'
+  return {
+    key: keyOf(record, identity, patch),
+    findings,
+    facts: factsOf(identity, running ?? {}, () => durableOf(identity, patch, running ?? {})),
+    outcome: neverOf(identity) ?? (conflict !== null ? { state: 'refused', why: conflict } : planNode({ ...node, patch }, rules)),
+  }
+}
+
+function pruneWish(node: ReadNode, wish: PruneWish, rules: PlanRules): Wish | 'unchanged' {
+  const { record, identity, running } = node
+  const never = neverOf(identity)
+  const pruned = never === null ? planPrune(node, wish, rules) : { patch: {}, outcome: never }
+  if (pruned === 'unchanged') return pruned
+  const { patch, outcome } = pruned
+  return { key: keyOf(record, identity, patch), findings: [], facts: factsOf(identity, running ?? {}, () => []), outcome }
+}
+
+function logFileWish(node: ReadNode, wanted: WantedFile, findings: string[], rules: PlanRules): Wish {
+  const { record, identity, running } = node
+  const file = cohortFileOf(wanted)
+  return {
+    key: keyOf(record, identity, {}, { file: file ?? undefined }),
+    findings,
+    facts: factsOf(identity, running ?? {}, () => logFileText(wanted)),
+    outcome: neverOf(identity) ?? planLogFile({ ...node, wanted }, rules),
+  }
+}
+
+/** Of a wish that comes after another on the same node. */
+export const laterText = ({ key: { file, image } }: Wish): string =>
+  `${file?.path ?? image?.name ?? 'its configuration'} is otherwise than wanted, too: a plan changes one thing on a node. Make the next plan when this one is applied`
+
+function neverOf(identity: NodeIdentity): Planned | null {
+  const why = whyNever(identity)
+  return why === null ? null : { state: 'never', why }
+}
+
+/** Nodes without a group are one of their cluster's, or each of them would go first. */
+const keyOf = (
+  { cluster }: NodeRecord,
+  { group, amiFamily, kubeletVersion }: NodeIdentity,
+  fields: RawObject,
+  { file, image }: { file?: CohortFile; image?: CohortImage } = {},
+): CohortKey => ({
+  cluster,
+  group: group.kind === 'Node' ? { kind: 'Cluster', namespace: null, name: cluster } : group,
+  amiFamily,
+  kubeletVersion: featuresOf(kubeletVersion).minor === null ? 'unknown' : `1.${featuresOf(kubeletVersion).minor}`,
+  fields,
+  ...(file !== undefined && { file }),
+  ...(image !== undefined && { image }),
+})
+
+function factsOf(identity: NodeIdentity, running: RawObject, durable: () => DurableFix[]): CohortFacts {
+  const features = featuresOf(identity.kubeletVersion)
+  return { features, isStatusKept: isStatusKept(running, features), durable }
+}
+
+function durableOf(identity: NodeIdentity, patch: RawObject, running: RawObject): DurableFix[] {
+  const fields = changesOf(patch, running).flatMap(({ path: [field = ''], value }) =>
+    value === undefined ? [] : [[field, value] as const],
+  )
+  return durableFixes(durableTargets, identity.group, [{ origin: originOf(identity), config: Object.fromEntries(fields) }])
+}

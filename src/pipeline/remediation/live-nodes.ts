@@ -1,0 +1,205 @@
+/** The nodes of a plan as they are now: told by SSM, and read anew each time. */
+import type { AwsPlace } from '#discover/discover.ts'
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { Plan, PlanStep } from '#model/plan.ts'
+import { defaultReadMode, promisedSources } from '#model/read-mode.ts'
+import type { NodeRecord } from '#model/record.ts'
+import type { StepEntry, Verification } from '#model/remediation.ts'
+import { releasesOf } from '#pipeline/plan/planned-node.ts'
+import { whyNotNow } from '#pipeline/plan/step-now.ts'
+import type { PresentNode } from '#remediate/plan/approve.ts'
+import { instanceIdOf } from '#remediate/plan/never.ts'
+import { readyPodsOf } from '#remediate/pods.ts'
+import { settingsSha256 } from '#remediate/remedies/set-bottlerocket.ts'
+import { Applier } from '#remediate/run/apply.ts'
+import { blockersOf } from '#remediate/run/blockers.ts'
+import { systemClock } from '#remediate/run/clock.ts'
+import type { Before, ImageUse } from '#remediate/run/node-work.ts'
+import { kubeletStartedAt } from '#remediate/verify/kubelet-start.ts'
+import { hashOnDisk } from '#remediate/verify/on-disk.ts'
+import { verifyBack } from '#remediate/verify/verify-back.ts'
+import { replay } from '#replay/replay.ts'
+import { type FreshOptions, freshClusters, freshRecords, keyOf } from './fresh.ts'
+import type { RemediateOptions } from './remediate.ts'
+import { verifyNode } from './verify.ts'
+
+/** What may be sent. Of a run that is taken back: nothing new. */
+export interface Planned extends Pick<Plan, 'steps' | 'cohorts'> {
+  /** As approved. */
+  allowActAtOnce: boolean
+}
+
+export class LiveNodes {
+  readonly #run: string
+  readonly #planned: Planned
+  readonly #options: RemediateOptions
+  /** By account and region: what SSM bears is counted for these, whatever the cluster. */
+  readonly #appliers = new Map<string, Applier>()
+  readonly #places = new Map<string, Promise<AwsPlace | null>>()
+
+  constructor(run: string, planned: Planned, options: RemediateOptions) {
+    this.#run = run
+    this.#planned = planned
+    this.#options = options
+  }
+
+  async send(step: PlanStep, ...command: [action: Parameters<Applier['send']>[1], onSent: Parameters<Applier['send']>[2]]) {
+    const place = await this.#placeOf(step.cluster).catch((error: Error) => error.message)
+    const found = place ?? `it is not known in which account and region cluster ${step.cluster} is`
+    if (typeof found === 'string') return { kind: 'unsent', why: found, isCommon: true } as const
+    return this.#applierOf(found).send(step, ...command)
+  }
+
+  async before(steps: readonly PlanStep[]): Promise<Before> {
+    const names = new Set(steps.map(({ cluster }) => cluster))
+    const others = this.#planned.steps.filter(step => names.has(step.cluster) && !steps.includes(step))
+    const clusters = await freshClusters(steps, { ...this.#fresh, depth: 'pods' })
+    // How many of all are NotReady says whether something else is wrong with the cluster.
+    const rest = await freshClusters(others, { ...this.#fresh, depth: 'nodes' })
+    const before = {
+      reasons: [] as string[],
+      nodes: new Map<string, string>(),
+      later: new Set<string>(),
+      unasked: [] as string[],
+      readyPods: new Map<string, string[] | null>(),
+    }
+    for (const [cluster, fresh] of clusters) {
+      const own = steps.filter(step => step.cluster === cluster)
+      const all = { ...fresh, nodes: [...fresh.nodes, ...(rest.get(cluster)?.nodes ?? [])] }
+      const blockers = blockersOf(own, all, this.#options.policy.remediation, this.#now())
+      before.unasked.push(...blockers.unasked.map(why => `${cluster}: ${why}`))
+      before.reasons.push(...blockers.cluster.map(why => `${cluster}: ${why}`))
+      for (const [node, why] of blockers.nodes) before.nodes.set(keyOf({ cluster, node }), why)
+      for (const node of blockers.later) before.later.add(keyOf({ cluster, node }))
+      for (const record of fresh.nodes) before.readyPods.set(recordKey(record), readyPodsOf(record))
+    }
+    return before
+  }
+
+  async verify(entries: readonly { step: PlanStep; entry: StepEntry }[]): Promise<Map<string, Verification>> {
+    const byKey = new Map(entries.map(one => [keyOf(one.step), one]))
+    const found = new Map<string, Verification>()
+    for await (const record of this.#records(entries.map(({ step }) => step))) {
+      const one = byKey.get(recordKey(record))
+      if (one === undefined) continue
+      const at = one.entry.at.applied ?? this.#now().toISOString()
+      found.set(recordKey(record), verifyNode(one.step, record, this.#options.policy, { at, readyPods: one.entry.readyPods }))
+    }
+    return found
+  }
+
+  async verifyBack(steps: readonly PlanStep[]): Promise<Map<string, Verification>> {
+    const byKey = new Map(steps.map(step => [keyOf(step), step]))
+    const found = new Map<string, Verification>()
+    for await (const record of this.#records(steps)) {
+      const step = byKey.get(recordKey(record))
+      if (step !== undefined) found.set(keyOf(step), verifyBack(step, record))
+    }
+    return found
+  }
+
+  async imageUse(steps: readonly PlanStep[]): Promise<Map<string, ImageUse>> {
+    const found = new Map<string, ImageUse>()
+    for await (const record of this.#records(steps)) {
+      const imagefs = replay(record, record.at ?? this.#now().toISOString()).filesystems.imagefs
+      const { usedPercent = null, capacityBytes = null, availableBytes = null } = imagefs ?? {}
+      if (usedPercent !== null && capacityBytes !== null && availableBytes !== null)
+        found.set(recordKey(record), { usedPercent, usedBytes: capacityBytes - availableBytes })
+    }
+    return found
+  }
+
+  /** Only where its cluster told all of its nodes: who does not answer has not gone. */
+  async isGone(step: PlanStep): Promise<boolean> {
+    const fresh = (await freshClusters([step], { ...this.#fresh, depth: 'nodes' })).get(step.cluster)
+    const isTold = fresh?.cluster != null && !(fresh.cluster.errors ?? []).some(({ what }) => what === 'nodes' || what === 'cluster')
+    return isTold && fresh.nodes.every(({ node }) => instanceIdOf(nodeIdentity(node)) !== step.instanceId)
+  }
+
+  async present(steps: readonly PlanStep[]): Promise<PresentNode[]> {
+    const byKey = new Map(steps.map(step => [keyOf(step), step]))
+    const releases = new Map<string, string>()
+    const present: PresentNode[] = []
+    for await (const record of freshRecords(steps, this.#fresh)) {
+      if (record.kind === 'Cluster') for (const [name, version] of releasesOf(record)) releases.set(`${record.cluster}/${name}`, version)
+      if (record.kind !== 'Node') continue
+      const step = byKey.get(recordKey(record))
+      if (step === undefined) continue
+      const { cluster, node, method } = step
+      const sha256 = method === 'bottlerocket' ? settingsSha256(record.host ?? null) : hashOnDisk(step, record)
+      const identity = nodeIdentity(record.node)
+      const instanceId = instanceIdOf(identity) ?? 'none that is known'
+      const release = releases.get(`${cluster}/${identity.group.name}`) ?? null
+      present.push({
+        ...{ cluster, node, instanceId, sha256, unread: whyUnread(record), kubeletStartedAt: kubeletStartedAt(record) },
+        objection: sha256 === null || sha256 === step.newSha256 ? null : this.#objectionTo(step, record, release),
+      })
+    }
+    return present
+  }
+
+  #objectionTo(step: PlanStep, record: NodeRecord, releaseVersion: string | null): string | null {
+    const { cohorts, allowActAtOnce } = this.#planned
+    const cohort = cohorts.find(({ id }) => id === step.cohort)
+    const now = { step, cohort, record, allowActAtOnce, policy: this.#options.policy }
+    const why = whyNotNow({ ...now, releaseVersion })
+    // A plan of a kubeconfig's nodes knew of no release, and chose the place that every release reads.
+    return why === null || releaseVersion === null ? why : whyNotNow({ ...now, releaseVersion: null }) && why
+  }
+
+  close(): void {
+    for (const applier of this.#appliers.values()) applier.close()
+  }
+
+  #now(): Date {
+    return (this.#options.clock ?? systemClock).now()
+  }
+
+  get #fresh(): FreshOptions {
+    const { policy, end, read } = this.#options
+    return { policy, signal: end, ...(read && { read }) }
+  }
+
+  async *#records(steps: readonly PlanStep[]): AsyncGenerator<NodeRecord> {
+    for await (const record of freshRecords(steps, this.#fresh)) if (record.kind === 'Node') yield record
+  }
+
+  #placeOf(cluster: string): Promise<AwsPlace | null> {
+    const known = this.#places.get(cluster) ?? this.#found(cluster)
+    this.#places.set(cluster, known)
+    // Asked again for the next node, where EKS did not answer.
+    known.catch(() => this.#places.delete(cluster))
+    return known
+  }
+
+  async #found(cluster: string): Promise<AwsPlace | null> {
+    for await (const { record, place } of await this.#options.targets([cluster])) if (record.cluster === cluster) return place
+    return null
+  }
+
+  /** Places are not the same object from one discovery to the next. */
+  #applierOf(place: AwsPlace): Applier {
+    const { policy, end } = this.#options
+    const key = `${place.roleArn ?? 'own'} ${place.region}`
+    const applier =
+      this.#appliers.get(key) ??
+      new Applier({
+        ...place,
+        requestsPerSecond: policy.pace.ssmRequestsPerSecond,
+        run: this.#run,
+        timeoutSeconds: policy.remediation.timeoutSeconds,
+        answerTimeoutMs: policy.remediation.answerTimeoutMs,
+        signal: end,
+      })
+    this.#appliers.set(key, applier)
+    return applier
+  }
+}
+
+/** What is on the node's disk. */
+function whyUnread({ mode = defaultReadMode, errors = [] }: NodeRecord): string | null {
+  if (!promisedSources[mode].includes('host')) return `that takes mode ssm or both, and its cluster is read in mode ${mode}`
+  return errors.find(({ what }) => what === 'host')?.message ?? null
+}
+
+const recordKey = ({ cluster, node }: NodeRecord): string => keyOf({ cluster, node: nodeIdentity(node).name })

@@ -1,0 +1,60 @@
+/** The API servers that a run itself speaks with, each reached once: which cluster each is, and what a plan of deletions deletes. */
+import { KubernetesClient } from '#clients/kubernetes.ts'
+import type { PlannedDeletion } from '#model/plan.ts'
+import { clusterIdentity } from '#remediate/cluster-identity.ts'
+import { deleteApproved } from '#remediate/run/apply.ts'
+import { systemClock } from '#remediate/run/clock.ts'
+import type { RemediateOptions } from './remediate.ts'
+
+export class LiveObjects {
+  readonly #options: RemediateOptions
+  readonly #clients = new Map<string, Promise<KubernetesClient | null>>()
+  readonly #open: KubernetesClient[] = []
+
+  constructor(options: RemediateOptions) {
+    this.#options = options
+  }
+
+  async delete(deletion: PlannedDeletion): ReturnType<typeof deleteApproved> {
+    const { policy, end, clock = systemClock } = this.#options
+    const kubernetes = await this.#clientOf(deletion.cluster)
+    if (kubernetes === null) return { state: 'failed', why: `cluster ${deletion.cluster} was not found, or cannot be reached` }
+    return deleteApproved(deletion, {
+      kubernetes,
+      policy: policy.remediation.deletions,
+      now: () => clock.now(),
+      options: { signal: end, timeoutMs: policy.timeoutsMs.list },
+    })
+  }
+
+  /** @throws when it is not reached, or does not tell */
+  async identityOf(cluster: string): Promise<string> {
+    const { policy, end } = this.#options
+    const kubernetes = await this.#clientOf(cluster)
+    if (kubernetes === null) throw new Error('it was not found, or cannot be reached')
+    return clusterIdentity(kubernetes, { signal: end, timeoutMs: policy.timeoutsMs.list })
+  }
+
+  close(): void {
+    for (const client of this.#open) client.close()
+  }
+
+  #clientOf(cluster: string): Promise<KubernetesClient | null> {
+    const known = this.#clients.get(cluster) ?? this.#found(cluster)
+    this.#clients.set(cluster, known)
+    // Asked again for the next object, where EKS did not answer.
+    known.catch(() => this.#clients.delete(cluster))
+    return known
+  }
+
+  async #found(cluster: string): Promise<KubernetesClient | null> {
+    const { policy, targets } = this.#options
+    for await (const { record, endpoint } of await targets([cluster])) {
+      if (record.cluster !== cluster || endpoint === null) continue
+      const client = new KubernetesClient(endpoint, { pace: policy.pace })
+      this.#open.push(client)
+      return client
+    }
+    return null
+  }
+}

@@ -1,0 +1,89 @@
+/** The story of a verification: the plan's nodes, read anew, replayed, and compared with what each step promised. */
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import type { Plan, PlanStep } from '#model/plan.ts'
+import type { Policy } from '#model/policy.ts'
+import { type ClusterRecord, isRawObject, type NodeRecord } from '#model/record.ts'
+import { type Verification, type VerificationReport, verificationSchema } from '#model/remediation.ts'
+import { withoutFiles } from '#pipeline/plan/node.ts'
+import { stateOf } from '#pipeline/plan/state.ts'
+import { kubeletStartedAt } from '#remediate/verify/kubelet-start.ts'
+import { verifyStep } from '#remediate/verify/verify.ts'
+import { replay } from '#replay/replay.ts'
+import { type FreshOptions, freshRecords, keyOf } from './fresh.ts'
+
+export { eksNames } from './fresh.ts'
+
+/** What is known of the change itself. */
+export interface Applied {
+  /** RFC 3339: when it was seen to be done. */
+  at: string
+  /** `namespace/name` of pods that were ready before; null: not known. */
+  readyPods: readonly string[] | null
+}
+
+/** @param fresh as `freshRecords` has it: with its own time */
+export function verifyNode(step: PlanStep, fresh: NodeRecord, policy: Policy, applied: Applied): Verification {
+  const at = fresh.at ?? applied.at
+  const present = { ...fresh, host: withoutFiles(isRawObject(fresh.host) ? fresh.host : null) }
+  const replayed = stateOf(present, replay(present, at), policy)
+  return verifyStep(step, fresh, replayed, applied.readyPods, at, applied.at)
+}
+
+/**
+ * Of a plan that somebody carried out by own means: nobody says when, or what was before.
+ * @param steps of the plan, those that are asked for
+ * @param onNode after each node that was read
+ * @throws OperatorError and the errors of the source
+ */
+export async function verifyPlan(
+  plan: Plan,
+  steps: readonly PlanStep[],
+  options: FreshOptions,
+  onNode: () => void,
+): Promise<VerificationReport> {
+  const byKey = new Map(steps.map(step => [keyOf(step), step]))
+  const found = new Map<string, Verification>()
+  const clusters = new Map<string, ClusterRecord>()
+  for await (const record of freshRecords(steps, options)) {
+    if (record.kind === 'Cluster') clusters.set(record.cluster, record)
+    if (record.kind !== 'Node') continue
+    const step = byKey.get(keyOf({ cluster: record.cluster, node: nodeIdentity(record.node).name }))
+    if (step === undefined) continue
+    found.set(keyOf(step), verified(plan, step, record, options.policy))
+    onNode()
+  }
+  const nodes = steps.map(step => {
+    const { cluster, node } = step
+    return { cluster, node, ...(found.get(keyOf(step)) ?? missing(clusters.get(cluster))) }
+  })
+  const count = (state: Verification['state']) => nodes.filter(one => one.state === state).length
+  return {
+    schema: verificationSchema,
+    plan: plan.digest,
+    counts: { verified: count('verified'), notYet: count('not-yet'), wrong: count('wrong') },
+    nodes,
+  }
+}
+
+function verified(plan: Plan, step: PlanStep, record: NodeRecord, policy: Policy): Verification {
+  // A node that the plan was made of says nothing of what came after.
+  if (Date.parse(record.at ?? '') <= Date.parse(plan.createdAt))
+    return { state: 'not-yet', why: `it was read at ${record.at}, before the plan was made: read it after the change` }
+  return verifyNode(step, record, policy, { at: changedAt(plan, record), readyPods: null })
+}
+
+function missing(cluster: ClusterRecord | undefined): Verification {
+  if (cluster === undefined) return { state: 'not-yet', why: 'its cluster was not found, or not reached' }
+  const error = (cluster.errors ?? []).find(({ what }) => what === 'cluster' || what === 'nodes')
+  return {
+    state: 'not-yet',
+    why: error === undefined ? 'the node was not found: it may be gone' : `the node was not read: ${error.message}`,
+  }
+}
+
+/** The last start of its kubelet, where that came after the plan; a clock that is ahead says nothing. */
+function changedAt({ createdAt }: Plan, record: NodeRecord): string {
+  const started = Date.parse(kubeletStartedAt(record) ?? '')
+  const isSince = started > Date.parse(createdAt) && started <= Date.parse(record.at ?? '')
+  return isSince ? new Date(started).toISOString() : createdAt
+}

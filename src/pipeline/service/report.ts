@@ -1,0 +1,152 @@
+/** How the service tells of what it has judged, whichever of its functions it was that read: to the places and people that stack and policy name. */
+import type { Store } from '#clients/store.ts'
+import { fargateReason } from '#judge/subject.ts'
+import type { FindingsDocument, Severity } from '#model/finding.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
+import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
+import { isWhole } from '#model/selection.ts'
+import type { AuditResult, ConclusionContext } from '#pipeline/audit.ts'
+import { openHistory, scopeOf } from '#pipeline/history/history.ts'
+import { type PlanBesideOptions, planBeside } from '#pipeline/plan/beside.ts'
+import { audiencesOf } from '#pipeline/publication.ts'
+import { embeddedMetricsName, formatsWith, languages, rules } from '#pipeline/shelves.ts'
+import { s3 } from '#publish/channels/s3.ts'
+import { markDone, readDone } from '#publish/run.ts'
+import { keepPlan } from '#remediate/plan/store.ts'
+import { nothingRead } from './nothing-read.ts'
+import type { Audited } from './run-watch.ts'
+import type { RunLimits, ServiceRuntime } from './runtime.ts'
+import { waysOf } from './ways.ts'
+
+export interface ReportRuntime extends ServiceRuntime {
+  /** Where metrics go that the policy asks for (`report.formats`: emf). */
+  logMetrics: (lines: string) => void
+}
+
+/** What a run is about, when its policy is known. */
+export interface ServiceRun {
+  runId: string
+  request: AuditRequest
+  settings: Settings
+  region: string
+  /** Null: the stack names no bucket. */
+  store: Store | null
+  policy: Policy
+  /** What went wrong before anything was read: it stands in the report, and the run ends red. */
+  mistakes: readonly string[]
+}
+
+export interface ServiceReport {
+  /** What an audit takes to be told. */
+  conclusion: ConclusionContext
+  /** What stands in the report as wrong with its input. */
+  inputErrors: string[]
+  /**
+   * The last steps, and the answer.
+   * @throws IncompleteRun when the report exists and something of it could not be delivered, or is of nothing that was read
+   */
+  end(result: AuditResult): Promise<RunAnswer>
+}
+
+/** Everything was done that could be, but a channel failed, a rule broke or nothing was read: the run ends red. */
+class IncompleteRun extends Error {}
+
+/** @throws OperatorError when the report would reach nobody */
+export function openServiceReport(run: ServiceRun, runtime: ReportRuntime, limits: RunLimits): ServiceReport {
+  const { runId, request, settings, region, store, policy, mistakes } = run
+  const { selection, isDryRun } = request
+  const ways = waysOf(request, settings, policy.report, { region, runId, store, now: runtime.now, signal: limits.end })
+  const audiences = isDryRun ? [] : audiencesOf(policy.report, ways.to)
+  if (!isDryRun && store === null && audiences.every(({ channels }) => channels.length === 0))
+    throw new OperatorError(
+      'The report would reach nobody: set HIGHWATER_BUCKET, or HIGHWATER_SENDER and HIGHWATER_RECIPIENTS, or HIGHWATER_TOPIC_ARN',
+    )
+  const inputErrors = [...mistakes, ...ways.mistakes]
+  return {
+    inputErrors,
+    conclusion: {
+      source: 'live',
+      version: runtime.version,
+      policy,
+      rules,
+      formats: formatsWith(policy.report.formats, languages[policy.report.language]),
+      channels: store === null || isDryRun ? [] : [s3({ store, runId, reportBaseUrl: settings.reportBaseUrl })],
+      audiences,
+      isPart: !isWhole(selection),
+      history:
+        store === null || isDryRun
+          ? null
+          : openHistory({ store, runId, isWhole: isWhole(selection), scope: scopeOf(policy), ...policy.history }),
+      onStage: runtime.watch.enters,
+      plan:
+        isDryRun || policy.remediation.mode === 'off'
+          ? undefined
+          : planInto(store, { policy, selection, version: runtime.version, signal: limits.planning }),
+    },
+    async end(result) {
+      const answer = answerOf(runId, isDryRun ? 'dry-run' : 'published', result)
+      runtime.watch.audited({ ...answer, reasons: reasonsOf(result.document) })
+      const metrics = result.files.find(({ name }) => name === embeddedMetricsName)
+      if (metrics !== undefined && !isDryRun) runtime.logMetrics(metrics.body)
+      const failures = [...inputErrors, ...failuresOf(result), ...[nothingRead(result)].filter(reason => reason !== null)]
+      if (failures.length === 0 && store !== null && !isDryRun) failures.push(...(await markedDone(store, runId, runtime.now(), result)))
+      if (failures.length > 0) throw new IncompleteRun(`Run ${runId} is incomplete. ${failures.join('. ')}`)
+      return answer
+    },
+  }
+}
+
+/** Kept by its digest, too, where whoever applies it looks. */
+const planInto = (store: Store | null, options: PlanBesideOptions) => (snapshot: string | null) =>
+  planBeside(
+    snapshot,
+    store === null ? options : { ...options, approveOptions: ` --store ${store.location}`, keep: plan => keepPlan(store, plan) },
+  )
+
+/** What an earlier delivery of the same tick has done; null: it is not known to have done everything. */
+export async function doneBefore(store: Store, runId: string): Promise<RunAnswer | null> {
+  try {
+    const done = await readDone(store, runId)
+    if (done === null) return null
+    return { runId, state: 'published-before', findings: {}, clusters: [], notAudited: 0, deliveries: done.deliveries }
+  } catch {
+    // A store that does not answer now: the channel meets the same trouble later, and the mail says it.
+    return null
+  }
+}
+
+async function markedDone(store: Store, runId: string, at: Date, { deliveries }: AuditResult): Promise<string[]> {
+  try {
+    await markDone(store, { runId, finishedAt: at.toISOString(), deliveries })
+    return []
+  } catch (error) {
+    return [`everything was delivered, but not the mark that it was: ${error instanceof Error ? error.message : error}`]
+  }
+}
+
+function failuresOf({ deliveries, ruleErrors }: AuditResult): string[] {
+  const channels = deliveries.flatMap(delivery => {
+    // Whoever holds the mail may have been killed with it: a retry finds it sent, or takes over.
+    const isHeldByAnother = 'state' in delivery && delivery.state === 'being-sent'
+    return delivery.error === null && !isHeldByAnother ? [] : `${delivery.channel}: ${delivery.error ?? delivery.location}`
+  })
+  const broken = [...new Set(ruleErrors.map(({ rule, message }) => `rule ${rule} broke: ${message}`))]
+  return [...channels, ...broken]
+}
+
+const mostReasons = 10
+
+/** Fargate's nodes are listed, and nobody's trouble. */
+function reasonsOf({ notAudited }: FindingsDocument): Audited['reasons'] {
+  const groups = Map.groupBy(notAudited, ({ reason }) => reason)
+  groups.delete(fargateReason)
+  return [...groups.values()].slice(0, mostReasons).map(places => ({ ...places[0]!, places: places.length }))
+}
+
+function answerOf(runId: string, state: RunAnswer['state'], { document, deliveries }: AuditResult): RunAnswer {
+  const findings: Partial<Record<Severity, number>> = {}
+  for (const { severity } of document.findings) findings[severity] = (findings[severity] ?? 0) + 1
+  const clusters = document.clusters.map(({ name, grade, coverage }) => ({ name, grade, coverage }))
+  return { runId, state, findings, clusters, notAudited: document.notAudited.length, deliveries }
+}

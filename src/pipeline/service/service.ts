@@ -1,0 +1,56 @@
+/** The story of one run of the service: the same audit, once for each tick, to the places and people that the stack names. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sdkRegion } from '#clients/eks.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { SnapshotRecord } from '#model/record.ts'
+import { type AuditRequest, type RunAnswer, runIdOf, type Settings } from '#model/run.ts'
+import { audit } from '#pipeline/audit.ts'
+import { fanOut } from '#pipeline/fan-out/start.ts'
+import { type LiveOptions, liveFleet } from '#pipeline/fleet.ts'
+import { rejectUnknownNames } from '#pipeline/selection-check.ts'
+import { openSnapshot } from '#snapshot/write.ts'
+import { doneBefore, openServiceReport, type ReportRuntime } from './report.ts'
+import { policyOf, type RunLimits, storeOf, withinLimits } from './runtime.ts'
+
+export interface AuditRuntime extends ReportRuntime {
+  /** Default: every EKS cluster that the policy names. */
+  fleet?: (options: LiveOptions) => AsyncIterable<SnapshotRecord>
+}
+
+/**
+ * @throws OperatorError when nothing could be audited as asked
+ * @throws IncompleteRun when the report exists and something of it could not be delivered, or nothing was read
+ */
+export const runService = (request: AuditRequest, settings: Settings, runtime: AuditRuntime): Promise<RunAnswer> =>
+  withinLimits(runtime, limits => runUntil(request, settings, runtime, limits))
+
+async function runUntil(request: AuditRequest, settings: Settings, runtime: AuditRuntime, limits: RunLimits): Promise<RunAnswer> {
+  const region = await sdkRegion()
+  if (region === null) throw new OperatorError('No AWS region is set for the function: AWS_REGION is missing')
+  const { scheduledTime, selection } = request
+  const runId = scheduledTime === null ? `${runIdOf(runtime.now().toISOString())}-${runtime.requestId}` : runIdOf(scheduledTime)
+  runtime.watch.began(runId)
+  runtime.watch.enters('prepare')
+  const store = storeOf(settings, region, limits.remainingMs, limits.end)
+  const before = store && scheduledTime !== null ? await doneBefore(store, runId) : null
+  if (before !== null) return before
+
+  const { policy, mistakes } = await policyOf(store, runtime)
+  const live = { policy, selection, signal: limits.reading, now: runtime.now }
+  const { answer, targets, mistake } = await fanOut(
+    { runId, request, store, settings, isOwnFleet: runtime.fleet !== undefined, runtime },
+    live,
+  )
+  if (answer !== null) return answer
+  const run = { runId, request, settings, region, store, policy, mistakes: mistake === null ? mistakes : [...mistakes, mistake] }
+  const report = openServiceReport(run, runtime, limits)
+  await mkdir(runtime.folder, { recursive: true })
+  const result = await audit((runtime.fleet ?? liveFleet)({ ...live, targets }), {
+    ...report.conclusion,
+    inputErrors: report.inputErrors,
+    snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
+    verify: nodes => rejectUnknownNames(selection, nodes),
+  })
+  return report.end(result)
+}

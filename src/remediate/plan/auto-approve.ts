@@ -1,0 +1,81 @@
+/** What the policy approves by itself: named fields, in named clusters, and never what acts at once. How many nodes a day is counted when they are begun. */
+import { isPlannable } from '#facts/kubelet/plannable-fields.ts'
+import { matchesGlob } from '#model/glob.ts'
+import { type Approval, actsAtOnce, approvalSchema, type Plan, type PlanMethod } from '#model/plan.ts'
+import type { AutoApproval } from '#model/policy.ts'
+import { isOpen, windowText } from '#remediate/run/window.ts'
+import { whyUntrue } from './step-truth.ts'
+import { writtenBy } from './written-fields.ts'
+
+/** Who approves where the policy does; no person may call themselves so. */
+export const byPolicy = 'policy'
+
+export type AutoApproved = { approval: Approval } | { why: string }
+
+const holdsMs = 24 * 3_600_000
+/** Methods whose whole content is what its cohort's fields say. */
+const kubeletMethods: readonly PlanMethod[] = ['kubelet-file', 'nodeadm', 'drop-in', 'bottlerocket']
+
+/**
+ * All of the plan or nothing of it. Of a `kubelet-file` the whole file is there, so a plan has to be one that this process has made itself.
+ * @param auto null: it approves nothing
+ */
+export function autoApprove(plan: Plan, auto: AutoApproval | null, now: Date): AutoApproved {
+  const why = auto === null ? 'the policy approves nothing by itself (remediation.auto)' : whyNot(plan, auto, now)
+  if (why !== null) return { why }
+  return {
+    approval: {
+      schema: approvalSchema,
+      plan: plan.digest,
+      by: byPolicy,
+      at: now.toISOString(),
+      until: new Date(now.getTime() + holdsMs).toISOString(),
+      options: { allowActAtOnce: false },
+    },
+  }
+}
+
+function whyNot({ steps, cohorts }: Plan, { fields, clusters, windows }: AutoApproval, now: Date): string | null {
+  if (steps.length === 0) return 'it changes no node'
+  if (!isOpen(windows, now)) return `the policy approves only ${windows.slice(0, 3).map(windowText).join('; or ')}`
+  const foreign = steps.find(({ cluster }) => !clusters.some(pattern => matchesGlob(pattern, cluster)))
+  if (foreign !== undefined) return `cluster ${foreign.cluster} is none of those that the policy names`
+  const strange = steps.find(({ method }) => !kubeletMethods.includes(method))
+  if (strange !== undefined)
+    return `${strange.cluster}/${strange.node} is changed by ${strange.method}, and the policy names fields of the kubelet only`
+  const other = [...fieldsOf({ steps, cohorts })].find(field => !fields.includes(field) || !isPlannable(field))
+  if (other !== undefined) return `it changes ${other}, which is none of the fields that the policy names`
+  const passing = steps.find(({ until }) => until !== undefined)
+  if (passing !== undefined) return `${passing.cluster}/${passing.node} is changed for a while only, and that takes a person`
+  const untrue = untrueOf({ steps, cohorts })
+  if (untrue !== null) return untrue
+  const acting = steps.find(step => actsAtOnce(step) || step.after.evictsNow === null)
+  if (acting !== undefined)
+    return `${acting.cluster}/${acting.node} ${acting.after.evictsNow === null ? 'may evict at once, as far as is known' : 'would evict at once'}`
+  return null
+}
+
+/** Where a step is not what its cohort says; null: nowhere. */
+function untrueOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): string | null {
+  const byId = new Map(cohorts.map(cohort => [cohort.id, cohort]))
+  for (const step of steps) {
+    const why = whyUntrue(step, byId.get(step.cohort))
+    if (why !== null) return `${step.cluster}/${step.node}: ${why}`
+  }
+  return null
+}
+
+/** What its cohorts say, its steps promise and its pieces write: none alone could hide a field. Of a whole file only a plan made here is believed. */
+function fieldsOf({ steps, cohorts }: Pick<Plan, 'steps' | 'cohorts'>): Set<string> {
+  const used = new Set(steps.map(({ cohort }) => cohort))
+  const said = cohorts.filter(({ id }) => used.has(id)).map(({ fields }) => Object.keys(fields))
+  const known = new Set(cohorts.map(({ id }) => id))
+  const orphans = [...used].filter(id => !known.has(id)).map(id => `something that cohort ${id} would have to name`)
+  const empty = said.some(fields => fields.length === 0) ? ['something that no cohort names'] : []
+  const promised = steps.flatMap(({ expect }) => expect.map(({ field }) => field.split('.')[0] ?? field))
+  const written = steps.flatMap(step => {
+    const found = writtenBy(step)
+    return found === null || found.isWhole ? [] : Object.keys(found.fields)
+  })
+  return new Set([...said.flat(), ...promised, ...written, ...orphans, ...empty])
+}

@@ -1,0 +1,188 @@
+/** What the restart of a kubelet does to the pods of its node, and who has no other pod to answer meanwhile. */
+
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { KubernetesPod } from '#model/kubernetes.ts'
+import type { Blast } from '#model/plan.ts'
+import type { ClusterRecord, NodeRecord, ObjectsRecord } from '#model/record.ts'
+import { isActive, isReady, podName } from '#remediate/pods.ts'
+import { type Budget, budgetOf } from '#remediate/run/budget.ts'
+
+/** Of one node. */
+export interface NodeBlast {
+  /** Null: not read, and the four below say nothing. */
+  pods: number | null
+  notReadyPods: number
+  singletons: string[]
+  budgetsAtLimit: string[] | null
+  startupProbes: number
+  imagesForgotten: number
+}
+
+export const budgetResource = 'poddisruptionbudgets.policy'
+
+/** Of one node, under one PodDisruptionBudget. */
+export interface Disruption {
+  /** How many of its pods turn NotReady. */
+  pods: number
+  /** How many may, on all nodes together. */
+  allowed: number
+}
+
+/** What a fleet's records say of owners and budgets, gathered before any node is planned. */
+export class FleetPods {
+  readonly #replicas = new Map<string, number>()
+  readonly #budgets = new Map<string, Budget[]>()
+  readonly #withBudgets = new Set<string>()
+  readonly #withCutBudgets = new Set<string>()
+
+  takeNode({ cluster, pods }: NodeRecord): void {
+    for (const pod of pods ?? []) {
+      const owner = ownerOf(cluster, pod)
+      if (owner !== null && isActive(pod)) this.#replicas.set(owner, (this.#replicas.get(owner) ?? 0) + 1)
+    }
+  }
+
+  /** A list that broke off names some budgets, and nobody knows which it lacks. */
+  takeCluster({ cluster, errors }: ClusterRecord): void {
+    if (errors?.some(({ what }) => what === budgetResource)) this.#withCutBudgets.add(cluster)
+  }
+
+  takeObjects({ cluster, resource: kind, items }: ObjectsRecord): void {
+    if (kind !== budgetResource) return
+    this.#withBudgets.add(cluster)
+    for (const item of items) {
+      const found = budgetOf(item)
+      if (found === null) continue
+      const key = `${cluster}/${found.namespace}`
+      this.#budgets.set(key, [...(this.#budgets.get(key) ?? []), found.budget])
+    }
+  }
+
+  /** @param isStatusKept whether containers that are ready and started stay so */
+  blastOf(record: NodeRecord, isStatusKept: boolean): NodeBlast {
+    const { cluster, pods, node, runtime } = record
+    const images = Array.isArray(runtime?.images) ? runtime.images : (node.status?.images ?? [])
+    const hasBudgets = this.#withBudgets.has(cluster) && !this.#withCutBudgets.has(cluster)
+    const nothing = { notReadyPods: 0, singletons: [], startupProbes: 0, imagesForgotten: images.length }
+    if (!Array.isArray(pods)) return { pods: null, ...nothing, budgetsAtLimit: hasBudgets ? [] : null }
+    const active = pods.filter(isActive)
+    const flipping = isStatusKept ? [] : active.filter(isFlipping)
+    const restarting = isStatusKept ? [] : active.flatMap(startedContainers)
+    return {
+      ...nothing,
+      pods: active.length,
+      notReadyPods: flipping.length,
+      singletons: flipping.filter(pod => this.#replicas.get(ownerOf(cluster, pod) ?? '') === 1).map(podName),
+      budgetsAtLimit: hasBudgets ? [...new Set(flipping.flatMap(pod => this.#budgetsAtLimit(cluster, pod)))] : null,
+      startupProbes: restarting.length,
+    }
+  }
+
+  /** By budget, as `namespace/name`: what the restart of its kubelet does to it. */
+  disruptionsOf({ cluster, pods }: NodeRecord): Map<string, Disruption> {
+    const found = new Map<string, Disruption>()
+    for (const pod of (pods ?? []).filter(isFlipping))
+      for (const { name, allowed } of this.#budgetsOf(cluster, pod)) found.set(name, { pods: (found.get(name)?.pods ?? 0) + 1, allowed })
+    return found
+  }
+
+  #budgetsAtLimit(cluster: string, pod: KubernetesPod): string[] {
+    return this.#budgetsOf(cluster, pod).flatMap(({ name, allowed }) => (allowed <= 0 ? [name] : []))
+  }
+
+  /** By `namespace/name`. */
+  #budgetsOf(cluster: string, { metadata }: KubernetesPod): Pick<Budget, 'name' | 'allowed'>[] {
+    const namespace = metadata?.namespace ?? ''
+    const found = this.#budgets.get(`${cluster}/${namespace}`) ?? []
+    return found
+      .filter(({ matches }) => matches(metadata?.labels ?? {}))
+      .map(({ name, allowed }) => ({ name: `${namespace}/${name}`, allowed }))
+  }
+}
+
+const isProbed = ({ spec }: KubernetesPod): boolean =>
+  (spec?.containers ?? []).some(({ readinessProbe, startupProbe }) => Boolean(readinessProbe ?? startupProbe))
+
+const isFlipping = (pod: KubernetesPod): boolean => isActive(pod) && isReady(pod) && isProbed(pod)
+
+function startedContainers({ spec, status }: KubernetesPod): string[] {
+  const started = new Set((status?.containerStatuses ?? []).flatMap(({ name, started: isStarted }) => (isStarted && name ? [name] : [])))
+  return (spec?.containers ?? []).flatMap(({ name, startupProbe }) => (startupProbe && name && started.has(name) ? [name] : []))
+}
+
+/** A DaemonSet's pod has no other in its place anyway, and a static one no owner that counts. */
+function ownerOf(cluster: string, { metadata }: KubernetesPod): string | null {
+  const owner = (metadata?.ownerReferences ?? []).find(({ controller }) => controller)
+  if (owner?.uid === undefined || owner.kind === 'DaemonSet' || owner.kind === 'Node') return null
+  return `${cluster}/${owner.uid}`
+}
+
+const sampled = 20
+
+/** Where no kubelet starts anew. */
+export const withoutRestart: Blast = {
+  pods: 0,
+  notReadyPods: 0,
+  singletons: { count: 0, sample: [] },
+  budgetsAtLimit: { count: 0, sample: [] },
+  startupProbes: 0,
+  imagesForgotten: 0,
+  unreadNodes: 0,
+  text: 'Nothing restarts, and no pod notices.',
+}
+
+/** How the kubelets of a cohort start anew. */
+export interface CohortStart {
+  features: KubeletFeatures
+  /** Containers that are ready stay so. */
+  isStatusKept: boolean
+  /** There, and back again. */
+  restarts: 1 | 2
+}
+
+/** Of a cohort. */
+export function blastOfCohort(nodes: readonly NodeBlast[], start: CohortStart): Blast {
+  const sum = (count: (node: NodeBlast) => number) => nodes.reduce((total, node) => total + count(node), 0)
+  const named = (names: string[]) => ({ count: names.length, sample: names.sort().slice(0, sampled) })
+  const budgets = nodes.some(({ budgetsAtLimit }) => budgetsAtLimit === null)
+    ? null
+    : [...new Set(nodes.flatMap(({ budgetsAtLimit }) => budgetsAtLimit ?? []))]
+  const blast = {
+    pods: sum(({ pods }) => pods ?? 0),
+    notReadyPods: sum(({ notReadyPods }) => notReadyPods),
+    singletons: named(nodes.flatMap(({ singletons }) => singletons)),
+    budgetsAtLimit: budgets === null ? null : named(budgets),
+    startupProbes: sum(({ startupProbes }) => startupProbes),
+    imagesForgotten: sum(({ imagesForgotten }) => imagesForgotten),
+    unreadNodes: nodes.filter(({ pods }) => pods === null).length,
+  }
+  return { ...blast, text: sentences(blast, start).join(' ') }
+}
+
+function sentences(blast: Omit<Blast, 'text'>, { features, isStatusKept, restarts }: CohortStart): string[] {
+  const often = restarts === 2 ? 'twice' : 'once'
+  const { notReadyPods, singletons, budgetsAtLimit, startupProbes, imagesForgotten, unreadNodes } = blast
+  return [
+    isStatusKept
+      ? `Each kubelet restarts ${often}; containers run on, and pods that are ready stay so.`
+      : notReadyPods === 0
+        ? `Each kubelet restarts ${often}; containers run on, and no pod that was read turns NotReady.`
+        : `Each kubelet restarts ${often}; containers run on, but ${notReadyPods} of ${blast.pods} pods turn NotReady until they are probed again, and leave their Services for that long (kubernetes#100277).`,
+    ...(singletons.count > 0 ? [`${singletons.count} of them are the only pod of their owner: ${shown(singletons)}.`] : []),
+    ...(budgetsAtLimit === null
+      ? ['PodDisruptionBudgets were not read.']
+      : budgetsAtLimit.count > 0
+        ? [`${budgetsAtLimit.count} PodDisruptionBudgets allow no disruption now: ${shown(budgetsAtLimit)}.`]
+        : []),
+    ...(startupProbes > 0 ? [`${startupProbes} startup probes run again (kubernetes#133579).`] : []),
+    `The ages of ${imagesForgotten} images are forgotten${restarts === 2 ? ' each time' : ''}: ${
+      features.has('firstDetectionIsTimed')
+        ? 'until imageMinimumGCAge has passed again none of them is deleted'
+        : 'imageMinimumGCAge protects none of them'
+    }, and which was used last is not known.`,
+    ...(unreadNodes > 0 ? [`The pods of ${unreadNodes} nodes were not read.`] : []),
+  ]
+}
+
+const shown = ({ count, sample }: { count: number; sample: string[] }): string =>
+  `${sample.slice(0, 5).join(', ')}${count > 5 ? ` and ${count - 5} more` : ''}`

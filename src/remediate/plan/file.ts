@@ -1,0 +1,78 @@
+/** A plan and an approval as files: written in one way only, and read back with every part checked, since a step runs as root. */
+import type * as z from 'zod'
+import { OperatorError } from '#model/operator-error.ts'
+import { type Approval, approvalSchema, type Plan, planSchema } from '#model/plan.ts'
+import { byPolicy } from './auto-approve.ts'
+import { canonicalJson } from './canonical.ts'
+import { approvalForm, planForm } from './forms.ts'
+import { digestOf } from './plan.ts'
+import { whyUntrue } from './step-truth.ts'
+
+export const planText = (plan: Plan): string => `${canonicalJson(plan, 1)}\n`
+export const approvalText = (approval: Approval): string => `${canonicalJson(approval, 1)}\n`
+
+/**
+ * Its digest says that nobody has changed it by accident, and nothing more: who writes another one counts it anew. So each step has to be what its
+ * cohort says.
+ * @param from its name, for the messages
+ * @throws OperatorError when it is no plan, or not as it was made
+ */
+export function parsePlan(written: string, from: string): Plan {
+  const plan = parseBegunPlan(written, from)
+  const cohorts = new Map(plan.cohorts.map(cohort => [cohort.id, cohort]))
+  if (cohorts.size !== plan.cohorts.length) throw new OperatorError(`${from} has two cohorts of one id. Make the plan anew`)
+  const untrue = plan.steps.flatMap(step => {
+    const why = whyUntrue(step, cohorts.get(step.cohort))
+    return why === null ? [] : [`${step.cluster}/${step.node}: ${why}`]
+  })
+  if (untrue.length > 0)
+    throw new OperatorError(
+      `${from} would do something else than it says, on ${untrue.length} of its ${plan.steps.length} nodes: ${untrue[0]}. Nobody should approve it: make the plan anew`,
+    )
+  return plan
+}
+
+/** Of a run that was begun: whatever it has written, it has to be possible to take it back. @throws OperatorError likewise */
+export function parseBegunPlan(written: string, from: string): Plan {
+  const plan = parsed(planForm, written, from, planSchema)
+  const digest = digestOf(plan)
+  if (plan.digest !== digest || plan.id !== digest.slice(0, 16))
+    throw new OperatorError(
+      `${from} was changed after it was made: its digest would be ${digest}, and it says ${plan.digest}. Make the plan anew`,
+    )
+  const steps = plan.steps.map(({ cluster, node }) => `${cluster}/${node}`)
+  const waved = plan.waves.flat()
+  if (new Set(steps).size !== steps.length || canonicalJson(waved.toSorted()) !== canonicalJson(steps.toSorted()))
+    throw new OperatorError(`${from} does not name every node of its steps once in its waves. Make the plan anew`)
+  if (plan.deletions !== undefined && steps.length > 0)
+    throw new OperatorError(`${from} changes nodes and deletes objects, and a plan does one of them. Make the plan anew`)
+  return plan
+}
+
+/** @throws OperatorError */
+export const parseApproval = (written: string, from: string): Approval => parsed(approvalForm, written, from, approvalSchema)
+
+/** Of a file that somebody gives: the policy's word counts only where the policy is asked. @throws OperatorError */
+export function parsePersonsApproval(written: string, from: string): Approval {
+  const approval = parseApproval(written, from)
+  if (approval.by.trim().toLowerCase() === byPolicy)
+    throw new OperatorError(
+      `${from} is an approval by the policy, and that counts only in the function remediate: approve the plan as a person, by highwater approve`,
+    )
+  return approval
+}
+
+function parsed<Form>(form: z.ZodType<Form>, written: string, from: string, schema: string): Form {
+  const found = form.safeParse(json(written, from))
+  if (found.success) return found.data
+  const [first] = found.error.issues
+  throw new OperatorError(`${from} is no ${schema}: ${first?.path.join('.') || 'it'}: ${first?.message}`)
+}
+
+function json(written: string, from: string): unknown {
+  try {
+    return JSON.parse(written)
+  } catch {
+    throw new OperatorError(`${from} is no JSON`)
+  }
+}

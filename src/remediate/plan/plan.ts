@@ -1,0 +1,249 @@
+/** Nodes with what would be written to them → one plan: cohorts, steps, waves, a digest. Equal input gives equal bytes, whatever the order it comes in. */
+import type { KubeletFeatures } from '#facts/kubelet/features.ts'
+import type { DurableFix, Subject } from '#model/finding.ts'
+import type { AmiFamily } from '#model/node-identity.ts'
+import {
+  actsAtOnce,
+  type Blast,
+  type CohortFile,
+  type CohortImage,
+  type ExpectedSetting,
+  type LeftAlone,
+  type ManualChange,
+  type NodeState,
+  type NotDeleted,
+  type Plan,
+  type PlanCohort,
+  type PlannedDeletion,
+  type PlanStep,
+  type Pulls,
+  planSchema,
+  type StepEnd,
+} from '#model/plan.ts'
+import type { RawObject } from '#model/record.ts'
+import type { FileChange } from '#remediate/remedies/remedy.ts'
+import { blastOfCohort, type NodeBlast, withoutRestart } from './blast.ts'
+import { canonicalJson, sha256 } from './canonical.ts'
+import { effectOf } from './effect.ts'
+import { type Candidate, wavesOf } from './waves.ts'
+
+/** What makes nodes one cohort. */
+export interface CohortKey {
+  cluster: string
+  group: Subject
+  amiFamily: AmiFamily
+  /** `1.34`. */
+  kubeletVersion: string
+  fields: RawObject
+  file?: CohortFile
+  image?: CohortImage
+}
+
+/** What one node of a cohort tells for all. */
+export interface CohortFacts {
+  durable(): DurableFix[]
+  features: KubeletFeatures
+  isStatusKept: boolean
+}
+
+export interface PlannedNode {
+  change: Omit<FileChange, 'host' | 'staysSet' | 'says'>
+  instanceId: string
+  expect: ExpectedSetting[]
+  expectBack: ExpectedSetting[]
+  kubeletStartedAt: string | null
+  before: NodeState
+  after: NodeState
+  until?: StepEnd
+  /** Null: nothing restarts. */
+  blast: NodeBlast | null
+  pulls: Pulls[]
+  /** What else is to be said of it, alike for all nodes of a cohort. */
+  says?: string
+  isReady: boolean
+  hasPressure: boolean
+}
+
+export type NodeOutcome = { state: 'planned'; planned: PlannedNode } | { state: 'never' | 'refused'; why: string }
+
+interface Cohort {
+  key: CohortKey
+  findings: Set<string>
+  /** The first by name, whose facts count: plans must not depend on the order of a snapshot. */
+  first: { node: string; facts: CohortFacts }
+  nodes: number
+  planned: PlannedNode[]
+}
+
+export interface PlanHead {
+  takenAt: string
+  account: string | null
+  region: string | null
+}
+
+/** A plan with nothing in it but this, under its digest. */
+export function planOfDeletions({ takenAt, account, region }: PlanHead, deletions: PlannedDeletion[], notDeleted: NotDeleted[]): Plan {
+  const body: Omit<Plan, 'id' | 'digest'> = {
+    schema: planSchema,
+    createdAt: takenAt,
+    snapshot: { takenAt, account, region },
+    cohorts: [],
+    steps: [],
+    never: [],
+    refused: [],
+    deletions,
+    ...(notDeleted.length > 0 && { notDeleted }),
+    unchanged: 0,
+    waves: [],
+  }
+  return withDigest(body)
+}
+
+function withDigest(body: Omit<Plan, 'id' | 'digest'>): Plan {
+  const digest = digestOf(body)
+  return { ...body, id: digest.slice(0, 16), digest }
+}
+
+export class PlanBuilder {
+  readonly #cohorts = new Map<string, Cohort>()
+  readonly #steps: PlanStep[] = []
+  readonly #candidates: Candidate[] = []
+  readonly #never: LeftAlone[] = []
+  readonly #refused: LeftAlone[] = []
+  readonly #later: LeftAlone[] = []
+  readonly #manual: ManualChange[] = []
+  #unchanged = 0
+
+  takeUnchanged(): void {
+    this.#unchanged++
+  }
+
+  /** What another plan does of a node that this one changes already. */
+  takeLater(cluster: string, node: string, why: string): void {
+    this.#later.push({ cluster, node, why })
+  }
+
+  takeManual(changes: readonly ManualChange[]): void {
+    this.#manual.push(...changes)
+  }
+
+  /** @param findings ids of those that ask for it */
+  take(node: string, key: CohortKey, findings: readonly string[], facts: CohortFacts, outcome: NodeOutcome): void {
+    const id = sha256(canonicalJson(key)).slice(0, 12)
+    const cohort = this.#cohorts.get(id) ?? { key, findings: new Set(), first: { node, facts }, nodes: 0, planned: [] }
+    this.#cohorts.set(id, cohort)
+    cohort.nodes++
+    for (const finding of findings) cohort.findings.add(finding)
+    if (node < cohort.first.node) cohort.first = { node, facts }
+    const { cluster } = key
+    if (outcome.state !== 'planned') {
+      const list = outcome.state === 'never' ? this.#never : this.#refused
+      list.push({ cluster, node, why: outcome.why })
+      return
+    }
+    const { planned } = outcome
+    cohort.planned.push(planned)
+    this.#steps.push(stepOf(cluster, node, id, planned))
+    this.#candidates.push(candidateOf(`${cluster}/${node}`, id, planned))
+  }
+
+  /** @param wavePercents of a cohort, after its first node */
+  close({ takenAt, account, region }: PlanHead, wavePercents: readonly number[]): Plan {
+    const cohorts = [...this.#cohorts]
+      .map(([id, cohort]) => cohortOf(id, cohort))
+      .sort((a, b) => byText(a.cluster, b.cluster) || byText(a.group.name, b.group.name) || byText(a.id, b.id))
+    const body = {
+      schema: planSchema,
+      createdAt: takenAt,
+      snapshot: { takenAt, account, region },
+      cohorts,
+      steps: this.#steps.sort(byNode),
+      never: this.#never.sort(byNode),
+      refused: this.#refused.sort(byNode),
+      ...(this.#later.length > 0 && { later: this.#later.sort(byNode) }),
+      ...(this.#manual.length > 0 && { manual: this.#manual }),
+      unchanged: this.#unchanged,
+      waves: wavesOf(this.#candidates, wavePercents),
+    } as const
+    return withDigest(body)
+  }
+}
+
+/** Of all that a plan says but its id and the digest itself. */
+export function digestOf({
+  schema,
+  createdAt,
+  snapshot,
+  cohorts,
+  steps,
+  never,
+  refused,
+  later,
+  manual,
+  deletions,
+  notDeleted,
+  unchanged,
+  waves,
+}: Omit<Plan, 'id' | 'digest'>): string {
+  return sha256(
+    canonicalJson({ schema, createdAt, snapshot, cohorts, steps, never, refused, later, manual, deletions, notDeleted, unchanged, waves }),
+  )
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+const byNode = (a: Pick<LeftAlone, 'cluster' | 'node'>, b: Pick<LeftAlone, 'cluster' | 'node'>): number =>
+  byText(a.cluster, b.cluster) || byText(a.node, b.node)
+
+function stepOf(cluster: string, node: string, cohort: string, planned: PlannedNode): PlanStep {
+  const { change, instanceId, expect, expectBack, kubeletStartedAt, before, after, until } = planned
+  const { method, path, oldSha256, newSha256, backSha256, content, lastsUntil } = change
+  return {
+    cluster,
+    node,
+    instanceId,
+    cohort,
+    method,
+    path,
+    oldSha256,
+    newSha256,
+    ...(backSha256 !== undefined && { backSha256 }),
+    content,
+    lastsUntil,
+    expect,
+    expectBack,
+    kubeletStartedAt,
+    before,
+    after,
+    ...(until !== undefined && { until }),
+  }
+}
+
+const candidateOf = (key: string, cohort: string, planned: PlannedNode): Candidate => ({
+  key,
+  cohort,
+  isReady: planned.isReady,
+  hasPressure: planned.hasPressure,
+  actsAtOnce: actsAtOnce(planned) || planned.after.imageGcDue === true,
+  singletons: planned.blast?.singletons.length ?? 0,
+  notReadyPods: planned.blast?.notReadyPods ?? 0,
+  pods: planned.blast === null ? 0 : (planned.blast.pods ?? Number.MAX_SAFE_INTEGER),
+})
+
+function cohortOf(id: string, { key, findings, first: { facts }, nodes, planned }: Cohort): PlanCohort {
+  return {
+    id,
+    ...key,
+    findings: [...findings].sort(),
+    nodes,
+    planned: planned.length,
+    effect: effectOf(planned, key),
+    durable: facts.durable(),
+    blast: key.file || key.image ? withoutRestart : blastOf(planned, facts),
+  }
+}
+
+const blastOf = (planned: readonly PlannedNode[], { features, isStatusKept }: CohortFacts): Blast =>
+  blastOfCohort(
+    planned.flatMap(({ blast }) => blast ?? []),
+    { features, isStatusKept, restarts: planned.some(({ until }) => until) ? 2 : 1 },
+  )

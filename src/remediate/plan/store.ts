@@ -1,0 +1,80 @@
+/** Plans and approvals in a store, by digest: what a person approved on one machine is what another one applies. */
+import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Approval, Plan } from '#model/plan.ts'
+import { Journal } from '#remediate/run/journal.ts'
+import { approvalText, parseApproval, parsePlan, planText } from './file.ts'
+
+const planKey = (digest: string): string => `remediation/plans/${digest}.json`
+const approvalKey = (digest: string): string => `remediation/approvals/${digest}.json`
+
+/** The same plan twice is one file. @returns where it lies, for people */
+export async function keepPlan(store: Store, plan: Plan): Promise<string> {
+  const key = planKey(plan.digest)
+  await store.create(key, planText(plan), 'application/json')
+  return `${store.location}/${key}`
+}
+
+/** @throws OperatorError when it is not there, or not as it was made */
+export async function keptPlan(store: Store, digest: string): Promise<Plan> {
+  const key = planKey(digest)
+  const found = await store.read(key)
+  const place = `${store.location}/${key}`
+  if (found === null) throw new OperatorError(`There is no plan ${digest.slice(0, 16)}: ${place} is not there. Make the plan anew`)
+  const plan = parsePlan(found.body.toString('utf8'), place)
+  if (plan.digest !== digest) throw new OperatorError(`${place} holds another plan: its digest is ${plan.digest}. Make the plan anew`)
+  return plan
+}
+
+/** A plan that lies elsewhere in the store; null: there is none. @throws OperatorError when it is not as it was made */
+export async function parsePlanAt(store: Store, key: string): Promise<Plan | null> {
+  const found = await store.read(key)
+  return found === null ? null : parsePlan(found.body.toString('utf8'), `${store.location}/${key}`)
+}
+
+/** What a run was begun with. @throws OperatorError when there is no such run */
+export async function keptRun(store: Store, run: string): Promise<{ plan: Plan; approval: Approval }> {
+  const folder = `remediation/runs/${run}`
+  const plan = await parsePlanAt(store, `${folder}/plan.json`)
+  const approval = await store.read(`${folder}/approval.json`)
+  if (plan === null || approval === null) throw new OperatorError(`There is no run ${run} in ${store.location}/remediation/runs/`)
+  return { plan, approval: parseApproval(approval.body.toString('utf8'), `${store.location}/${folder}/approval.json`) }
+}
+
+const headForm = /^remediation\/runs\/([a-f0-9]{16})\/run\.json$/
+
+/** Runs that are not at their end, those that are being taken back among them; by name. */
+export async function openRuns(store: Store): Promise<string[]> {
+  const open: string[] = []
+  for await (const key of store.list('remediation/runs/')) {
+    const run = headForm.exec(key)?.[1]
+    if (run !== undefined && (await isToGoOn(new Journal(store, run, 'nobody')))) open.push(run)
+  }
+  return open
+}
+
+/** One that cannot be read is asked for, too: whoever resumes it says what is wrong. */
+async function isToGoOn(journal: Journal): Promise<boolean> {
+  const head = await journal.head().catch((error: unknown) => {
+    if (error instanceof OperatorError) return 'unreadable' as const
+    throw error
+  })
+  return head === 'unreadable' || (head !== null && head.endedAt === null)
+}
+
+/** A later approval of the same plan stands in place of an earlier one. @returns where it lies, for people */
+export async function keepApproval(store: Store, approval: Approval): Promise<string> {
+  const key = approvalKey(approval.plan)
+  await store.write(key, approvalText(approval), 'application/json')
+  return `${store.location}/${key}`
+}
+
+/** Null: nobody has approved it. @throws OperatorError when what lies there is no approval of this plan */
+export async function keptApproval(store: Store, digest: string): Promise<Approval | null> {
+  const key = approvalKey(digest)
+  const found = await store.read(key)
+  if (found === null) return null
+  const approval = parseApproval(found.body.toString('utf8'), `${store.location}/${key}`)
+  if (approval.plan !== digest) throw new OperatorError(`${store.location}/${key} is the approval of another plan: ${approval.plan}`)
+  return approval
+}

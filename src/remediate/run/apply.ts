@@ -1,0 +1,155 @@
+/**
+ * The one file through which anything is changed: a step of an approved plan, as parameters of our own documents and no other, and the objects that an
+ * approved plan of deletions names.
+ */
+import { gzipSync } from 'node:zlib'
+import type { CredentialSource } from '#clients/credentials.ts'
+import { oneLine } from '#clients/failure.ts'
+import { NotSent, pinnedDocument, RunCommand } from '#clients/run-command.ts'
+import { SsmApi } from '#clients/ssm.ts'
+import { applyAgentVersion, applyDocumentHashes } from '#facts/aws/apply-documents.ts'
+import type { PlannedDeletion, PlanStep } from '#model/plan.ts'
+import type { ApplyAnswer } from '#model/remediation.ts'
+import { canonicalJson } from '#remediate/plan/canonical.ts'
+import { sourceIn } from '#remediate/remedies/pull-image.ts'
+import { type ApplyAction, readApplyAnswer } from './answer.ts'
+import { type DeletionContext, type DeletionOutcome, deleteObjects } from './delete-objects.ts'
+
+/** What came of one command to one node. */
+export type Told =
+  | { kind: 'answer'; answer: ApplyAnswer }
+  /** It is certain that nothing has gone out; `isCommon`: the account or SSM is why, and no node of them would be sent anything now. */
+  | { kind: 'unsent'; why: string; isCommon: boolean }
+  /** It may have done what it was told, or do so yet; `isRefused`: this command has not. */
+  | { kind: 'unknown'; why: string; isRefused: boolean }
+
+export interface ApplierOptions {
+  region: string
+  credentials: CredentialSource
+  requestsPerSecond: number
+  /** The plan's id: what the nodes know the run by. */
+  run: string
+  /** What a node gives itself for the way there and the way back together. */
+  timeoutSeconds: number
+  /** Until it has answered. */
+  answerTimeoutMs: number
+  signal: AbortSignal
+}
+
+/** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
+const reach = { silentAfterMs: 15 * 60_000, agentVersion: applyAgentVersion }
+const pollMs = 2000
+const gatherMs = 500
+/** Who waits less for a node does not wait longer for nothing. */
+const leastPolls = 40
+const ssmAtOnce = 5
+
+/** The nodes of one account and region. */
+export class Applier {
+  readonly #ssm: SsmApi
+  readonly #options: ApplierOptions
+  /** Nodes that are told the same share a command. */
+  readonly #commands = new Map<string, Promise<RunCommand>>()
+
+  constructor(options: ApplierOptions) {
+    const { region, credentials, requestsPerSecond } = options
+    this.#ssm = new SsmApi(region, credentials, { requestsPerSecond, concurrency: ssmAtOnce })
+    this.#options = options
+  }
+
+  /** @param onSent called with the command's id before there is an answer */
+  async send(step: PlanStep, action: ApplyAction, onSent: (commandId: string) => void): Promise<Told> {
+    const { run } = this.#options
+    try {
+      const command = await this.#commandOf(step, action)
+      const { stdout } = await command.ask(step.instanceId, onSent)
+      const read = readApplyAnswer(stdout, step, run, action)
+      return read.isKnown ? { kind: 'answer', answer: read.answer } : { kind: 'unknown', why: read.why, isRefused: read.isRefused }
+    } catch (error) {
+      const why = oneLine(error instanceof Error ? error.message : String(error), 600)
+      return error instanceof NotSent ? { kind: 'unsent', why, isCommon: error.isCommon } : { kind: 'unknown', why, isRefused: false }
+    }
+  }
+
+  close(): void {
+    this.#ssm.close()
+  }
+
+  #commandOf(step: PlanStep, action: ApplyAction): Promise<RunCommand> {
+    const sent = sendingOf(step, action, this.#options)
+    const key = canonicalJson(sent)
+    const command = this.#commands.get(key) ?? this.#prepared(sent)
+    this.#commands.set(key, command)
+    // An account that could not be asked is asked anew for the next node.
+    command.catch(() => this.#commands.delete(key))
+    return command
+  }
+
+  async #prepared({ document, parameters }: Sending): Promise<RunCommand> {
+    const { run, answerTimeoutMs, signal } = this.#options
+    const pinned = await pinnedDocument(this.#ssm, document, applyDocumentHashes[document], signal).catch(error => {
+      throw new NotSent(error instanceof Error ? error.message : String(error), { cause: error, isCommon: true })
+    })
+    return new RunCommand(this.#ssm, {
+      document: pinned,
+      stepName: stepNames[document],
+      parameters,
+      comment: `highwater: ${parameters.Action}, run ${run}`,
+      output: null,
+      timeoutMs: answerTimeoutMs,
+      reach,
+      gatherMs: Math.min(gatherMs, answerTimeoutMs / leastPolls),
+      pollMs: Math.min(pollMs, answerTimeoutMs / leastPolls),
+      signal,
+    })
+  }
+}
+
+/** One object of one cluster. @throws the signal's reason when it is aborted */
+export async function deleteApproved(
+  deletion: PlannedDeletion,
+  context: Omit<DeletionContext, 'isDryRun'>,
+): Promise<Pick<DeletionOutcome, 'state' | 'why'>> {
+  for await (const outcome of deleteObjects([deletion], { ...context, isDryRun: false })) return outcome
+  throw new Error('nothing was told of the one object')
+}
+
+interface Sending {
+  document: keyof typeof applyDocumentHashes
+  parameters: Record<string, string>
+}
+
+/** As the documents call their one step. */
+const stepNames: Readonly<Record<keyof typeof applyDocumentHashes, string>> = {
+  'Highwater-ApplyKubeletConfig': 'apply',
+  'Highwater-ApplyBottlerocket': 'apply',
+  'Highwater-SyncFile': 'sync',
+  'Highwater-PullImage': 'pull',
+}
+
+/** Everything of a step that a node is sent, and nothing that does not stand in the plan. */
+function sendingOf(step: PlanStep, action: ApplyAction, { run, timeoutSeconds }: ApplierOptions): Sending {
+  const { method, path, oldSha256, newSha256, content } = step
+  const Content = gzipSync(content).toString('base64')
+  const common = { Action: action, Run: run, OldSha256: oldSha256, NewSha256: newSha256, Content }
+  const seconds = { TimeoutSeconds: String(timeoutSeconds) }
+  switch (method) {
+    case 'sync-file':
+      return { document: 'Highwater-SyncFile', parameters: { ...common, Name: path.slice(path.lastIndexOf('/') + 1) } }
+    case 'bottlerocket':
+      return { document: 'Highwater-ApplyBottlerocket', parameters: { ...common, ...seconds } }
+    case 'pull-image': {
+      const Source = sourceIn(content, path)
+      if (Source === null) throw new NotSent(`the step for ${path} does not say from where it is pulled`)
+      const { Content: _none, ...given } = common
+      return { document: 'Highwater-PullImage', parameters: { ...given, Source, Name: path } }
+    }
+    case 'kubelet-file':
+    case 'nodeadm':
+    case 'drop-in':
+      return { document: 'Highwater-ApplyKubeletConfig', parameters: { ...common, Method: method, Path: path, ...seconds } }
+    default:
+      // Never by a document that is another method's.
+      throw new NotSent(`nothing here carries out the method ${JSON.stringify(method satisfies never)}`)
+  }
+}

@@ -1,0 +1,195 @@
+/** What speaks against changing nodes now, by what was read of them and of their cluster just before. What was not read speaks against it, too. */
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { featuresOf } from '#facts/kubelet/features.ts'
+import { keepsContainerStatus } from '#facts/kubelet/restart.ts'
+import { type PlanStep, restartsKubelet } from '#model/plan.ts'
+import type { RemediationPolicy } from '#model/policy.ts'
+import { type ClusterRecord, isRawObject, type NodeRecord, type RawObject } from '#model/record.ts'
+import { budgetResource, FleetPods } from '#remediate/plan/blast.ts'
+import { instanceIdOf } from '#remediate/plan/never.ts'
+import { isOpen, windowText } from './window.ts'
+
+/** One cluster, read anew. */
+export interface FreshCluster {
+  /** Null: it was not found any more, or not reached. */
+  cluster: ClusterRecord | null
+  /** Of the plan's nodes those that were found. */
+  nodes: NodeRecord[]
+  /** PodDisruptionBudgets; null: not read. */
+  budgets: RawObject[] | null
+  /** Of the policy's alarms those that speak against a change, in words: `disk-full is in ALARM in eu-west-1`, `disk-full could not be read: …`. */
+  alarms: string[]
+}
+
+export interface Blockers {
+  /** Against every node of the wave: it waits. */
+  cluster: string[]
+  /** By node name, of the wave. */
+  nodes: Map<string, string>
+  /** Names of nodes that come after the others of the wave: together they would disrupt more pods than PodDisruptionBudgets allow. */
+  later: Set<string>
+  /** What nobody was asked, and does not speak against it. */
+  unasked: string[]
+}
+
+const shownNames = 5
+const named = (names: readonly string[]): string =>
+  `${names.slice(0, shownNames).join(', ')}${names.length > shownNames ? ` and ${names.length - shownNames} more` : ''}`
+
+/** @param wave steps of one cluster */
+export function blockersOf(wave: readonly PlanStep[], fresh: FreshCluster, policy: RemediationPolicy, now: Date): Blockers {
+  const byName = new Map(fresh.nodes.map(record => [nodeIdentity(record.node).name, record]))
+  const nodes = new Map(
+    wave.flatMap(step => {
+      const why = nodeBlocker(step, byName.get(step.node), fresh.cluster)
+      return why === null ? [] : [[step.node, why] as const]
+    }),
+  )
+  const records = wave.flatMap(({ node }) => byName.get(node) ?? [])
+  const restarting = wave
+    .filter(({ method, node }) => restartsKubelet(method) && !nodes.has(node))
+    .flatMap(({ node }) => byName.get(node) ?? [])
+  const budgets = budgetBlockers(restarting, fresh)
+  const cluster = [
+    ...windowBlockers(policy, now),
+    ...fresh.alarms.map(alarm => `the alarm ${alarm}`),
+    ...statusBlockers(fresh.cluster, records, policy),
+    ...nodegroupBlockers(records, fresh.cluster, policy),
+    ...unreadyBlockers(fresh.nodes, policy),
+    ...budgets.reasons,
+  ]
+  return { cluster, nodes, later: budgets.later, unasked: unaskedOf(fresh.cluster, records, policy) }
+}
+
+/** Null: nothing. */
+function nodeBlocker({ instanceId }: PlanStep, record: NodeRecord | undefined, cluster: ClusterRecord | null): string | null {
+  if (record === undefined) {
+    const error = (cluster?.errors ?? []).find(({ what }) => what === 'nodes' || what === 'cluster')
+    if (cluster === null || error !== undefined) return `the node was not read again${error === undefined ? '' : `: ${error.message}`}`
+    return 'the node is gone'
+  }
+  const { metadata, spec, status } = record.node
+  const found = instanceIdOf(nodeIdentity(record.node))
+  if (found !== instanceId) return `the node is another instance now: ${found ?? 'none that is known'}, planned was ${instanceId}`
+  if (metadata?.deletionTimestamp) return 'the node is being deleted'
+  if (spec?.unschedulable) return 'the node is cordoned: somebody is at work on it'
+  const conditions = status?.conditions ?? []
+  if (!conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True')) return 'the node is NotReady'
+  const pressures = conditions.flatMap(({ type, status: is }) => (type && /Pressure$/.test(type) && is === 'True' ? [type] : []))
+  return pressures.length > 0 ? `the node is under ${pressures.join(' and ')}` : null
+}
+
+function windowBlockers({ windows }: RemediationPolicy, now: Date): string[] {
+  return isOpen(windows, now) ? [] : [`the policy lets nodes be changed only ${windows.slice(0, shownNames).map(windowText).join('; or ')}`]
+}
+
+const isOfEks = (records: readonly NodeRecord[]): boolean => records.some(({ node }) => nodeIdentity(node).owner === 'managed-nodegroup')
+
+const letBe = 'the policy lets that be (remediation.requireEksStatus)'
+
+/** Absent `eks`: a cluster of a kubeconfig, of which nothing but its nodes may say that it is one of EKS. */
+function statusBlockers(cluster: ClusterRecord | null, records: readonly NodeRecord[], policy: RemediationPolicy): string[] {
+  if (cluster === null) return ['the cluster was not found again, or not reached']
+  const { eks } = cluster
+  if (eks === undefined) {
+    const errors = (cluster.errors ?? []).flatMap(({ what, message }) => (what === 'cluster' ? [message] : []))
+    if (errors.length > 0 || !isOfEks(records) || !policy.requireEksStatus) return errors
+    return [
+      'its nodes are of EKS nodegroups, and no EKS cluster of its address was found: whether EKS is changing it is not known. Reach it without --kubeconfig, or set remediation.requireEksStatus to false',
+    ]
+  }
+  if (eks === null) return policy.requireEksStatus ? [`whether EKS is changing the cluster was not read${because(cluster, 'cluster')}`] : []
+  const { status } = eks
+  return status === 'ACTIVE' ? [] : [`EKS is changing the cluster: it is ${String(status)}`]
+}
+
+/** Said of each run, so that silence is not taken for an answer. */
+function unaskedOf(cluster: ClusterRecord | null, records: readonly NodeRecord[], { requireEksStatus }: RemediationPolicy): string[] {
+  if (cluster === null || cluster.eks) return []
+  if (cluster.eks === undefined && !isOfEks(records))
+    return ['nothing says that it is a cluster of EKS, so nobody was asked whether it is being upgraded']
+  return requireEksStatus ? [] : [`whether EKS is changing it was not read, and ${letBe}`]
+}
+
+/** Only of nodegroups that have a node in the wave: another one's update does not come near it. */
+function nodegroupBlockers(
+  records: readonly NodeRecord[],
+  cluster: ClusterRecord | null,
+  { requireEksStatus }: RemediationPolicy,
+): string[] {
+  if (!cluster?.eks) return []
+  const wanted = new Set(
+    records.flatMap(({ node }) => {
+      const { owner, group } = nodeIdentity(node)
+      return owner === 'managed-nodegroup' ? [group.name] : []
+    }),
+  )
+  if (wanted.size === 0) return []
+  if (!Array.isArray(cluster.nodegroups) && !requireEksStatus) return []
+  if (!Array.isArray(cluster.nodegroups)) return [`whether nodegroups are being updated was not read${because(cluster, 'nodegroups')}`]
+  const statuses = new Map(cluster.nodegroups.map(({ nodegroupName, status }) => [nodegroupName, status]))
+  return [...wanted].sort().flatMap(name => {
+    if (!statuses.has(name) && !requireEksStatus) return []
+    if (!statuses.has(name)) return [`whether the nodegroup ${name} is being updated was not read${because(cluster, `nodegroup ${name}`)}`]
+    const status = statuses.get(name)
+    // DEGRADED may last for weeks, and says nothing of an update.
+    return status === 'ACTIVE' || status === 'DEGRADED' ? [] : [`the nodegroup ${name} is ${String(status)}`]
+  })
+}
+
+function because({ errors }: ClusterRecord, source: string): string {
+  const error = (errors ?? []).find(({ what }) => what === source)
+  return error === undefined ? '' : `: ${error.message}`
+}
+
+function unreadyBlockers(nodes: readonly NodeRecord[], { maxUnreadyPercent }: RemediationPolicy): string[] {
+  const unready = nodes.map(({ node }) => nodeIdentity(node)).filter(({ ready }) => ready !== 'True')
+  if (unready.length * 100 <= nodes.length * maxUnreadyPercent) return []
+  return [
+    `${unready.length} of the ${nodes.length} planned nodes are NotReady, more than the ${maxUnreadyPercent} % of the policy: ${named(unready.map(({ name }) => name).sort())}`,
+  ]
+}
+
+/** A kubelet's restart turns pods NotReady, which counts as much as an eviction would; nodes that are changed at once count together. */
+function budgetBlockers(
+  restarting: readonly NodeRecord[],
+  { cluster: read, budgets }: FreshCluster,
+): { reasons: string[]; later: Set<string> } {
+  const later = new Set<string>()
+  const turning = restarting.filter(record => !isStatusKept(record))
+  if (turning.length === 0) return { reasons: [], later }
+  if (budgets === null)
+    return { reasons: [`PodDisruptionBudgets were not read${read === null ? '' : because(read, budgetResource)}`], later }
+  const pods = new FleetPods()
+  const [{ cluster = '' } = {}] = turning
+  pods.takeObjects({ kind: 'Objects', cluster, resource: budgetResource, items: [...budgets] })
+  const unread = turning.filter(record => !Array.isArray(record.pods)).map(({ node }) => node.metadata?.name ?? '')
+  if (unread.length > 0)
+    return { reasons: [`which PodDisruptionBudgets cover their pods is not known: the pods of ${named(unread)} were not read`], later }
+  const atLimit = new Set<string>()
+  const tooFew = new Set<string>()
+  const taken = new Map<string, number>()
+  for (const record of turning) {
+    const disruptions = [...pods.disruptionsOf(record)]
+    const { name } = nodeIdentity(record.node)
+    for (const [budget, { pods: count, allowed }] of disruptions) {
+      if (allowed <= 0) atLimit.add(budget)
+      else if (count > allowed) tooFew.add(`${budget} (${allowed}, and ${name} has ${count} of its pods)`)
+    }
+    if (disruptions.some(([budget, { pods: count, allowed }]) => (taken.get(budget) ?? 0) + count > allowed)) later.add(name)
+    else for (const [budget, { pods: count }] of disruptions) taken.set(budget, (taken.get(budget) ?? 0) + count)
+  }
+  const reasons = [
+    ...(atLimit.size > 0 ? [`PodDisruptionBudgets that cover its pods allow no disruption now: ${named([...atLimit].sort())}`] : []),
+    ...(tooFew.size > 0
+      ? [`PodDisruptionBudgets allow fewer disruptions now than the restart of one kubelet makes: ${named([...tooFew])}`]
+      : []),
+  ]
+  return { reasons, later }
+}
+
+function isStatusKept({ node, configz }: NodeRecord): boolean {
+  const running = configz?.kubeletconfig
+  if (!isRawObject(running)) return false
+  return keepsContainerStatus(featuresOf(nodeIdentity(node).kubeletVersion), isRawObject(running.featureGates) ? running.featureGates : {})
+}

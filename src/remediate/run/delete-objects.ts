@@ -1,0 +1,89 @@
+/** Deletes what an approved plan names, one object after the other: looked at once more, tried without effect, then done, and only if it is the same still. */
+import { RequestFailure } from '#clients/failure.ts'
+import type { GetOptions, KubernetesClient } from '#clients/kubernetes.ts'
+import type { PlannedDeletion } from '#model/plan.ts'
+import type { DeletionPolicy } from '#model/policy.ts'
+import { isRawObject, type RawObject } from '#model/record.ts'
+import { deletable, deletables, objectPath } from '#remediate/plan/deletions.ts'
+
+/**
+ * `gone`: somebody else was there first, or an earlier try of ours; `changed`: it is not what was approved any more, and stays; `would-delete`: a dry
+ * run ended well; `failed`: the server refused it, or did not answer, and then it may have gone.
+ */
+export interface DeletionOutcome {
+  deletion: PlannedDeletion
+  state: 'deleted' | 'would-delete' | 'gone' | 'changed' | 'failed'
+  why: string | null
+}
+
+export interface DeletionContext {
+  kubernetes: Pick<KubernetesClient, 'getJson' | 'deleteObject'>
+  /** As it is now: what it no longer lets go stays. */
+  policy: DeletionPolicy
+  now(): Date
+  isDryRun: boolean
+  options: GetOptions
+}
+
+/** @param deletions of one cluster @throws the signal's reason when it is aborted */
+export async function* deleteObjects(deletions: readonly PlannedDeletion[], context: DeletionContext): AsyncGenerator<DeletionOutcome> {
+  for (const deletion of deletions) {
+    context.options.signal.throwIfAborted()
+    yield { deletion, ...(await deleteObject(deletion, context)) }
+  }
+}
+
+type Outcome = Omit<DeletionOutcome, 'deletion'>
+
+async function deleteObject(deletion: PlannedDeletion, context: DeletionContext): Promise<Outcome> {
+  const { kubernetes, options } = context
+  const path = objectPath(deletion)
+  try {
+    const object = await present(path, context)
+    if (object === null) return { state: 'gone', why: null }
+    const changed = whyChanged(deletion, object, context) ?? (await whyNodeIsThere(deletion, context))
+    if (changed !== null) return { state: 'changed', why: changed }
+    const resourceVersion = String(isRawObject(object.metadata) ? object.metadata.resourceVersion : '')
+    const { propagationPolicy } = deletables[deletion.kind]
+    const wanted = { uid: deletion.uid, resourceVersion, propagationPolicy }
+    await kubernetes.deleteObject(path, { ...wanted, isDryRun: true }, options)
+    if (context.isDryRun) return { state: 'would-delete', why: null }
+    await kubernetes.deleteObject(path, { ...wanted, isDryRun: false }, options)
+    return { state: 'deleted', why: null }
+  } catch (error) {
+    options.signal.throwIfAborted()
+    if (!(error instanceof RequestFailure)) throw error
+    if (error.status === 404) return { state: 'gone', why: null }
+    return { state: error.status === 409 ? 'changed' : 'failed', why: error.message }
+  }
+}
+
+async function present(path: string, { kubernetes, options }: DeletionContext): Promise<RawObject | null> {
+  try {
+    const object = await kubernetes.getJson(path, options)
+    if (isRawObject(object)) return object
+    throw new RequestFailure('body', `the answer to GET ${path} is no object`)
+  } catch (error) {
+    if (error instanceof RequestFailure && error.status === 404) return null
+    throw error
+  }
+}
+
+function whyChanged(deletion: PlannedDeletion, object: RawObject, { policy, now }: DeletionContext): string | null {
+  const limit = policy[deletion.kind]
+  if (limit === undefined) return `the policy no longer lets ${deletion.kind} go`
+  const metadata = isRawObject(object.metadata) ? object.metadata : {}
+  if (metadata.uid !== deletion.uid) return 'it is another object of the same name'
+  if (deletion.resourceVersion !== null && metadata.resourceVersion !== deletion.resourceVersion)
+    return 'it was changed since the plan was made'
+  return deletable(deletion.kind, object, limit.olderThanHours, now().getTime()) === null
+    ? 'it is not what the policy lets go any more: it goes on, is being deleted, is held or owned, or is younger'
+    : null
+}
+
+/** A kubelet that is back makes its Node object first. */
+async function whyNodeIsThere({ kind, name }: PlannedDeletion, context: DeletionContext): Promise<string | null> {
+  if (kind !== 'nodeLeases') return null
+  const node = await present(objectPath({ resource: 'nodes', namespace: null, name }), context)
+  return node === null ? null : 'its node is there again'
+}

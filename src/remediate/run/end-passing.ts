@@ -1,0 +1,72 @@
+/**
+ * Changes that are for a while only: each node is looked at until image GC has done its work or the time of the plan is over, then put back by the same
+ * run, and read anew until it runs as before. Whoever comes after a crash goes on with what the journal says.
+ */
+import type { PlanStep } from '#model/plan.ts'
+import { isPruned } from '#remediate/plan/prune.ts'
+import { awaitSeen } from '#remediate/verify/await-verified.ts'
+import type { SeeOptions } from '#remediate/verify/see-back.ts'
+import { stepKey } from './journal.ts'
+import type { Effects, NodeWork } from './node-work.ts'
+import { isOfTheWorld, sleepOrPause } from './pausing.ts'
+import { all } from './take-back.ts'
+
+const everyMs = 30_000
+
+/** Whether the thresholds of a kubelet are, or may be, lowered now, and will be put back by the run itself. */
+export const isPassing = (work: NodeWork, step: PlanStep): boolean =>
+  step.until !== undefined && ['verified', 'returning'].includes(work.entry(step).state)
+
+/** Of nodes that are verified. They end in `pruned`; in `broken` where they could not be put back. @throws Paused, Overtaken, or what the journal throws */
+export async function endPassing(steps: readonly PlanStep[], work: NodeWork, effects: Effects, options: SeeOptions): Promise<void> {
+  let open = steps.filter(step => isPassing(work, step))
+  while (open.length > 0) {
+    await noteDone(open, work, effects)
+    const done = open.filter(step => work.entry(step).state === 'returning')
+    await all(done, step => work.putBack(step))
+    await seePutBack(done, work, effects, options)
+    open = open.filter(step => isPassing(work, step) && !done.includes(step))
+    if (open.length > 0) await sleepOrPause(effects.clock, everyMs, options.end)
+  }
+}
+
+async function noteDone(open: readonly PlanStep[], work: NodeWork, { imageUse, clock }: Effects): Promise<void> {
+  const waiting = open.filter(step => work.entry(step).state === 'verified')
+  if (waiting.length === 0) return
+  const used = await imageUse(waiting).catch((error: unknown) => {
+    if (!isOfTheWorld(error)) throw error
+    return new Map<string, never>()
+  })
+  for (const step of waiting) {
+    const { at, usedBytesBefore = null } = work.entry(step)
+    const now = used.get(stepKey(step)) ?? null
+    const { state, why } = isPruned(step, now?.usedPercent ?? null, at.applied ?? '', clock.now())
+    if (state === 'waiting') continue
+    const freed =
+      usedBytesBefore === null || now === null ? 'how much was freed is not known' : `freed ${gib(usedBytesBefore - now.usedBytes)}`
+    await work.note(step, { state: 'returning', why: `${freed}: ${why}` })
+  }
+}
+
+/** What else was written meanwhile takes room, too. */
+const gib = (freedBytes: number): string => `${(Math.max(freedBytes, 0) / 2 ** 30).toFixed(1)} GiB`
+
+async function seePutBack(done: readonly PlanStep[], work: NodeWork, effects: Effects, options: SeeOptions): Promise<void> {
+  const returned = done.filter(step => work.entry(step).state === 'returning' && !options.end.aborted)
+  const wrong = await awaitSeen(
+    returned,
+    effects.clock,
+    options,
+    some => effects.verifyBack(some),
+    step => work.note(step, { state: 'pruned', why: `${work.entry(step).why}; its thresholds are as before` }, { seenBack: true }),
+  )
+  for (const step of returned) {
+    const why = wrong.get(stepKey(step))
+    if (why === undefined || (await work.passOverGone(step))) continue
+    await work.note(
+      step,
+      { state: 'broken', why: `${work.entry(step).why}. It was put back, and is not as before: ${why}` },
+      { seenBack: false },
+    )
+  }
+}

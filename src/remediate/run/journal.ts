@@ -1,0 +1,253 @@
+/**
+ * What a run has done, in the store, so that whoever comes after a crash knows: each transition is written before its effect and after it, and only
+ * over what was written last. What cannot be read there is said, and the node asked; nothing is guessed.
+ */
+import pMap from 'p-map'
+import * as z from 'zod'
+import { oneLine } from '#clients/failure.ts'
+import type { Store } from '#clients/store.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Approval, Plan, PlannedDeletion, PlanStep } from '#model/plan.ts'
+import { type DeletionEntry, deletionStates, type RemediationRun, type StepEntry, stepStates } from '#model/remediation.ts'
+import { approvalText, parseBegunPlan, planText } from '#remediate/plan/file.ts'
+import { answerForm } from './answer.ts'
+
+/** A run without its nodes. */
+export type RunHead = Omit<RemediationRun, 'schema' | 'steps' | 'deletions' | 'leftAlone'>
+
+const headSchema = 'highwater.run/1'
+const entrySchema = 'highwater.step/1'
+const deletionSchema = 'highwater.deletion/1'
+const commandIdsKept = 20
+const readAtOnce = 10
+const rounds = 5
+
+/** Another process writes to the same run: this one has to stop at once. */
+export class Overtaken extends Error {}
+
+/** Of a run that goes on by the word of that person. */
+export function goneOnBy(head: RunHead, by: string): RunHead {
+  const { approvedBy, resumedBy = [] } = head
+  return by === approvedBy || resumedBy.includes(by) ? head : { ...head, resumedBy: [...resumedBy, by] }
+}
+
+export const stepKey = ({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string => `${cluster}/${node}`
+
+const time = z.string().refine(written => !Number.isNaN(Date.parse(written)), 'a time as RFC 3339')
+const text = z.string().max(4000)
+const headForm = z.strictObject({
+  schema: z.literal(headSchema),
+  writer: text,
+  head: z.strictObject({
+    run: text,
+    plan: text,
+    approvedBy: text,
+    resumedBy: z.array(text).optional(),
+    startedAt: time,
+    endedAt: time.nullable(),
+    state: z.enum(['running', 'paused', 'stopped', 'done', 'rolled-back']),
+    why: text.nullable(),
+    unasked: z.array(text).optional(),
+    clusters: z.record(text, text).optional(),
+    notBack: z.array(text).optional(),
+  }),
+})
+const entryForm = z.strictObject({
+  schema: z.literal(entrySchema),
+  writer: text,
+  run: text,
+  entry: z.strictObject({
+    cluster: text,
+    node: text,
+    instanceId: text,
+    wave: z.int().min(0),
+    state: z.enum(stepStates),
+    why: text.nullable(),
+    commandIds: z.array(text),
+    answer: answerForm.nullable(),
+    readyPods: z.array(text).nullable(),
+    usedBytesBefore: z.number().nullable().optional(),
+    seenBack: z.boolean().optional(),
+    at: z.partialRecord(z.enum(stepStates), time),
+  }),
+})
+
+const deletionForm = z.strictObject({
+  schema: z.literal(deletionSchema),
+  writer: text,
+  run: text,
+  entry: z.strictObject({
+    cluster: text,
+    resource: text,
+    namespace: text.nullable(),
+    name: text,
+    uid: text,
+    state: z.enum(deletionStates),
+    why: text.nullable(),
+    at: time.nullable(),
+  }),
+})
+
+export class Journal {
+  readonly #store: Store
+  readonly #run: string
+  readonly #writer: string
+  /** What lies in the store, as far as this process knows: it writes over nothing else. */
+  readonly #known = new Map<string, string>()
+
+  /** @param writer another one for each process, so that it knows its own writing again */
+  constructor(store: Store, run: string, writer: string) {
+    this.#store = store
+    this.#run = run
+    this.#writer = writer
+  }
+
+  /** Null: there is no such run. @throws OperatorError when what lies there is none */
+  async head(): Promise<RunHead | null> {
+    const key = this.#key('run.json')
+    const written = await this.#read(key)
+    if (written === null) return null
+    const found = headForm.safeParse(json(written))
+    if (!found.success || found.data.head.run !== this.#run) throw this.#unreadable(key, found.error?.issues[0]?.message)
+    return found.data.head
+  }
+
+  /** @throws OperatorError when it is not there, or not as it was */
+  async plan(): Promise<Plan> {
+    const key = this.#key('plan.json')
+    const written = await this.#read(key)
+    if (written === null) throw this.#unreadable(key, 'it is not there')
+    return parseBegunPlan(written, `${this.#store.location}/${key}`)
+  }
+
+  /** The first thing that is written of a run; the head comes last, so that a run that has one has all of it. */
+  async begin(plan: Plan, approval: Approval, startedAt: string, clusters?: Record<string, string>): Promise<RunHead> {
+    await this.#store.write(this.#key('plan.json'), planText(plan), 'application/json')
+    await this.#store.write(this.#key('approval.json'), approvalText(approval), 'application/json')
+    const head: RunHead = {
+      run: this.#run,
+      plan: plan.digest,
+      approvedBy: approval.by,
+      startedAt,
+      endedAt: null,
+      state: 'running',
+      why: null,
+      ...(clusters !== undefined && { clusters }),
+    }
+    await this.noteRun(head)
+    return head
+  }
+
+  /** @throws Overtaken, or what the store throws */
+  noteRun(head: RunHead): Promise<void> {
+    return this.#write(this.#key('run.json'), { schema: headSchema, writer: this.#writer, head: { ...head, why: shortened(head.why) } })
+  }
+
+  /** @throws Overtaken, or what the store throws */
+  async note(entry: StepEntry): Promise<StepEntry> {
+    const kept = { ...entry, why: shortened(entry.why), commandIds: entry.commandIds.slice(-commandIdsKept) }
+    await this.#write(this.#entryKey(entry), { schema: entrySchema, writer: this.#writer, run: this.#run, entry: kept })
+    return kept
+  }
+
+  /** By `cluster/node`; of nodes that are not named nothing was begun. */
+  async entries(steps: readonly PlanStep[]): Promise<Map<string, StepEntry>> {
+    const there = new Set<string>()
+    for await (const key of this.#store.list(this.#key('steps/'))) there.add(key)
+    const begun = steps.filter(step => there.has(this.#entryKey(step)))
+    const entries = await pMap(begun, async step => this.#entry(step, await this.#read(this.#entryKey(step))), { concurrency: readAtOnce })
+    return new Map(entries.map(entry => [stepKey(entry), entry]))
+  }
+
+  /** @throws Overtaken, or what the store throws */
+  noteDeletion(entry: DeletionEntry): Promise<void> {
+    const kept = { ...entry, why: shortened(entry.why) }
+    return this.#write(this.#deletionKey(entry), { schema: deletionSchema, writer: this.#writer, run: this.#run, entry: kept })
+  }
+
+  /** Of objects that were begun. One whose entry is torn was begun, as far as anybody knows: it is asked for again, by its UID. */
+  async deletions(planned: readonly PlannedDeletion[]): Promise<DeletionEntry[]> {
+    const there = new Set(planned.length === 0 ? [] : await Array.fromAsync(this.#store.list(this.#key('deletions/'))))
+    const begun = planned.filter(deletion => there.has(this.#deletionKey(deletion)))
+    return pMap(
+      begun,
+      async deletion => {
+        const found = deletionForm.safeParse(json((await this.#read(this.#deletionKey(deletion))) ?? ''))
+        const { cluster, resource, namespace, name, uid } = deletion
+        const isIts = found.success && found.data.run === this.#run && found.data.entry.cluster === cluster && found.data.entry.uid === uid
+        return isIts ? found.data.entry : { ...{ cluster, resource, namespace, name, uid }, state: 'deleting', why: null, at: null }
+      },
+      { concurrency: readAtOnce },
+    )
+  }
+
+  /** The whole, for people and other programs. */
+  report(run: RemediationRun): Promise<void> {
+    return this.#store.write(this.#key('report.json'), `${JSON.stringify(run, null, 1)}\n`, 'application/json')
+  }
+
+  /** A node whose entry is torn or another's has been touched, as far as anybody knows. */
+  #entry(step: PlanStep, written: string | null): StepEntry {
+    const found = entryForm.safeParse(json(written ?? ''))
+    const { cluster, node, instanceId } = step
+    if (found.success) {
+      const { run, entry } = found.data
+      if (run === this.#run && entry.cluster === cluster && entry.node === node && entry.instanceId === instanceId) return entry
+    }
+    const why = `its entry in the journal cannot be read (${this.#store.location}/${this.#entryKey(step)}), so it is not known what was done there`
+    return { cluster, node, instanceId, wave: 0, state: 'broken', why, commandIds: [], answer: null, readyPods: null, at: {} }
+  }
+
+  #key(name: string): string {
+    return `remediation/runs/${this.#run}/${name}`
+  }
+
+  /** Names of clusters may hold slashes and colons. */
+  #entryKey({ cluster, node }: Pick<PlanStep, 'cluster' | 'node'>): string {
+    return this.#key(`steps/${encodeURIComponent(cluster)}/${encodeURIComponent(node)}.json`)
+  }
+
+  #deletionKey({ cluster, uid }: Pick<DeletionEntry, 'cluster' | 'uid'>): string {
+    return this.#key(`deletions/${encodeURIComponent(cluster)}/${encodeURIComponent(uid)}.json`)
+  }
+
+  async #read(key: string): Promise<string | null> {
+    const found = await this.#store.read(key)
+    if (found === null) return null
+    const written = found.body.toString('utf8')
+    this.#known.set(key, written)
+    return written
+  }
+
+  async #write(key: string, content: object): Promise<void> {
+    const next = `${JSON.stringify(content)}\n`
+    const known = this.#known.get(key)
+    for (let round = 0; round < rounds; round++) {
+      if (known === undefined && (await this.#store.create(key, next, 'application/json'))) return void this.#known.set(key, next)
+      const found = await this.#store.read(key)
+      const present = found?.body.toString('utf8')
+      // Also where the answer to our own write was lost.
+      if (present === next) return void this.#known.set(key, next)
+      if (found === null || present !== known) throw new Overtaken(`another process writes to run ${this.#run} (${key}): this one stops`)
+      if (await this.#store.replace(key, next, 'application/json', found.version)) return void this.#known.set(key, next)
+    }
+    throw new Error(`${this.#store.location}/${key} could not be written: it was changed again and again`)
+  }
+
+  #unreadable(key: string, why = 'it is of another run'): OperatorError {
+    return new OperatorError(
+      `The journal of run ${this.#run} cannot be read: ${this.#store.location}/${key}: ${oneLine(why, 200)}. Nothing was sent. Put back what lay there (a bucket with versions still has it)`,
+      { isBadInput: false },
+    )
+  }
+}
+
+const shortened = (why: string | null): string | null => (why === null ? null : oneLine(why, 1500))
+
+function json(written: string): unknown {
+  try {
+    return JSON.parse(written)
+  } catch {
+    return undefined
+  }
+}

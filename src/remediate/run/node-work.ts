@@ -1,0 +1,217 @@
+/** One node at a time through the journal: asked to change or to go back until it has told what became of it, each step noted before and after. */
+import type { PlanStep } from '#model/plan.ts'
+import type { StepEntry, StepState, Verification } from '#model/remediation.ts'
+import type { PresentNode } from '#remediate/plan/approve.ts'
+import type { ApplyAction } from './answer.ts'
+import type { Told } from './apply.ts'
+import type { Clock } from './clock.ts'
+import { type Conclusion, concludeApply, concludeRollback, whatItSaid } from './conclude.ts'
+import { type Journal, Overtaken, stepKey } from './journal.ts'
+import type { Lease } from './lease.ts'
+import { Paused } from './pausing.ts'
+
+/** What stands in the way of a change at this moment, and what has to be known of the nodes before it. */
+export interface Before {
+  /** Why nothing may be sent now. */
+  reasons: string[]
+  /** By `cluster/node`: why this node may not be sent to now. */
+  nodes: ReadonlyMap<string, string>
+  /** As `cluster/node`: not together with the others, but after them. Never all that could be sent to. */
+  later: ReadonlySet<string>
+  /** By cluster: what nobody was asked, and does not speak against it. */
+  unasked: string[]
+  /** By `cluster/node`: ready pods as `namespace/name`; null: not read. */
+  readyPods: ReadonlyMap<string, string[] | null>
+}
+
+/** Of an image filesystem, as image GC counts it. */
+export interface ImageUse {
+  usedPercent: number
+  usedBytes: number
+}
+
+/** All that a run does to the world, besides its journal. */
+export interface Effects {
+  clock: Clock
+  send(step: PlanStep, action: ApplyAction, onSent: (commandId: string) => void): Promise<Told>
+  /** Reads the nodes anew; those that could not be read are left out. */
+  present(steps: readonly PlanStep[]): Promise<PresentNode[]>
+  /** Likewise, and their clusters. */
+  before(steps: readonly PlanStep[]): Promise<Before>
+  /** Reads the nodes anew. By `cluster/node`; one that is missing could not be read. */
+  verify(nodes: readonly { step: PlanStep; entry: StepEntry }[]): Promise<ReadonlyMap<string, Verification>>
+  /** Likewise: whether they run as before their steps. */
+  verifyBack(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, Verification>>
+  /** Likewise. */
+  imageUse(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, ImageUse>>
+  /** Whether the instance of a step is no longer a node of its cluster, and so nothing of the change is left. */
+  isGone(step: PlanStep): Promise<boolean>
+  /** Told of every transition, and of every new reason. */
+  onEntry?: (entry: StepEntry) => void
+}
+
+export interface NodeWorkOptions {
+  journal: Journal
+  effects: Effects
+  leases: ReadonlyMap<string, Pick<Lease, 'isHeld'>>
+  entries: Map<string, StepEntry>
+  /** Nothing is waited for any more. */
+  end: AbortSignal
+}
+
+/** Commands to one node before it is given up for now. */
+const tries = 3
+const againAfterMs = 15_000
+
+/** Whether something of the run may be on the node. */
+export const isTouched = ({ state }: StepEntry): boolean => touched.has(state)
+const touched = new Set<StepState>(['sending', 'sent', 'applied', 'verified', 'returning', 'broken'])
+/** Whether nothing was ever sent to it. */
+export const isOpen = ({ state }: StepEntry): boolean => state === 'pending' || state === 'skipped'
+
+const isCommon = (told: Told): told is Told & { kind: 'unsent' } => told.kind === 'unsent' && told.isCommon
+
+const goingBack = 'is being taken back: '
+const notBack = '. It could not be taken back: '
+
+/** What the journal says of a node that was asked before, without what came of that: it is asked again, and each time would add to it. */
+const causeOf = (why: string): string => (why.startsWith(goingBack) ? why.slice(goingBack.length) : why).split(notBack, 1)[0] ?? why
+
+export class NodeWork {
+  readonly #options: NodeWorkOptions
+
+  constructor(options: NodeWorkOptions) {
+    this.#options = options
+  }
+
+  entry(step: PlanStep): StepEntry {
+    const entry = this.#options.entries.get(stepKey(step))
+    if (entry === undefined) throw new Error(`${stepKey(step)} is no node of this run`)
+    return entry
+  }
+
+  /**
+   * Ends in `applied`, `restored`, `failed`, `skipped` or `broken`, or, where the node did not say, in `sending` or `sent`.
+   * @throws Paused where the account or SSM is why nothing can be sent: then no node is at fault, and one that is new stays open
+   */
+  async apply(step: PlanStep, before: Pick<StepEntry, 'readyPods' | 'usedBytesBefore'>): Promise<void> {
+    const { state } = this.entry(step)
+    let isNew = isOpen(this.entry(step))
+    let said: Told | null = null
+    for (let attempt = 0; attempt < tries; attempt++) {
+      if (attempt > 0 && !(await this.#pause())) return
+      this.#requireLease(step)
+      await this.note(step, { state: 'sending', why: null }, isNew ? before : {})
+      said = await this.#send(step, 'apply', commandId =>
+        this.note(step, { state: 'sent', why: null }, { commandIds: [...this.entry(step).commandIds, commandId] }),
+      )
+      const conclusion = isCommon(said) ? null : concludeApply(said, isNew, step.oldSha256)
+      if (conclusion !== null) return this.#conclude(step, conclusion, said)
+      isNew &&= said.kind === 'unsent'
+      if (said.kind === 'unsent' && (await this.passOverGone(step))) return
+      if (this.#options.end.aborted && isCommon(said)) break
+      // Whoever was told to end knows nothing of this node: the next one asks it.
+      if (this.#options.end.aborted) return
+    }
+    if (said === null) return
+    if (isCommon(said)) {
+      // As if it had not been begun: nothing has gone out.
+      if (isNew) await this.note(step, { state, why: said.why })
+      throw new Paused(`nothing can be sent: ${said.why}`)
+    }
+    const isBroken = said.kind === 'answer' && said.answer.outcome === 'broken'
+    const why = `after ${tries} commands it is not known what became of it: ${whatItSaid(said)}`
+    await this.#conclude(step, { state: isBroken ? 'broken' : this.entry(step).state, why }, said)
+  }
+
+  /** Ends in `rolled-back`, `skipped` (its instance is gone) or `broken`; where it was told to end, as it was. @param why for people @throws Paused likewise */
+  rollBack(step: PlanStep, why: string): Promise<void> {
+    return this.#goBack(step, why, 'rolled-back')
+  }
+
+  /** As the plan says, of one that is `returning`: stays so where the node says that it is back; else ends in `skipped` or `broken`. */
+  putBack(step: PlanStep): Promise<void> {
+    return this.#goBack(step, this.entry(step).why ?? 'as planned', 'returning')
+  }
+
+  async #goBack(step: PlanStep, reason: string, to: 'rolled-back' | 'returning'): Promise<void> {
+    const { end } = this.#options
+    const why = causeOf(reason)
+    let said: Told | null = null
+    for (let attempt = 0; attempt < tries; attempt++) {
+      if (attempt > 0 && !(await this.#pause())) return
+      this.#requireLease(step)
+      if (attempt === 0 && to === 'rolled-back') await this.note(step, { state: this.entry(step).state, why: `${goingBack}${why}` })
+      said = await this.#send(step, 'rollback', commandId =>
+        this.note(
+          step,
+          { state: this.entry(step).state, why: this.entry(step).why },
+          { commandIds: [...this.entry(step).commandIds, commandId] },
+        ),
+      )
+      const conclusion = concludeRollback(said, step)
+      if (conclusion?.state === 'broken') return this.#notBack(step, why, conclusion.why ?? whatItSaid(said), said)
+      if (conclusion !== null)
+        return this.#conclude(step, { state: to, why: conclusion.why === null ? why : `${why}. ${conclusion.why}` }, said)
+      if (end.aborted) return
+      if (said.kind === 'unsent' && (await this.passOverGone(step))) return
+    }
+    if (said === null) return
+    if (isCommon(said)) throw new Paused(`nothing can be sent: ${said.why}`)
+    await this.#notBack(step, why, whatItSaid(said), said)
+  }
+
+  #notBack(step: PlanStep, why: string, because: string, said: Told): Promise<void> {
+    const advice = 'Look at the node; highwater rollback asks it again'
+    return this.#conclude(step, { state: 'broken', why: `${why}${notBack}${because}. ${advice}` }, said)
+  }
+
+  /** Nodes come and go: one whose instance is gone has not failed, and nothing is left to be taken back. False: it is there, or nobody can tell. */
+  async passOverGone(step: PlanStep): Promise<boolean> {
+    if (!(await this.#options.effects.isGone(step).catch(() => false))) return false
+    await this.note(step, { state: 'skipped', why: 'its instance is gone, and with it all that was written' })
+    return true
+  }
+
+  /** Writes a transition and only then believes it. @throws Overtaken, or what the store throws */
+  async note(step: PlanStep, { state, why }: Conclusion, more: Partial<StepEntry> = {}): Promise<void> {
+    const { journal, entries, effects } = this.#options
+    const before = this.entry(step)
+    const at = state === before.state ? before.at : { ...before.at, [state]: effects.clock.now().toISOString() }
+    const entry = await journal.note({ ...before, ...more, state, why, at })
+    entries.set(stepKey(step), entry)
+    if (entry.state !== before.state || entry.why !== before.why) effects.onEntry?.(entry)
+  }
+
+  #conclude(step: PlanStep, conclusion: Conclusion, said: Told): Promise<void> {
+    return this.note(step, conclusion, said.kind === 'answer' ? { answer: said.answer } : {})
+  }
+
+  async #send(step: PlanStep, action: ApplyAction, noted: (commandId: string) => Promise<void>): Promise<Told> {
+    const notes: Promise<void>[] = []
+    const told = await this.#options.effects.send(step, action, commandId => {
+      const note = noted(commandId)
+      // It is awaited below; until then nobody would hear of its failure.
+      note.catch(() => undefined)
+      notes.push(note)
+    })
+    await Promise.all(notes)
+    return told
+  }
+
+  /** False: it was told to end meanwhile. */
+  async #pause(): Promise<boolean> {
+    const { effects, end } = this.#options
+    try {
+      await effects.clock.sleep(againAfterMs, end)
+      return true
+    } catch (error) {
+      if (end.aborted) return false
+      throw error
+    }
+  }
+
+  #requireLease({ cluster }: PlanStep): void {
+    if (!this.#options.leases.get(cluster)?.isHeld()) throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
+  }
+}

@@ -1,0 +1,260 @@
+/** A run through the waves of its plan: a few nodes at a time, each seen to be well before the next, and a wave taken back when too many were not. */
+import type { Approval, PlanStep } from '#model/plan.ts'
+import type { RemediationPolicy } from '#model/policy.ts'
+import type { RunState, StepState } from '#model/remediation.ts'
+import { changedSince } from '#remediate/plan/approve.ts'
+import { awaitVerified } from '#remediate/verify/await-verified.ts'
+import { seeBack } from '#remediate/verify/see-back.ts'
+import { endPassing, isPassing } from './end-passing.ts'
+import { Overtaken, type RunHead, stepKey } from './journal.ts'
+import { type Before, type ImageUse, isOpen, NodeWork } from './node-work.ts'
+import { isOfTheWorld, messageOf, orPause, Paused, sleepOrPause } from './pausing.ts'
+import { whyNothingNew } from './standing.ts'
+import { all, chunksOf, type TakeBackOptions, takeBackWave, wavesOf } from './take-back.ts'
+
+export interface RunOptions extends TakeBackOptions {
+  approval: Approval
+  policy: RemediationPolicy
+  /** Nothing more is sent; what is under way is waited for. */
+  stop: AbortSignal
+  /** Why nothing new may be sent though the run goes on; null: it may. */
+  refusal: string | null
+  /** A pause between waves that is longer is not waited for: the run pauses, and goes on when it is asked for after it. */
+  patienceMs: number
+  /** Of these, `cluster/node`, which may be begun today. */
+  ofToday(nodes: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+/** More nodes failed than may. */
+class TooManyErrors extends Error {}
+
+const provenStates = new Set<StepState>(['verified', 'returning', 'pruned'])
+const failedStates = new Set<StepState>(['restored', 'failed', 'broken', 'rolled-back'])
+
+function unread(error: unknown): never {
+  if (!isOfTheWorld(error)) throw error
+  throw new Paused(`the nodes could not be read anew: ${messageOf(error)}`)
+}
+
+/**
+ * Goes on from wherever the journal says.
+ * @returns the head as it stands in the journal then
+ * @throws Overtaken, or what the store throws: the journal says the rest to whoever resumes it
+ */
+export async function runWaves(options: RunOptions): Promise<RunHead> {
+  return new Run(options).go()
+}
+
+class Run {
+  readonly #options: RunOptions
+  readonly #work: NodeWork
+  readonly #waves: readonly PlanStep[][]
+  #head: RunHead
+
+  constructor(options: RunOptions) {
+    this.#options = options
+    this.#work = new NodeWork(options)
+    this.#waves = wavesOf(options.plan)
+    this.#head = options.head
+  }
+
+  async go(): Promise<RunHead> {
+    if (this.#head.endedAt !== null || this.#head.state === 'rolled-back') return this.#head
+    try {
+      // One that died while it took a wave back.
+      if (this.#head.state === 'stopped') return await this.#stop(this.#head.why)
+      await this.#note('running', null)
+      // What a process that died has left half-way comes first, whatever stands in the way of new ones.
+      for (const steps of this.#waves) await this.#endBegun(steps)
+      for (const index of this.#waves.keys()) await this.#wave(index)
+      return await this.#note('done', null, true)
+    } catch (error) {
+      if (error instanceof TooManyErrors) return this.#stop(error.message)
+      if (!(error instanceof Paused)) throw error
+      this.#requireLeases()
+      return this.#note('paused', `${error.message}${this.#loweredText()}`)
+    }
+  }
+
+  async #endBegun(steps: readonly PlanStep[]): Promise<void> {
+    const left = steps.filter(
+      step => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(step)) || isPassing(this.#work, step) || this.#isUnseen(step),
+    )
+    for (const some of chunksOf(left, this.#options.policy.maxConcurrency)) await this.#change(some, null)
+    this.#requireFewErrors()
+  }
+
+  async #wave(index: number): Promise<void> {
+    const steps = this.#waves[index] ?? []
+    let open = steps.filter(step => isOpen(this.#work.entry(step)))
+    if (open.length > 0) await this.#pauseAfter(this.#waves[index - 1] ?? [])
+    while (open.length > 0) {
+      this.#mayGoOn()
+      const next = this.#next(open)
+      const before = await this.#before(next)
+      const chunk = next.filter(step => !before.later.has(stepKey(step)))
+      open = open.filter(step => !chunk.includes(step))
+      const unblocked = chunk.filter(step => !before.nodes.has(stepKey(step)))
+      for (const step of chunk)
+        if (!unblocked.includes(step)) await this.#work.note(step, { state: 'skipped', why: before.nodes.get(stepKey(step)) ?? null })
+      this.#mayGoOn()
+      const free = await this.#unchanged(unblocked)
+      const use = await this.#imageUse(free)
+      this.#mayGoOn()
+      const today = await this.#options.ofToday(free.map(stepKey))
+      const begun = free.filter(step => today.has(stepKey(step)))
+      await this.#change(begun, step => ({
+        readyPods: before.readyPods.get(stepKey(step)) ?? null,
+        ...(step.until !== undefined && { usedBytesBefore: use.get(stepKey(step))?.usedBytes ?? null }),
+      }))
+      if (begun.length < free.length)
+        throw new Paused(
+          'as many nodes as the policy lets be begun on one day (remediation.auto.nodesPerDay) were: it goes on after 00:00 UTC',
+        )
+    }
+  }
+
+  /** Those that are still what the plan was made for, read just before they are changed. */
+  async #unchanged(steps: PlanStep[]): Promise<PlanStep[]> {
+    if (steps.length === 0) return []
+    const present = await this.#options.effects.present(steps).catch(unread)
+    // Who was told to end meanwhile may not have read them all.
+    this.#mayGoOn()
+    const changed = changedSince({ steps }, present)
+    for (const { cluster, node, why } of changed) {
+      const step = steps.find(one => stepKey(one) === stepKey({ cluster, node }))
+      if (step !== undefined) await this.#work.note(step, { state: 'skipped', why: `changed since the plan was made: ${why}` })
+    }
+    const keys = new Set(changed.map(stepKey))
+    return steps.filter(step => !keys.has(stepKey(step)))
+  }
+
+  /** Of a cohort of which nothing is proven yet, one node alone. */
+  #next(open: readonly PlanStep[]): PlanStep[] {
+    const perCluster = new Map<string, number>()
+    const trials = new Set<string>()
+    const proven = new Set(this.#options.plan.steps.filter(step => provenStates.has(this.#state(step))).map(({ cohort }) => cohort))
+    return open.filter(({ cluster, cohort }) => {
+      const taken = perCluster.get(cluster) ?? 0
+      if (taken >= this.#options.policy.maxConcurrency || (!proven.has(cohort) && trials.has(cohort))) return false
+      perCluster.set(cluster, taken + 1)
+      trials.add(cohort)
+      return true
+    })
+  }
+
+  async #before(chunk: readonly PlanStep[]): Promise<Before> {
+    const before = await this.#options.effects.before(chunk).catch(unread)
+    const { unasked = [] } = this.#head
+    const more = before.unasked.filter(one => !unasked.includes(one))
+    // Noted with the next word on the run: it holds nothing up.
+    if (more.length > 0) this.#head = { ...this.#head, unasked: [...unasked, ...more] }
+    if (before.reasons.length > 0) throw new Paused(before.reasons.join('; '))
+    return before
+  }
+
+  /** What pruning frees is told by it, and nothing else: where it cannot be read, that is said later. */
+  async #imageUse(steps: readonly PlanStep[]): Promise<ReadonlyMap<string, ImageUse>> {
+    const passing = steps.filter(({ until }) => until !== undefined)
+    if (passing.length === 0) return new Map()
+    return this.#options.effects.imageUse(passing).catch((error: unknown) => {
+      if (!isOfTheWorld(error)) throw error
+      return new Map()
+    })
+  }
+
+  /** To the end of each: verified, pruned, or failed and taken back. @param before null: it was noted when the nodes were begun */
+  async #change(steps: readonly PlanStep[], before: ((step: PlanStep) => Parameters<NodeWork['apply']>[1]) | null): Promise<void> {
+    const { effects, policy, end } = this.#options
+    const unsent = steps.filter(step => isOpen(this.#work.entry(step)) || ['sending', 'sent'].includes(this.#state(step)))
+    await all(unsent, step => this.#work.apply(step, before?.(step) ?? { readyPods: null }))
+    orPause(end)
+    // Where the run stops anyway nobody waits for the others to be well.
+    this.#requireFewErrors(steps.filter(step => ['sending', 'sent'].includes(this.#state(step))))
+    const applied = steps.filter(step => this.#state(step) === 'applied')
+    const wrong = await awaitVerified(applied, this.#work, effects, { timeoutMs: policy.verifyTimeoutMs, end })
+    const unwell: PlanStep[] = []
+    for (const step of steps.filter(one => ['sending', 'sent', 'applied', 'broken'].includes(this.#state(one))))
+      if (!(await this.#work.passOverGone(step))) unwell.push(step)
+    const whyOf = (step: PlanStep) => wrong.get(stepKey(step)) ?? this.#work.entry(step).why ?? this.#state(step)
+    for (const step of unwell) await this.#work.note(step, { state: this.#state(step), why: whyOf(step) })
+    this.#requireFewErrors(unwell)
+    await all(unwell, step => this.#work.rollBack(step, whyOf(step)))
+    orPause(end)
+    const waiting = { timeoutMs: policy.verifyTimeoutMs, end }
+    await seeBack(steps, this.#work, effects, waiting)
+    await endPassing(steps, this.#work, effects, waiting)
+    orPause(end)
+    this.#requireFewErrors()
+  }
+
+  #isUnseen(step: PlanStep): boolean {
+    const { state, seenBack } = this.#work.entry(step)
+    return state === 'rolled-back' && seenBack === undefined
+  }
+
+  /** @param unwell failed, though their state does not say so yet @throws TooManyErrors */
+  #requireFewErrors(unwell: readonly PlanStep[] = []): void {
+    const { plan, policy } = this.#options
+    const failed = plan.steps.filter(step => failedStates.has(this.#state(step)) || unwell.includes(step))
+    if (failed.length <= policy.maxErrors) return
+    const sample = failed.slice(-3).map(step => `${stepKey(step)}: ${this.#work.entry(step).why ?? this.#state(step)}`)
+    throw new TooManyErrors(`${failed.length} of its nodes failed, where ${policy.maxErrors} may: ${sample.join('; ')}`)
+  }
+
+  /** No further wave, and this one taken back; noted before, so that whoever comes after a crash goes on with it. */
+  async #stop(why: string | null): Promise<RunHead> {
+    await this.#note('stopped', why)
+    try {
+      await takeBackWave(this.#options)
+    } catch (error) {
+      if (!(error instanceof Paused)) throw error
+      return this.#head
+    }
+    return this.#note('stopped', why, true)
+  }
+
+  /** Counted from the last that was done in the wave before. */
+  async #pauseAfter(wave: readonly PlanStep[]): Promise<void> {
+    const { effects, policy, stop, patienceMs } = this.#options
+    const begun = wave.map(step => this.#work.entry(step)).filter(entry => !isOpen(entry))
+    if (begun.length === 0) return
+    const last = Math.max(...begun.flatMap(({ at }) => Object.values(at)).map(Date.parse))
+    const leftMs = last + policy.pauseMs - effects.clock.now().getTime()
+    // A clock that was set back must not make it longer than it is.
+    const waitMs = Math.min(leftMs, policy.pauseMs)
+    if (waitMs > patienceMs)
+      throw new Paused(`the pause after the wave before lasts until ${new Date(effects.clock.now().getTime() + waitMs).toISOString()}`)
+    if (waitMs > 0) await sleepOrPause(effects.clock, waitMs, stop)
+  }
+
+  #mayGoOn(): void {
+    const { stop, end, approval, policy, effects, refusal } = this.#options
+    orPause(stop)
+    orPause(end)
+    const why = whyNothingNew(approval, policy.auto, effects.clock.now()) ?? refusal
+    if (why !== null) throw new Paused(why)
+  }
+
+  #loweredText(): string {
+    const lowered = this.#options.plan.steps.filter(step => isPassing(this.#work, step)).map(stepKey)
+    return lowered.length === 0 ? '' : `. Until the run goes on or is taken back, the thresholds of ${lowered.join(', ')} are lowered`
+  }
+
+  /** Whoever lost one has nothing more to say about the run. */
+  #requireLeases(): void {
+    for (const [cluster, lease] of this.#options.leases)
+      if (!lease.isHeld()) throw new Overtaken(`the lease of cluster ${cluster} is lost: nothing more is sent`)
+  }
+
+  #state(step: PlanStep): StepState {
+    return this.#work.entry(step).state
+  }
+
+  async #note(state: RunState, why: string | null, isEnd = false): Promise<RunHead> {
+    const endedAt = isEnd ? this.#options.effects.clock.now().toISOString() : null
+    this.#head = { ...this.#head, state, why, endedAt }
+    await this.#options.journal.noteRun(this.#head)
+    return this.#head
+  }
+}

@@ -1,0 +1,64 @@
+/** Waits until what is read of nodes anew shows what is wanted of them. */
+import type { PlanStep } from '#model/plan.ts'
+import type { Verification } from '#model/remediation.ts'
+import type { Clock } from '#remediate/run/clock.ts'
+import { stepKey } from '#remediate/run/journal.ts'
+import type { Effects, NodeWork } from '#remediate/run/node-work.ts'
+import { isOfTheWorld, messageOf, sleepOrPause } from '#remediate/run/pausing.ts'
+
+const everyMs = 15_000
+
+interface Waiting {
+  timeoutMs: number
+  end: AbortSignal
+}
+
+/** That they are well with their new configuration. @returns by `cluster/node` why one is not; the others are noted as verified @throws Paused, or what the journal throws */
+export const awaitVerified = (
+  steps: readonly PlanStep[],
+  work: NodeWork,
+  { clock, verify }: Pick<Effects, 'clock' | 'verify'>,
+  waiting: Waiting,
+): Promise<Map<string, string>> =>
+  awaitSeen(
+    steps,
+    clock,
+    waiting,
+    some => verify(some.map(step => ({ step, entry: work.entry(step) }))),
+    step => work.note(step, { state: 'verified', why: work.entry(step).why }),
+  )
+
+/**
+ * @param look reads nodes anew; by `cluster/node`, one that is missing could not be read
+ * @param seen told of each as soon as it shows it
+ * @returns by `cluster/node` why one does not @throws Paused, or what `seen` throws
+ */
+export async function awaitSeen(
+  steps: readonly PlanStep[],
+  clock: Clock,
+  { timeoutMs, end }: Waiting,
+  look: (steps: readonly PlanStep[]) => Promise<ReadonlyMap<string, Verification>>,
+  seen: (step: PlanStep) => Promise<void>,
+): Promise<Map<string, string>> {
+  const untilMs = clock.elapsedMs() + timeoutMs
+  const wrong = new Map<string, string>()
+  let open = [...steps]
+  while (open.length > 0) {
+    const found = await look(open).catch((error: unknown) => {
+      if (!isOfTheWorld(error)) throw error
+      return new Map(open.map(step => [stepKey(step), { state: 'not-yet' as const, why: messageOf(error) }]))
+    })
+    const isOver = clock.elapsedMs() >= untilMs
+    const next: PlanStep[] = []
+    for (const step of open) {
+      const verification = found.get(stepKey(step)) ?? { state: 'not-yet', why: 'the node was not read' }
+      if (verification.state === 'verified') await seen(step)
+      else if (verification.state === 'wrong') wrong.set(stepKey(step), verification.why)
+      else if (isOver) wrong.set(stepKey(step), `it was not well within ${timeoutMs / 1000} s: ${verification.why}`)
+      else next.push(step)
+    }
+    open = next
+    if (open.length > 0) await sleepOrPause(clock, Math.min(everyMs, timeoutMs), end)
+  }
+  return wrong
+}

@@ -1,0 +1,106 @@
+/** Whether a node that was changed is well: Ready and staying so, under no pressure that is new, its pods back. */
+import { probePeriodMs } from '#facts/kubelet/periods.ts'
+import type { KubernetesNode, KubernetesPod } from '#model/kubernetes.ts'
+import type { PlanStep } from '#model/plan.ts'
+import { isRawObject, type NodeRecord } from '#model/record.ts'
+import { isActive, isReady, podName, readyConditionOf } from '#remediate/pods.ts'
+import { kubeletStartedAt } from './kubelet-start.ts'
+
+export interface Doubt {
+  state: 'not-yet' | 'wrong'
+  why: string
+}
+
+/** Milliseconds since the epoch. */
+export interface Moment {
+  at: number
+  appliedAt: number
+}
+
+const conditionOf = ({ status }: KubernetesNode, wanted: string) => (status?.conditions ?? []).find(({ type }) => type === wanted)
+const timeOf = (time: string | null | undefined): number | null => {
+  const parsed = Date.parse(time ?? '')
+  return Number.isNaN(parsed) ? null : parsed
+}
+
+/** Longer probe periods are their pods' own matter, which are looked at one by one. */
+const longestSettleMs = 5 * 60_000
+
+/** How long a node has to stay Ready: until each of its readiness probes has run once, and no shorter than a probe's default period. */
+export function settleMs({ pods }: Pick<NodeRecord, 'pods'>): number {
+  const probes = (pods ?? []).filter(isActive).flatMap(({ spec }) => (spec?.containers ?? []).flatMap(one => one.readinessProbe ?? []))
+  const longest = Math.max(
+    probePeriodMs,
+    ...probes.map(probe => seconds(probe.initialDelaySeconds, 0) + seconds(probe.periodSeconds, probePeriodMs)),
+  )
+  return Math.min(longest, longestSettleMs)
+}
+
+const seconds = (told: unknown, presetMs: number): number => (typeof told === 'number' && told > 0 ? told * 1000 : presetMs)
+
+/** How far the node's clock is ahead, at least: it cannot have posted its status later than it was read. */
+const aheadMs = (node: KubernetesNode, at: number): number =>
+  Math.max(0, (timeOf(conditionOf(node, 'Ready')?.lastHeartbeatTime) ?? at) - at)
+
+export function* readyDoubts(fresh: NodeRecord, { at, appliedAt }: Moment): Iterable<Doubt> {
+  const ready = conditionOf(fresh.node, 'Ready')
+  if (ready?.status !== 'True') {
+    const reason = ready?.reason ? ` (${ready.reason.slice(0, 100)})` : ''
+    return yield { state: 'not-yet', why: `the node is not Ready${reason}` }
+  }
+  const ahead = aheadMs(fresh.node, at)
+  const since = [
+    { what: 'the change', time: appliedAt },
+    { what: 'the node turned Ready', time: (timeOf(ready.lastTransitionTime) ?? appliedAt) - ahead },
+    { what: 'its kubelet started', time: (timeOf(kubeletStartedAt(fresh)) ?? appliedAt) - ahead },
+  ].reduce((last, one) => (one.time > last.time ? one : last))
+  const wanted = settleMs(fresh)
+  const stableMs = at - since.time
+  if (stableMs < wanted)
+    yield {
+      state: 'not-yet',
+      why: `it was read ${Math.round(stableMs / 1000)} s after ${since.what}, and has to stay Ready for ${Math.round(wanted / 1000)} s`,
+    }
+}
+
+/** Source: pkg/kubelet/eviction/helpers.go signalToNodeCondition. */
+const pressureOf = (signal: string): string =>
+  signal.includes('memory') ? 'MemoryPressure' : signal.startsWith('pid') ? 'PIDPressure' : 'DiskPressure'
+
+/** A kubelet that starts forgets its pressure, and says it anew where it holds: what was due before the change is not new. */
+export function* pressureDoubts({ before }: PlanStep, { node }: NodeRecord, changedAt: number): Iterable<Doubt> {
+  const known = new Set((before.evictsNow ?? []).map(pressureOf))
+  for (const type of ['MemoryPressure', 'DiskPressure', 'PIDPressure']) {
+    const condition = conditionOf(node, type)
+    if (condition?.status !== 'True' || known.has(type)) continue
+    const since = timeOf(condition.lastTransitionTime)
+    if (since === null || since >= changedAt) yield { state: 'wrong', why: `the node is under ${type} since the change` }
+  }
+}
+
+const shownPods = 5
+
+/** Pods that were deleted or made anew since are not held against it. */
+export function* unreadyPodDoubts({ pods }: NodeRecord, before: readonly string[] | null, changedAt: number): Iterable<Doubt> {
+  if (!Array.isArray(pods)) return yield { state: 'not-yet', why: 'its pods were not read' }
+  const wereReady = before === null ? null : new Set(before)
+  const lost = pods
+    .filter(pod => isRawObject(pod) && isActive(pod) && !isReady(pod) && isOld(pod, changedAt))
+    .filter(pod => wereReady?.has(podName(pod)) ?? hasTurned(pod, changedAt))
+    .map(podName)
+    .sort()
+  if (lost.length === 0) return
+  const more = lost.length > shownPods ? ` and ${lost.length - shownPods} more` : ''
+  yield { state: 'not-yet', why: `pods are not ready again: ${lost.slice(0, shownPods).join(', ')}${more}` }
+}
+
+function isOld({ metadata }: KubernetesPod, changedAt: number): boolean {
+  const made = timeOf(metadata?.creationTimestamp)
+  return metadata?.deletionTimestamp === undefined && (made === null || made < changedAt)
+}
+
+/** Its condition changed since: so it was ready before. */
+function hasTurned(pod: KubernetesPod, changedAt: number): boolean {
+  const since = timeOf(readyConditionOf(pod)?.lastTransitionTime)
+  return since !== null && since >= changedAt
+}

@@ -1,0 +1,175 @@
+/** Whether a step has done on its node what the plan promised, by what was read of the node anew. What is not known is never taken for done. */
+import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { meaningOf } from '#facts/kubelet/setting-meaning.ts'
+import { type ExpectedSetting, type NodeState, type PlanStep, restartsKubelet } from '#model/plan.ts'
+import { isRawObject, type NodeRecord, type RawObject, type ReadError } from '#model/record.ts'
+import type { Verification } from '#model/remediation.ts'
+import { valueAt } from '#remediate/merge.ts'
+import { instanceIdOf } from '#remediate/plan/never.ts'
+import { imageText } from '#remediate/remedies/pull-image.ts'
+import { kubeletStartedAt } from './kubelet-start.ts'
+import { hashOnDisk } from './on-disk.ts'
+import { type Doubt, pressureDoubts, readyDoubts, unreadyPodDoubts } from './verify-health.ts'
+
+const shownDoubts = 4
+
+/**
+ * A step that writes no setting of the kubelet (`sync-file`, `pull-image`) restarts nothing: of it only the file, or the image, counts.
+ * @param fresh read after the change; where nobody asked its kubelet, with the configuration that its files come to
+ * @param replayed what its kubelet does now
+ * @param readyPodsBefore `namespace/name`; null: not known, and pods that have turned NotReady since stand for them
+ * @param at RFC 3339: when it was read
+ * @param appliedAt RFC 3339: when the change was seen to be done, at the earliest
+ */
+export function verifyStep(
+  step: PlanStep,
+  fresh: NodeRecord,
+  replayed: NodeState,
+  readyPodsBefore: readonly string[] | null,
+  at: string,
+  appliedAt: string,
+): Verification {
+  const moment = { at: Date.parse(at), appliedAt: Date.parse(appliedAt) }
+  const changedAt = changedAtMs(step, fresh, moment.appliedAt)
+  const doubts = [
+    ...instanceDoubts(step, fresh),
+    ...(!restartsKubelet(step.method)
+      ? placeDoubts(step, fresh)
+      : [
+          ...settingDoubts(step, fresh, moment.appliedAt),
+          ...readyDoubts(fresh, moment),
+          ...pressureDoubts(step, fresh, changedAt),
+          ...unreadyPodDoubts(fresh, readyPodsBefore, changedAt),
+          ...(runsOtherwise(step, fresh) ? [] : promiseDoubts(step, replayed)),
+        ]),
+  ]
+  const worst = doubts.filter(({ state }) => state === 'wrong')
+  const said = worst.length > 0 ? worst : doubts
+  const [first] = said
+  if (first === undefined) return { state: 'verified' }
+  const more = said.length > shownDoubts ? `; and ${said.length - shownDoubts} more` : ''
+  const why = said.slice(0, shownDoubts).map(doubt => doubt.why)
+  return { state: first.state, why: `${why.join('; ')}${more}` }
+}
+
+function* instanceDoubts({ instanceId }: PlanStep, { node }: NodeRecord): Iterable<Doubt> {
+  const found = instanceIdOf(nodeIdentity(node))
+  if (found !== instanceId)
+    yield {
+      state: 'wrong',
+      why: `the node is ${found === null ? 'no instance' : `another instance, ${found},`} now; planned was ${instanceId}`,
+    }
+}
+
+function* placeDoubts(step: PlanStep, fresh: NodeRecord): Iterable<Doubt> {
+  const found = hashOnDisk(step, fresh)
+  if (found === step.newSha256) return
+  if (found === null)
+    yield { state: 'not-yet', why: `${step.path} was not read${because(fresh, step.method === 'pull-image' ? 'runtime' : 'host', 'host')}` }
+  else if (found === step.oldSha256) yield { state: 'not-yet', why: `${step.path} is as it was` }
+  else
+    yield {
+      state: 'wrong',
+      why: `${step.path} is neither as it was nor as planned: ${step.method === 'pull-image' ? imageText(step.path, found) : shownHash(found)}`,
+    }
+}
+
+const shownHash = (hash: string): string => (hash === 'absent' ? 'it is not there' : `its SHA-256 is ${hash}`)
+
+/** What the kubelet runs with, or, where nobody asked it, what its files come to. */
+function* settingDoubts(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): Iterable<Doubt> {
+  const running = fresh.configz?.kubeletconfig
+  if (!isRawObject(running))
+    return yield { state: 'not-yet', why: `what its kubelet runs with was not read${because(fresh, 'configz', 'host')}` }
+  const unmet = unmetIn(step, fresh, running)
+  const found = hashOnDisk(step, fresh)
+  const isForeign = found !== null && found !== step.newSha256 && found !== step.oldSha256
+  const isAsked = fresh.mode !== 'ssm' && !(fresh.errors ?? []).some(({ what }) => what === 'configz')
+  const hasRestarted = hasStartedSince(step, fresh, appliedAtMs)
+  if (unmet.length > 0) {
+    const instead = unmet.map(setting => differing(setting, running)).join(', ')
+    if (isForeign) yield { state: 'wrong', why: `${step.path} is neither as it was nor as planned (${shownHash(found)}): ${instead}` }
+    else if (found === step.newSha256 && (!isAsked || hasRestarted === true))
+      yield { state: 'wrong', why: `${step.path} is as planned, and something takes its place: ${instead}` }
+    else if (found === step.newSha256)
+      yield { state: 'not-yet', why: `${step.path} is as planned, but its kubelet has not started anew: ${instead}` }
+    else yield { state: 'not-yet', why: `it still runs without the change: ${instead}` }
+    return
+  }
+  if (found !== null && found !== step.newSha256)
+    yield {
+      state: isForeign ? 'wrong' : 'not-yet',
+      why: `it runs with the change, but ${step.path} does not say so (${shownHash(found)}): its next start may lose it`,
+    }
+  if (isAsked || hasRestarted === true) return
+  yield {
+    state: 'not-yet',
+    why:
+      hasRestarted === false
+        ? 'its files say so, but its kubelet has not started anew'
+        : 'its files say so, but whether its kubelet has started anew is not known',
+  }
+}
+
+function unmetIn({ expect }: PlanStep, { node }: NodeRecord, running: RawObject): ExpectedSetting[] {
+  const { kubeletVersion } = nodeIdentity(node)
+  return expect.filter(
+    ({ field, value }) => meaningOf(field, value, kubeletVersion) !== meaningOf(field, valueAt(running, field), kubeletVersion),
+  )
+}
+
+/** Then it does what its old settings do, which nobody has promised anything of. */
+function runsOtherwise(step: PlanStep, fresh: NodeRecord): boolean {
+  const running = fresh.configz?.kubeletconfig
+  return isRawObject(running) && unmetIn(step, fresh, running).length > 0
+}
+
+/** A process tells when it started by the time of the boot, which moves when the clock is set right. */
+const clockStepMs = 5000
+
+/** By the node's clock alone, where the plan knows it; null: nobody told. */
+function hasStartedSince(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): boolean | null {
+  const started = kubeletStartedAt(fresh)
+  if (started === null) return null
+  if (step.kubeletStartedAt !== null) return Date.parse(started) - Date.parse(step.kubeletStartedAt) > clockStepMs
+  return Date.parse(started) >= appliedAtMs ? true : null
+}
+
+/** The restart comes before it is known to be done, and what it does may be there by then. */
+function changedAtMs(step: PlanStep, fresh: NodeRecord, appliedAtMs: number): number {
+  const started = kubeletStartedAt(fresh)
+  return started !== null && hasStartedSince(step, fresh, appliedAtMs) === true ? Math.min(Date.parse(started), appliedAtMs) : appliedAtMs
+}
+
+const differing = ({ field, value }: ExpectedSetting, running: RawObject): string =>
+  `${field} is ${shown(valueAt(running, field))}, planned was ${shown(value)}`
+
+const shown = (value: unknown): string =>
+  value === null || value === undefined ? 'not set' : (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 100)
+
+/** The first reason that the record gives. */
+function because({ errors }: NodeRecord, ...sources: ReadError['what'][]): string {
+  const error = (errors ?? []).find(({ what }) => sources.includes(what))
+  return error === undefined ? '' : `: ${error.message.slice(0, 300)}`
+}
+
+/** What the replay says now, beside what the plan said it would. Better than promised is well. */
+function* promiseDoubts({ before, after }: PlanStep, replayed: NodeState): Iterable<Doubt> {
+  const unknown = (Object.keys(after) as (keyof NodeState)[]).filter(key => after[key] !== null && replayed[key] === null)
+  if (unknown.length > 0)
+    yield { state: 'not-yet', why: `what it does now cannot be replayed (${unknown.map(name => words[name]).join(', ')})` }
+  if (after.evictsBeforeImageGc === false && replayed.evictsBeforeImageGc === true)
+    yield { state: 'wrong', why: 'eviction still comes before image GC, and the plan promised the contrary' }
+  const promised = new Set([...(before.evictsNow ?? []), ...(after.evictsNow ?? [])])
+  const evicting = after.evictsNow === null ? [] : (replayed.evictsNow ?? []).filter(signal => !promised.has(signal))
+  if (evicting.length > 0) yield { state: 'wrong', why: `eviction is due now (${evicting.join(', ')}), which the plan did not promise` }
+  if (after.imageGcDue === false && replayed.imageGcDue === true)
+    yield { state: 'not-yet', why: 'image GC is due now, which the plan did not promise' }
+}
+
+const words: Readonly<Record<keyof NodeState, string>> = {
+  evictsBeforeImageGc: 'whether eviction comes before image GC',
+  imageGcDue: 'whether image GC is due',
+  freedBytesAtMost: 'what image GC would free',
+  evictsNow: 'whether eviction is due',
+}

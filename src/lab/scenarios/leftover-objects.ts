@@ -197,6 +197,13 @@ export const leftoverReplicaSets = (at: string): RawObject[] => [
   }),
   // Of one that is gone, and nobody has its name.
   bareReplicaSet(at, { namespace: 'stray', name: 'web-lost', owner: deployment('web') }),
+  // The UID is right, the name is not: it is by that that an owner is looked up.
+  bareReplicaSet(at, {
+    namespace: 'stray',
+    name: 'api-renamed',
+    createdHoursAgo: 299,
+    owner: deployment('apis', objectUid('Deployment', { namespace: 'stray', name: 'api' })),
+  }),
   bareReplicaSet(at, { namespace: 'stray', name: 'kept-api-new', createdHoursAgo: 299, owner: deployment('api') }),
   bareReplicaSet(at, { namespace: 'canary', name: 'web-1' }),
   bareReplicaSet(at, { namespace: 'canary', name: 'kept-web-2', createdHoursAgo: 1 }),

@@ -1,7 +1,7 @@
-/** Objects that are alike (one kind, one namespace, the same owners): the garbage collector treats them alike, so one stands for all. */
+/** Objects that are alike (one kind, one namespace, the same references to owners): the garbage collector treats them alike, so one stands for all. */
 import { garbageResource } from '#facts/kubernetes/garbage-resources.ts'
 import type { OwnedGroup } from '#model/cluster-garbage.ts'
-import type { ObjectMetadata } from './metadata.ts'
+import type { ObjectMetadata, OwnerReference } from './metadata.ts'
 import type { OwnedObject } from './owner-graph.ts'
 import type { SharedTexts } from './shared.ts'
 
@@ -19,17 +19,18 @@ export interface Group extends OwnedObject {
 /** In the order in which the first of each came. */
 export function groupsIn(objects: Iterable<ObjectMetadata>, resource: string, shared: SharedTexts): Group[] {
   const groups: Group[] = []
-  /** By namespace, then by the UIDs of the owners. */
-  const places = new Map<string, Map<string, Group>>()
+  /** By namespace, then by the UIDs of the owners. What says the same of them is one group, and nearly always the only one. */
+  const places = new Map<string, Map<string, Group | Group[]>>()
   for (const metadata of objects) {
     const { namespace, name, createdMs, ownerReferences } = metadata
-    const place = places.get(namespace) ?? new Map<string, Group>()
+    const place = places.get(namespace) ?? new Map<string, Group | Group[]>()
     places.set(namespace, place)
     const owners = ownerReferences.length === 1 ? (ownerReferences[0]?.uid ?? '') : ownerReferences.map(({ uid }) => uid).join()
-    const known = place.get(owners)
+    const ofOwners = place.get(owners)
+    const known = ofOwners && [ofOwners].flat().find(group => areAlike(group.ownerReferences, ownerReferences))
     if (!known) {
       const group = { ...ownedObject(resource, metadata, shared), resource, count: 1, names: [name] }
-      place.set(owners, group)
+      place.set(owners, ofOwners ? [ofOwners, group].flat() : group)
       groups.push(group)
       continue
     }
@@ -39,6 +40,15 @@ export function groupsIn(objects: Iterable<ObjectMetadata>, resource: string, sh
   }
   return groups
 }
+
+/** An owner is looked up by kind and name, and held by who blocks: one UID may be named in several ways. */
+const areAlike = (some: readonly OwnerReference[], others: readonly OwnerReference[]): boolean =>
+  some.length === others.length &&
+  some.every(({ apiVersion, kind, name, uid, blocksOwnerDeletion }, index) => {
+    const other = others[index]
+    const isSameObject = other?.uid === uid && other.name === name && other.kind === kind && other.apiVersion === apiVersion
+    return isSameObject && other.blocksOwnerDeletion === blocksOwnerDeletion
+  })
 
 export function ownedObject(resource: string, metadata: ObjectMetadata, shared: SharedTexts): OwnedObject {
   const known = garbageResource(resource)

@@ -51,6 +51,24 @@ describe('owners', () => {
     expect(told(objects('replicasets.apps', ...sets('a'))).owners?.dangling).toEqual([])
   })
 
+  it.each([
+    ['right', 'renamed', 'other-kind'],
+    ['renamed', 'other-kind', 'right'],
+  ])('are looked up by kind and name, whatever else has their UID: %s, %s, %s', (...names) => {
+    const owners = {
+      right: owned('Deployment', 'cart'),
+      renamed: owned('Deployment', 'basket', 'uid-cart'),
+      'other-kind': owned('StatefulSet', 'cart', 'uid-cart'),
+    }
+    const lists = [objects('deployments.apps', object('cart')), objects('statefulsets.apps')]
+    const found = told(
+      ...lists,
+      objects('replicasets.apps', ...names.map(name => object(name, owners[name as keyof typeof owners]))),
+    ).owners
+    const sorted = found?.dangling.map(({ names: [name], count, owner }) => `${name} ${count} ${owner}`).toSorted()
+    expect(sorted).toEqual(['other-kind 1 StatefulSet cart', 'renamed 1 Deployment basket'])
+  })
+
   it('of pods are not said to be gone, but a pod that goes holds its owner', () => {
     const going = { deletionTimestamp: before, finalizers: ['foregroundDeletion'] }
     const pods = [object('p', { ...owned('ReplicaSet', 'r'), deletionTimestamp: before }), object('q', owned('ReplicaSet', 'gone'))]

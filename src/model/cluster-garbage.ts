@@ -251,7 +251,7 @@ export interface OwnerGarbage {
   unserved: readonly (OwnedGroup & { owner: string; apiVersion: string })[]
   /** An owner where none can be: in another namespace, or in one while they are in none. */
   misplaced: readonly (OwnedGroup & { owner: string; is: 'other-namespace' | 'namespaced-owner' })[]
-  /** Deleted in the foreground, and waiting for dependents that block it. */
+  /** Deleted in the foreground, and waiting for dependents that block it; none: of what is known nothing does. */
   blocked: readonly { kind: string; namespace: string; name: string; sinceMs: number; dependents: readonly OwnedGroup[] }[]
   /** Made by a controller, as they say themselves, and owned by nobody. */
   orphaned: readonly {

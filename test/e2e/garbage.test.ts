@@ -267,8 +267,9 @@ describe('cluster garbage', () => {
       ['volume-held-in-deletion', "is for the EBS CSI driver's controller, and nothing in this cluster is called like it", 'pvc-0008'],
       ['dangling-owner', 'owner Deployment web', 'ReplicaSet web-lost'],
       ['misplaced-owner', 'Deployment checkout, of another namespace', 'will delete it'],
+      ['dangling-owner', 'owner Deployment apis","value":"ReplicaSet api-renamed"'],
       ['dangling-owner', 'Deployment api (another one has its name now)'],
-      ['blocked-foreground-deletion', 'Deployment portal for ReplicaSet portal-1'],
+      ['blocked-foreground-deletion', 'Deployment portal for ReplicaSet portal-1', 'Job sync waits for","value":"Pod sync-4x2lp"'],
       ['orphaned-dependent', 'ReplicaSet without its Deployment', 'web-1'],
     ]
     for (const [rule, ...says] of expectations) for (const words of says) expect(told(rule).join(), rule).toContain(words)

@@ -37,7 +37,7 @@ export function ownerRows({ dangling, unserved, misplaced, blocked, orphaned }: 
     ...rowOf(
       'blocked-owners',
       blocked.map(({ kind, namespace, name, sinceMs }) => ({ whose: placed(namespace, `${kind} ${name}`), sinceMs })),
-      heldBy(blocked.map(({ dependents }) => dependents.map(each => owned(each).told).join(', ') || 'dependents that were not listed')),
+      heldBy(blocked.map(({ dependents }) => dependents.map(each => owned(each).told).join(', ') || 'nothing that was listed')),
       moment,
     ),
     ...rowOf(

@@ -11,6 +11,8 @@ export interface Owner {
   name: string
   /** Default: that of such an object in the dependent's own namespace. */
   uid?: string
+  /** Default: it waits for the dependent, where it is deleted in the foreground. */
+  isFree?: true
 }
 
 export interface Named {
@@ -27,13 +29,13 @@ export interface Named {
 /** Every reference to an object finds it by this. */
 export const objectUid = (kind: string, { namespace, name }: Pick<Named, 'namespace' | 'name'>) => uidOf(`${kind}/${namespace}/${name}`)
 
-const ownedBy = (kind: string, namespace: string, { apiVersion, kind: of, name, uid }: Owner): RawObject => ({
+const ownedBy = (kind: string, namespace: string, { apiVersion, kind: of, name, uid, isFree }: Owner): RawObject => ({
   apiVersion,
   kind: of,
   name,
   uid: uid ?? objectUid(of, { namespace: kind === 'Lease' ? '' : namespace, name }),
   controller: true,
-  blockOwnerDeletion: true,
+  blockOwnerDeletion: !isFree,
 })
 
 /** Of an object of that kind, as the API server shows it; without a namespace it stands in none. */

@@ -15,6 +15,7 @@ import { leftoverDeployments, leftoverObjects, leftoverReplicaSets } from './lef
 import { fixedObjects, type ObjectSource } from './scenario.ts'
 
 const ofCronJob = (name: string) => ({ apiVersion: 'batch/v1', kind: 'CronJob', name })
+const ofJob = (name: string) => ({ apiVersion: 'batch/v1', kind: 'Job', name })
 const days = (count: number) => count * 24
 
 const jobs = (at: string): RawObject[] => [
@@ -42,6 +43,8 @@ const jobs = (at: string): RawObject[] => [
   // Nobody has begun to delete it.
   jobObject(at, { namespace: 'etl', name: 'load-8', finishedHoursAgo: 49, ttlSeconds: 3600 }),
   jobObject(at, { namespace: 'etl', name: 'kept-due-soon', finishedHoursAgo: 0.9, ttlSeconds: 3600 }),
+  // Its pod, which nobody has deleted, holds it.
+  jobObject(at, { namespace: 'legacy', name: 'sync', finishedHoursAgo: null, deletedHoursAgo: 40, finalizers: ['foregroundDeletion'] }),
   // Everything that it ever made.
   ...Array.from({ length: 45 }, (_, index) =>
     jobObject(at, {
@@ -95,6 +98,14 @@ const pods = (at: string): RawObject[] => [
     ...{ createdHoursAgo: 90, deletedHoursAgo: 0.5, finalizers: ['batch.kubernetes.io/job-tracking'] },
   }),
   podElsewhere(at, { namespace: 'queue', name: 'kept-going', phase: 'Pending', createdHoursAgo: 1, deletedHoursAgo: 0.001 }),
+  podElsewhere(at, { namespace: 'legacy', name: 'sync-4x2lp', phase: 'Pending', createdHoursAgo: 45, owner: ofJob('sync') }),
+  podElsewhere(at, {
+    namespace: 'legacy',
+    name: 'kept-free',
+    phase: 'Pending',
+    createdHoursAgo: 45,
+    owner: { ...ofJob('sync'), isFree: true },
+  }),
 ]
 
 const deployments = (at: string) => [

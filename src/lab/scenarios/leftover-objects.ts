@@ -188,6 +188,8 @@ export const leftoverDeployments = (at: string): RawObject[] => [
 
 export const leftoverReplicaSets = (at: string): RawObject[] => [
   bareReplicaSet(at, { namespace: 'legacy', name: 'portal-1', owner: deployment('portal') }),
+  // Nobody waits for it.
+  bareReplicaSet(at, { namespace: 'legacy', name: 'kept-portal-0', owner: { ...deployment('portal'), isFree: true } }),
   bareReplicaSet(at, { namespace: 'legacy', name: 'kept-portal-1', owner: deployment('kept-portal') }),
   // Of the Deployment that was there before the one of this name.
   bareReplicaSet(at, {

@@ -269,9 +269,20 @@ describe('owners', () => {
     )
   })
 
-  it('that wait for what nobody listed say so', () => {
-    const blocked = [{ kind: 'Deployment', namespace: 'shop', name: 'cart', sinceMs: hoursBefore(30), dependents: [] }]
-    expect(failings('blocked-foreground-deletion', owners({ blocked }))[0]?.consequence).toContain('of kinds that were not listed')
+  it('that wait name the first dependent that is known; where none is, nobody knows for what', () => {
+    const unknown = { kind: 'CronJob', namespace: 'shop', name: 'a', sinceMs: hoursBefore(30), dependents: [] }
+    const known = { ...unknown, kind: 'Deployment', name: 'cart', dependents: [group] }
+    const [one] = failings('blocked-foreground-deletion', owners({ blocked: [unknown] }))
+    expect(one).toMatchObject({ confidence: 'likely', evidence: [{ what: 'CronJob a waits for', value: 'nothing that was listed' }, {}] })
+    expect(one?.consequence).toBe(
+      '1 object of shop waits in a foreground deletion, and nothing that was listed blocks it: a dependent of a kind that was not listed may, or the garbage collector does not get to it.',
+    )
+    const [both] = failings('blocked-foreground-deletion', owners({ blocked: [unknown, known] }))
+    expect(both).not.toHaveProperty('confidence')
+    expect(both?.consequence).toBe(
+      '2 objects of shop wait for dependents that do not go, Deployment cart for ConfigMap a, b, c, d, e and 7 more.',
+    )
+    expect(both?.commands).toEqual(['kubectl get Deployment cart -n shop -o yaml'])
   })
 })
 

@@ -77,6 +77,29 @@ describe('owners', () => {
     expect(owners?.blocked).toMatchObject([{ kind: 'ReplicaSet', name: 'r', dependents: [{ kind: 'Pod', names: ['p'], count: 1 }] }])
   })
 
+  it('wait for whoever blocks them, and for nobody else', () => {
+    const going = { deletionTimestamp: before, finalizers: ['foregroundDeletion'] }
+    const unblocking = (of: ReturnType<typeof owned>) => ({
+      ownerReferences: of.ownerReferences.map(reference => ({ ...reference, blockOwnerDeletion: false })),
+    })
+    const ofCart = owned('Deployment', 'cart')
+    const sets = [object('a-free', unblocking(ofCart)), object('b-block', ofCart), object('c-block', ofCart)]
+    const ofJob = {
+      ownerReferences: owned('Job', 'import').ownerReferences.map(each => ({ ...each, apiVersion: 'batch/v1' })),
+    }
+    const pods = [object('free', unblocking(ofJob)), object('runs', ofJob), object('other', owned('ReplicaSet', 'b-block'))]
+    const { owners } = told(
+      node('n', 'True', '', pods),
+      objects('cronjobs.batch', object('alone', going)),
+      objects('jobs.batch', object('import', going)),
+      objects('deployments.apps', object('cart', going), object('kept')),
+      objects('replicasets.apps', ...sets),
+    )
+    const dependents = owners?.blocked.map(({ kind, dependents }) => [kind, dependents.map(each => `${each.kind} ${each.names.join()}`)])
+    expect(Object.fromEntries(dependents ?? [])).toEqual({ CronJob: [], Job: ['Pod runs'], Deployment: ['ReplicaSet b-block,c-block'] })
+    expect(owners).toMatchObject({ dangling: [], unserved: [], misplaced: [] })
+  })
+
   it('that a static pod or a lease names are the kubelet’s business', () => {
     const mirror = object('static', owned('Node', 'other'))
     expect(told(node('n', 'True', '', [mirror]), objects('configmaps', mirror)).owners).toMatchObject({ dangling: [], orphaned: [] })

@@ -33,17 +33,22 @@ export const blockedForegroundDeletion = clusterRule({
       blocked.filter(({ sinceMs }) => isOld(sinceMs, nowMs, minAgeHours)),
       cluster,
     )) {
-      const [first] = found
-      const by = first?.dependents.map(each => owned(each).told) ?? []
+      const known = found.find(({ dependents }) => dependents.length > 0)
+      const first = known ?? found[0]
+      const [by] = known?.dependents.map(each => owned(each).told) ?? []
+      const waits = `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'waits' : 'wait'}`
       yield {
         subject,
         count: found.length,
         noun: 'object in deletion',
-        consequence: `${counted(found.length, 'object')} of ${subject.name} ${found.length === 1 ? 'waits' : 'wait'} for dependents that do not go${by.length > 0 ? `, ${first?.kind} ${first?.name} for ${by[0]}` : ': they are of kinds that were not listed'}.`,
+        ...(!known && { confidence: 'likely' as const }),
+        consequence: known
+          ? `${waits} for dependents that do not go, ${known.kind} ${known.name} for ${by}.`
+          : `${waits} in a foreground deletion, and nothing that was listed blocks ${found.length === 1 ? 'it' : 'them'}: a dependent of a kind that was not listed may, or the garbage collector does not get to ${found.length === 1 ? 'it' : 'them'}.`,
         evidence: [
           ...found.slice(0, 5).map(({ kind, name, dependents }) => ({
             what: `${kind} ${name} waits for`,
-            value: dependents.map(each => owned(each).told).join(', ') || 'what was not listed',
+            value: dependents.map(each => owned(each).told).join(', ') || 'nothing that was listed',
           })),
           ...oldest(
             found.map(({ sinceMs }) => sinceMs),

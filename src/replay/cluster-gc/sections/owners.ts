@@ -1,7 +1,7 @@
 /**
  * Who owns what, of all that was listed. Objects that are alike (one kind, one namespace, the same owners) stand for each other, because the garbage
  * collector treats them alike. Pods come before their owners are listed, so an owner that went meanwhile would look as if it had been gone for long:
- * of pods only those count that are going themselves, and hold their owners.
+ * of pods it is only told which owners they hold.
  */
 import { discoveryResource } from '#facts/kubernetes/discovery.ts'
 import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
@@ -10,7 +10,7 @@ import { isRawObject, type RawObject } from '#model/record.ts'
 import { alone, type Group, groupsIn, ownedObject, strip } from '#replay/cluster-gc/alike.ts'
 import { controllerOf, type ObjectMetadata, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import { madeBy } from '#replay/cluster-gc/orphans.ts'
-import type { ClassifiedReference, ListedKind, OwnedObject } from '#replay/cluster-gc/owner-graph.ts'
+import { type ClassifiedReference, isWaitingForDependents, type ListedKind, type OwnedObject } from '#replay/cluster-gc/owner-graph.ts'
 import { type CollectedObject, collectGarbage } from '#replay/cluster-gc/owners.ts'
 import { Packed } from '#replay/cluster-gc/packed.ts'
 import type { OpenSection, Section, SectionContext } from '#replay/cluster-gc/section.ts'
@@ -39,8 +39,10 @@ export const owners: Section<'owners'> = {
 }
 
 class Owners implements OpenSection<OwnerGarbage> {
-  /** By resource, all that have owners, and do not go. */
+  /** By resource, all that have owners, and do not go; but pods. */
   readonly #dependents = new Map<string, Packed<ObjectMetadata>>()
+  /** Those that do not go, with the references by which they hold their owners. */
+  readonly #holdingPods = new Packed<ObjectMetadata>()
   /** By resource, all that may own something, and all that go. */
   readonly #items = new Map<string, Packed<ObjectMetadata>>()
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
@@ -58,7 +60,24 @@ class Owners implements OpenSection<OwnerGarbage> {
     if (!onlyDependents.has(resource)) keep(this.#items, resource, metadata && { ...metadata, ...bare })
     const references = listAt(objectAt(object, 'metadata'), 'ownerReferences')
     if (references.length === 0 || references.every(isNode)) this.#takeOrphan(resource, object)
-    else if (resource !== 'pods' && metadata) keep(this.#dependents, resource, { ...metadata, deletedMs: null, finalizers: [] })
+    else if (metadata) this.#takeDependent(resource, { ...metadata, deletedMs: null, finalizers: [] })
+  }
+
+  #takeDependent(resource: string, metadata: ObjectMetadata): void {
+    if (resource !== podResource.resource) {
+      keep(this.#dependents, resource, metadata)
+      return
+    }
+    const ownerReferences = metadata.ownerReferences.filter(({ blocksOwnerDeletion }) => blocksOwnerDeletion)
+    if (ownerReferences.length > 0) this.#holdingPods.push({ ...metadata, ownerReferences })
+  }
+
+  /** Of the pods that do not go, those whose owners wait for them. */
+  *#podsInTheWay(): Generator<ObjectMetadata> {
+    const waiting = new Set<string>()
+    for (const packed of this.#items.values()) for (const each of packed) if (isWaitingForDependents(each)) waiting.add(each.uid)
+    if (waiting.size === 0) return
+    for (const pod of this.#holdingPods) if (pod.ownerReferences.some(({ uid }) => waiting.has(uid))) yield pod
   }
 
   #takeOrphan(resource: string, object: RawObject): void {
@@ -77,7 +96,9 @@ class Owners implements OpenSection<OwnerGarbage> {
     const objectsIn = (packed: Packed<ObjectMetadata> | undefined, resource: string) =>
       packed && Array.from(packed, metadata => ownedObject(resource, metadata, shared))
     const byUid = new Map<string, Group>()
-    for (const [resource, packed] of this.#dependents) for (const group of groupsIn(packed, resource, shared)) byUid.set(group.uid, group)
+    const pods = [podResource.resource, this.#podsInTheWay()] as const
+    for (const [resource, each] of [...this.#dependents, pods])
+      for (const group of groupsIn(each, resource, shared)) byUid.set(group.uid, group)
     const dependents = Map.groupBy(byUid.values(), ({ resource }) => resource)
     // Whole kinds come last: of a kind that stands twice it counts what all of them are.
     const listed = [
@@ -90,6 +111,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     const groupOf = (object: OwnedObject): OwnedGroup => strip(byUid.get(object.uid)) ?? alone(object)
     const told = { dangling: [], unserved: [], misplaced: [], blocked: [], orphaned: this.#orphaned } as Told
     for (const each of collectGarbage({ listed, served: apis?.served ?? null, unanswered: apis?.unanswered }, features)) {
+      if (isPod(each)) continue
       tellOf(told.dangling, dangling(each), each, groupOf)
       tellOf(told.unserved, unserved(each), each, groupOf)
       tellOf(told.misplaced, misplaced(each), each, groupOf)
@@ -99,6 +121,10 @@ class Owners implements OpenSection<OwnerGarbage> {
     return told
   }
 }
+
+/** But one that waits itself for what it owns: deleted in the foreground it is an owner as any other. */
+const isPod = ({ object: { apiVersion, kind, deletedMs } }: CollectedObject): boolean =>
+  deletedMs === null && apiVersion === podResource.apiVersion && kind === podResource.objectKind
 
 type Told = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
 
@@ -161,7 +187,7 @@ function misplaced({ references }: CollectedObject): Fate<'misplaced'> | null {
   return null
 }
 
-/** Where none of its dependents is known, what was not listed may hold it. */
+/** Where none is known that blocks it, what was not listed may; or the collector does not come to take its finalizer away. */
 function blocked(
   { object, action, dependents }: CollectedObject,
   groupOf: (object: OwnedObject) => OwnedGroup,

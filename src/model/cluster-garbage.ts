@@ -244,13 +244,19 @@ export interface OwnedGroup {
   createdMs: number | null
 }
 
+/**
+ * What the garbage collector does with an object that has such an owner: it deletes it; it deletes it unless one of its other owners is there, which is
+ * not known; it takes the reference away, and keeps the object for another owner; nothing, for it cannot look up whose it is.
+ */
+export type MisplacedFate = 'delete' | 'may-delete' | 'remove-reference' | 'nothing'
+
 export interface OwnerGarbage {
   /** Every owner is gone, and so should they be; pods are not looked at. `isReplaced`: another object has the owner's name now. */
   dangling: readonly (OwnedGroup & { owner: string; isReplaced: boolean })[]
   /** An owner of a kind that no API serves: the collector cannot look it up, and tries again for ever; pods are not looked at. */
   unserved: readonly (OwnedGroup & { owner: string; apiVersion: string })[]
   /** An owner where none can be: in another namespace, or in one while they are in none. */
-  misplaced: readonly (OwnedGroup & { owner: string; is: 'other-namespace' | 'namespaced-owner' })[]
+  misplaced: readonly (OwnedGroup & { owner: string; is: 'other-namespace' | 'namespaced-owner'; fate: MisplacedFate })[]
   /** Deleted in the foreground, and waiting for dependents that block it; none: of what is known nothing does. */
   blocked: readonly { kind: string; namespace: string; name: string; sinceMs: number; dependents: readonly OwnedGroup[] }[]
   /** Made by a controller, as they say themselves, and owned by nobody. */

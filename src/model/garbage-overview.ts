@@ -40,6 +40,7 @@ export const garbageRowKinds = [
   'dangling-objects',
   'unserved-owners',
   'foreign-owners',
+  'foreign-references',
   'namespaced-owners',
   'blocked-owners',
   'orphaned-objects',

@@ -266,7 +266,12 @@ describe('cluster garbage', () => {
       ['volume-held-in-deletion', 'still bound to ci/build-7-scratch'],
       ['volume-held-in-deletion', "is for the EBS CSI driver's controller, and nothing in this cluster is called like it", 'pvc-0008'],
       ['dangling-owner', 'owner Deployment web', 'ReplicaSet web-lost'],
-      ['misplaced-owner', 'Deployment checkout, of another namespace', 'will delete it'],
+      [
+        'misplaced-owner',
+        'Deployment checkout, of another namespace',
+        'the garbage collector should have deleted 1 of them',
+        'another owner keeps 1 of them',
+      ],
       ['dangling-owner', 'owner Deployment apis","value":"ReplicaSet api-renamed"'],
       ['dangling-owner', 'Deployment api (another one has its name now)'],
       ['blocked-foreground-deletion', 'Deployment portal for ReplicaSet portal-1', 'Job sync waits for","value":"Pod sync-4x2lp"'],

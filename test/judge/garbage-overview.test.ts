@@ -3,7 +3,15 @@ import { describe, expect, it } from 'vitest'
 import { type ClusterExample, exampleCluster, hoursBefore } from '#judge/garbage/example-cluster.ts'
 import { garbageOverview } from '#judge/garbage-overview/overview.ts'
 import { rules } from '#judge/rules/index.ts'
-import type { CertificateRequest, ClusterPrediction, FinishedJob, NodeLeaseGarbage, ReleasedVolume } from '#model/cluster-garbage.ts'
+import type {
+  CertificateRequest,
+  ClusterPrediction,
+  FinishedJob,
+  MisplacedFate,
+  NodeLeaseGarbage,
+  OwnerGarbage,
+  ReleasedVolume,
+} from '#model/cluster-garbage.ts'
 import type { GarbageRow, GarbageRowKind } from '#model/garbage-overview.ts'
 import { defaultPolicy } from '#model/policy.ts'
 
@@ -232,6 +240,21 @@ describe('a row', () => {
     )
     const cluster = exampleCluster({ volumes: { released, held: [], retainedEphemeral: [] } })
     expect(rowOf(cluster, 'released-volumes')).toMatchObject({ count: 2, young: 1, oldestMs: null, bytes: GiB })
+  })
+
+  it('parts objects with an owner in another namespace by what becomes of them, and is late where one should have gone', () => {
+    const misplaced = (hoursAgo: number, fate: MisplacedFate): OwnerGarbage['misplaced'][number] => ({
+      ...{ kind: 'Job', namespace: 'shop', count: 2, names: ['a', 'b'], createdMs: hoursBefore(hoursAgo) },
+      ...{ owner: 'Deployment cart', is: 'other-namespace', fate },
+    })
+    const row = (kind: GarbageRowKind, ...of: OwnerGarbage['misplaced']) =>
+      rowOf(exampleCluster({ owners: { dangling: [], unserved: [], misplaced: of, blocked: [], orphaned: [] } }), kind)
+    const [young, old, stays] = [misplaced(1, 'delete'), misplaced(30, 'delete'), misplaced(30, 'remove-reference')]
+    expect(row('foreign-owners', young, stays)).toMatchObject({ count: 2, fate: { is: 'itself' } })
+    expect(row('foreign-owners', young, old)).toMatchObject({ count: 4, fate: { is: 'late' } })
+    expect(row('foreign-owners', misplaced(30, 'may-delete'))).toMatchObject({ count: 2, fate: { is: 'itself' } })
+    expect(row('foreign-references', old, stays)).toMatchObject({ count: 2, fate: { is: 'with' } })
+    expect(row('foreign-owners', stays)).toBeUndefined()
   })
 
   it('does not call a disk nobody’s while a volume that was not read may name it', () => {

@@ -1,4 +1,6 @@
 /** Namespaces, owners, finalizers, and what the collectors say themselves. */
+
+import { isOld } from '#judge/garbage/garbage.ts'
 import { heldObjects } from '#judge/garbage/held-objects.ts'
 import { whyFinalizersStay, whyNamespaceStays } from '#judge/garbage/holders.ts'
 import { owned } from '#judge/garbage/owned.ts'
@@ -29,10 +31,13 @@ export function ownerRows({ dangling, unserved, misplaced, blocked, orphaned }: 
     sinceMs: createdMs,
     count,
   })
+  const doomed = misplaced.filter(({ fate }) => fate === 'delete' || fate === 'may-delete')
+  const isLate = ({ createdMs, fate }: (typeof doomed)[number]) => fate === 'delete' && isOld(createdMs, moment.nowMs, moment.minAgeHours)
   return [
     ...rowOf('dangling-objects', dangling.map(lying), { is: 'late' }, moment),
     ...rowOf('unserved-owners', unserved.map(lying), { is: 'never' }, moment),
-    ...rowOf('foreign-owners', misplaced.filter(({ is }) => is === 'other-namespace').map(lying), byItself([]), moment),
+    ...rowOf('foreign-owners', doomed.map(lying), doomed.some(isLate) ? { is: 'late' } : byItself([]), moment),
+    ...rowOf('foreign-references', misplaced.filter(({ fate }) => fate === 'remove-reference').map(lying), { is: 'with' }, moment),
     ...rowOf('namespaced-owners', misplaced.filter(({ is }) => is === 'namespaced-owner').map(lying), { is: 'never' }, moment),
     ...rowOf(
       'blocked-owners',

@@ -72,6 +72,7 @@ const rulesOf: Readonly<Record<GarbageRowKind, readonly string[]>> = {
   'dangling-objects': ['dangling-owner'],
   'unserved-owners': ['unserved-owner'],
   'foreign-owners': ['misplaced-owner'],
+  'foreign-references': ['misplaced-owner'],
   'namespaced-owners': ['misplaced-owner'],
   'blocked-owners': ['blocked-foreground-deletion'],
   'orphaned-objects': ['orphaned-dependent'],

@@ -20,6 +20,8 @@ export interface Named {
   name: string
   /** Default: it has none. */
   owner?: Owner
+  /** Beside that one; nobody's controller. */
+  alsoOwnedBy?: Owner
   createdHoursAgo?: number
   /** Its deletion began then. */
   deletedHoursAgo?: number
@@ -40,7 +42,8 @@ const ownedBy = (kind: string, namespace: string, { apiVersion, kind: of, name, 
 
 /** Of an object of that kind, as the API server shows it; without a namespace it stands in none. */
 export function metadataOf(kind: string, at: string, object: Named): RawObject {
-  const { namespace, name, owner, createdHoursAgo = 500, deletedHoursAgo, finalizers } = object
+  const { namespace, name, owner, alsoOwnedBy, createdHoursAgo = 500, deletedHoursAgo, finalizers } = object
+  const others = alsoOwnedBy ? [{ ...ownedBy(kind, namespace, alsoOwnedBy), controller: false }] : []
   return {
     name,
     ...(namespace !== '' && { namespace }),
@@ -48,6 +51,6 @@ export function metadataOf(kind: string, at: string, object: Named): RawObject {
     creationTimestamp: hoursBefore(at, createdHoursAgo),
     ...(deletedHoursAgo !== undefined && { deletionTimestamp: hoursBefore(at, deletedHoursAgo) }),
     ...(finalizers && { finalizers }),
-    ...(owner && { ownerReferences: [ownedBy(kind, namespace, owner)] }),
+    ...(owner && { ownerReferences: [ownedBy(kind, namespace, owner), ...others] }),
   }
 }

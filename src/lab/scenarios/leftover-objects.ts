@@ -45,6 +45,12 @@ const claims = (at: string): RawObject[] => [
     ...{ namespace: 'ci-nightly', name: 'build-10-scratch', storageClass: 'gp3', volume: 'pvc-0010' },
     ...{ createdHoursAgo: 2, owner: pod('build-10') },
   }),
+  // Another owner of it is there.
+  claimObject(at, {
+    ...{ namespace: 'tenant', name: 'spare', storageClass: 'gp3', owner: deployment('kept-front') },
+    alsoOwnedBy: deployment('checkout', objectUid('Deployment', { namespace: 'shop', name: 'checkout' })),
+  }),
+  claimObject(at, { namespace: 'tenant', name: 'kept-own', storageClass: 'gp3', owner: deployment('kept-front') }),
   // Its owner lives, in another namespace.
   claimObject(at, {
     ...{ namespace: 'tenant', name: 'cache', storageClass: 'gp3' },
@@ -176,6 +182,7 @@ export const leftoverDeployments = (at: string): RawObject[] => [
   bareDeployment(at, { namespace: 'edge', name: 'kept-proxy', deletedHoursAgo: 0.2, finalizers: ['service.k8s.aws/resources'] }),
   bareDeployment(at, { namespace: 'legacy', name: 'portal', deletedHoursAgo: 50, finalizers: ['foregroundDeletion'] }),
   bareDeployment(at, { namespace: 'legacy', name: 'kept-portal', deletedHoursAgo: 0.1, finalizers: ['foregroundDeletion'] }),
+  bareDeployment(at, { namespace: 'tenant', name: 'kept-front' }),
   bareDeployment(at, { namespace: 'stray', name: 'api', createdHoursAgo: 300 }),
   // Blogs are gone with their CustomResourceDefinition; Sites are there.
   bareDeployment(at, { namespace: 'pages', name: 'render-blog', owner: { apiVersion: 'web.example.com/v1', kind: 'Blog', name: 'news' } }),

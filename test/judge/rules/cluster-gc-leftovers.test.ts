@@ -261,12 +261,24 @@ describe('owners', () => {
   })
 
   it.each([
-    ['other-namespace', 'will delete them'],
-    ['namespaced-owner', 'will never take them'],
-  ] as const)('that are %s: what becomes of what names them', (is, words) => {
-    expect(failings('misplaced-owner', owners({ misplaced: [{ ...group, owner: 'Deployment cart', is }] }))[0]?.consequence).toContain(
-      words,
+    ['other-namespace', 'delete', 24, 'should have deleted them.'],
+    ['other-namespace', 'delete', 23, 'will delete them.'],
+    ['other-namespace', 'may-delete', 24, 'of which nothing was read, the garbage collector will delete them.'],
+    ['other-namespace', 'remove-reference', 24, 'another owner keeps them, and the garbage collector only takes the reference away.'],
+    ['namespaced-owner', 'nothing', 24, 'will never take them.'],
+  ] as const)('that are %s, and %s: what becomes of what names them', (is, fate, hours, words) => {
+    const misplaced = [{ ...group, owner: 'Deployment cart', is, fate, createdMs: hoursBefore(hours) }]
+    expect(failings('misplaced-owner', owners({ misplaced }))[0]?.consequence).toContain(words)
+  })
+
+  it('in another namespace: says of how many what becomes, and looks first at what is deleted', () => {
+    const kept = { ...group, owner: 'Deployment cart', is: 'other-namespace', fate: 'remove-reference' } as const
+    const doomed = { ...kept, kind: 'Job', count: 1, names: ['z'], createdMs: hoursBefore(1), fate: 'delete' } as const
+    const [found] = failings('misplaced-owner', owners({ misplaced: [kept, doomed] }))
+    expect(found?.consequence).toBe(
+      '13 objects of shop name an owner in another namespace: another owner keeps 12 of them, and the garbage collector only takes the reference away; the garbage collector will delete 1 of them.',
     )
+    expect(found?.commands).toEqual(['kubectl get Job z -n shop -o yaml'])
   })
 
   it('that wait name the first dependent that is known; where none is, nobody knows for what', () => {

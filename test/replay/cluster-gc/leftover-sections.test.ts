@@ -77,6 +77,22 @@ describe('owners', () => {
     expect(owners?.blocked).toMatchObject([{ kind: 'ReplicaSet', name: 'r', dependents: [{ kind: 'Pod', names: ['p'], count: 1 }] }])
   })
 
+  it.each([
+    ['alone', {}, [], 'delete'],
+    ['beside one that is there', {}, ['kept'], 'remove-reference'],
+    ['beside one that is gone', {}, ['gone'], 'delete'],
+    ['beside one of which nothing is known', {}, ['Site'], 'may-delete'],
+    ['of one that goes', { deletionTimestamp: before, finalizers: ['x/y'] }, [], null],
+  ])('in another namespace: %s', (_, metadata, others, fate) => {
+    const references = ['cart', ...others].flatMap(name => owned(name === 'Site' ? name : 'Deployment', name).ownerReferences)
+    const set = object('set', { ...metadata, ownerReferences: references })
+    const deployments = [object('cart', { namespace: 'other' }), object('kept')]
+    const found = told(objects('deployments.apps', ...deployments), objects('replicasets.apps', set)).owners
+    expect(found?.misplaced.map(({ is, fate, owner }) => [is, fate, owner])).toEqual(
+      fate === null ? [] : [['other-namespace', fate, 'Deployment cart']],
+    )
+  })
+
   it('wait for whoever blocks them, and for nobody else', () => {
     const going = { deletionTimestamp: before, finalizers: ['foregroundDeletion'] }
     const unblocking = (of: ReturnType<typeof owned>) => ({

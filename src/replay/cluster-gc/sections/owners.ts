@@ -179,10 +179,14 @@ function unserved({ object, references, action }: CollectedObject): Fate<'unserv
   return { owner: ownerOf(found), apiVersion: found.reference.apiVersion }
 }
 
-function misplaced({ references }: CollectedObject): Fate<'misplaced'> | null {
+/** One that is going is left to its finalizers, whoever owns it. */
+function misplaced({ object, references, action, certainty }: CollectedObject): Fate<'misplaced'> | null {
+  if (object.deletedMs !== null) return null
+  const isCertain = certainty === 'certain'
+  const fate = action === 'delete' ? (isCertain ? 'delete' : 'may-delete') : action === 'remove-references' ? 'remove-reference' : 'nothing'
   for (const reference of references) {
     const { is } = reference
-    if (is === 'other-namespace' || is === 'namespaced-owner') return { owner: ownerOf(reference), is }
+    if (is === 'other-namespace' || is === 'namespaced-owner') return { owner: ownerOf(reference), is, fate }
   }
   return null
 }

@@ -83,7 +83,17 @@ const kinds: Record<GarbageRowKind, GarbageWords> = {
     name: 'Objects with an owner of a kind that no API serves',
     fate: 'the garbage collector tries for ever',
   },
-  'foreign-owners': { name: 'Objects with an owner in another namespace', fate: 'the garbage collector deletes them, wanted or not' },
+  'foreign-owners': {
+    name: 'Objects with an owner in another namespace',
+    fate: {
+      late: 'the garbage collector should have deleted them, wanted or not',
+      itself: 'the garbage collector deletes them, wanted or not',
+    },
+  },
+  'foreign-references': {
+    name: 'Objects with one owner too many, in another namespace',
+    fate: 'the garbage collector takes that reference away',
+  },
   'namespaced-owners': { name: 'Cluster-wide objects with an owner in a namespace', fate: 'the garbage collector never takes them' },
   'blocked-owners': { name: 'Owners that wait for their dependents' },
   'orphaned-objects': { name: 'Objects that their controllers left', fate: 'they have no owner: nobody deletes them' },

@@ -65,7 +65,17 @@ const garbage: Catalogue['garbage'] = {
     'unanswered-groups': { name: '応答しない API グループのバージョン', fate: '応答するまで、削除中の Namespace は消えない' },
     'dangling-objects': { name: '所有者がなくなったオブジェクト', fate: 'ガベージコレクターがすでに削除しているはず' },
     'unserved-owners': { name: 'API が提供しない種類の所有者を持つオブジェクト', fate: 'ガベージコレクターが再試行し続ける' },
-    'foreign-owners': { name: '別の Namespace に所有者がいるオブジェクト', fate: '必要かどうかにかかわらずガベージコレクターが削除' },
+    'foreign-owners': {
+      name: '別の Namespace に所有者がいるオブジェクト',
+      fate: {
+        late: '必要かどうかにかかわらず、ガベージコレクターがすでに削除しているはず',
+        itself: '必要かどうかにかかわらずガベージコレクターが削除',
+      },
+    },
+    'foreign-references': {
+      name: '別の Namespace に余分な所有者がいるオブジェクト',
+      fate: 'ガベージコレクターがその参照を取り除く',
+    },
     'namespaced-owners': { name: 'Namespace 内の所有者を持つクラスタースコープのオブジェクト', fate: 'ガベージコレクターは回収しない' },
     'blocked-owners': { name: '従属オブジェクトを待つ所有者' },
     'orphaned-objects': { name: 'コントローラーが残したオブジェクト', fate: '所有者がなく、誰も削除しない' },

@@ -62,7 +62,17 @@ const garbage: Catalogue['garbage'] = {
     'unanswered-groups': { name: '응답하지 않는 API 그룹 버전', fate: '응답할 때까지 삭제 중인 네임스페이스가 사라지지 않음' },
     'dangling-objects': { name: '소유자가 사라진 오브젝트', fate: '가비지 컬렉터가 이미 삭제했어야 함' },
     'unserved-owners': { name: 'API가 제공하지 않는 종류의 소유자를 가진 오브젝트', fate: '가비지 컬렉터가 계속 재시도' },
-    'foreign-owners': { name: '다른 네임스페이스에 소유자가 있는 오브젝트', fate: '필요 여부와 관계없이 가비지 컬렉터가 삭제' },
+    'foreign-owners': {
+      name: '다른 네임스페이스에 소유자가 있는 오브젝트',
+      fate: {
+        late: '필요 여부와 관계없이 가비지 컬렉터가 이미 삭제했어야 함',
+        itself: '필요 여부와 관계없이 가비지 컬렉터가 삭제',
+      },
+    },
+    'foreign-references': {
+      name: '다른 네임스페이스에 불필요한 소유자가 있는 오브젝트',
+      fate: '가비지 컬렉터가 그 참조를 제거',
+    },
     'namespaced-owners': { name: '네임스페이스 안의 소유자를 가진 클러스터 범위 오브젝트', fate: '가비지 컬렉터가 수집하지 않음' },
     'blocked-owners': { name: '종속 오브젝트를 기다리는 소유자' },
     'orphaned-objects': { name: '컨트롤러가 남긴 오브젝트', fate: '소유자가 없어 삭제하는 주체 없음' },

@@ -49,7 +49,11 @@ const garbage: Catalogue['garbage'] = {
     'unanswered-groups': { name: '无响应的 API 组版本', fate: '在其响应之前，正在删除的命名空间都不会消失' },
     'dangling-objects': { name: '所有者已消失的对象', fate: '垃圾收集器本应已删除' },
     'unserved-owners': { name: '所有者类型无 API 提供的对象', fate: '垃圾收集器会不断重试' },
-    'foreign-owners': { name: '所有者在其他命名空间的对象', fate: '无论是否需要，垃圾收集器都会删除' },
+    'foreign-owners': {
+      name: '所有者在其他命名空间的对象',
+      fate: { late: '无论是否需要，垃圾收集器本应已删除', itself: '无论是否需要，垃圾收集器都会删除' },
+    },
+    'foreign-references': { name: '在其他命名空间有多余所有者的对象', fate: '垃圾收集器会去掉该引用' },
     'namespaced-owners': { name: '所有者在命名空间内的集群级对象', fate: '垃圾收集器从不回收' },
     'blocked-owners': { name: '等待从属对象的所有者' },
     'orphaned-objects': { name: '控制器遗留的对象', fate: '没有所有者，无人删除' },

@@ -251,8 +251,11 @@ export interface OwnedGroup {
 export type MisplacedFate = 'delete' | 'may-delete' | 'remove-reference' | 'nothing'
 
 export interface OwnerGarbage {
-  /** Every owner is gone, and so should they be; pods are not looked at. `isReplaced`: another object has the owner's name now. */
-  dangling: readonly (OwnedGroup & { owner: string; isReplaced: boolean })[]
+  /**
+   * Every owner is gone, and so should they be; pods are not looked at. `isReplaced`: another object has the owner's name now; `likely`: an owner is
+   * a pod, and these are read node by node, before anything else, and not all of those whose node is gone.
+   */
+  dangling: readonly (OwnedGroup & { owner: string; isReplaced: boolean; confidence: 'certain' | 'likely' })[]
   /** An owner of a kind that no API serves: the collector cannot look it up, and tries again for ever; pods are not looked at. */
   unserved: readonly (OwnedGroup & { owner: string; apiVersion: string })[]
   /** An owner where none can be: in another namespace, or in one while they are in none. */

@@ -272,6 +272,7 @@ describe('cluster garbage', () => {
         'the garbage collector should have deleted 1 of them',
         'another owner keeps 1 of them',
       ],
+      ['dangling-owner', 'PersistentVolumeClaim scratch-of-pod', 'owner Job build-2","value":"PersistentVolumeClaim scratch-of-job'],
       ['dangling-owner', 'owner Deployment apis","value":"ReplicaSet api-renamed"'],
       ['dangling-owner', 'Deployment api (another one has its name now)'],
       ['blocked-foreground-deletion', 'Deployment portal for ReplicaSet portal-1', 'Job sync waits for","value":"Pod sync-4x2lp"'],

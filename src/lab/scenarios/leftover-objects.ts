@@ -14,6 +14,7 @@ import type { RawObject } from '#model/record.ts'
 import { fixedObjects, type InstalledResource, type ObjectSource } from './scenario.ts'
 
 const deployment = (name: string, uid?: string) => ({ apiVersion: 'apps/v1', kind: 'Deployment', name, ...(uid && { uid }) })
+const ofJob = (name: string) => ({ apiVersion: 'batch/v1', kind: 'Job', name })
 const pod = (name: string) => ({ apiVersion: 'v1', kind: 'Pod', name })
 
 const claims = (at: string): RawObject[] => [
@@ -45,6 +46,11 @@ const claims = (at: string): RawObject[] => [
     ...{ namespace: 'ci-nightly', name: 'build-10-scratch', storageClass: 'gp3', volume: 'pvc-0010' },
     ...{ createdHoursAgo: 2, owner: pod('build-10') },
   }),
+  // Of a pod and of a Job that are gone.
+  claimObject(at, { namespace: 'stray', name: 'scratch-of-pod', storageClass: 'gp3', owner: pod('build-1') }),
+  claimObject(at, { namespace: 'stray', name: 'scratch-of-job', storageClass: 'gp3', owner: ofJob('build-2') }),
+  claimObject(at, { namespace: 'legacy', name: 'kept-of-pod', storageClass: 'gp3', owner: pod('kept-free') }),
+  claimObject(at, { namespace: 'batch', name: 'kept-of-job', storageClass: 'gp3', owner: ofJob('kept-by-time') }),
   // Another owner of it is there.
   claimObject(at, {
     ...{ namespace: 'tenant', name: 'spare', storageClass: 'gp3', owner: deployment('kept-front') },

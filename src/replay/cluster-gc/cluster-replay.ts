@@ -37,6 +37,8 @@ export function openClusterReplay(): ClusterReplay {
 const needs = Object.keys(sections) as ClusterNeed[]
 /** By resource, the sections that want it. */
 const takers: ReadonlyMap<string, readonly ClusterNeed[]> = takersOf()
+/** Whom it concerns that pods of a node were not read. */
+const ofPods = ['pods', 'owners'] as const
 /** Those that want whatever no section knows by name. */
 const takersOfOthers = needs.filter(need => sections[need].takesOthers)
 
@@ -125,7 +127,7 @@ class Cluster {
       if (unread.length === 0 && open.length > 0) doubts[need] = open.join('; ')
     }
     const podsLeftOut = failed.get('nodes') ?? this.#podsLeftOut()
-    if (known.pods && doubts.pods === undefined && podsLeftOut !== null) doubts.pods = podsLeftOut
+    for (const need of ofPods) if (known[need] && doubts[need] === undefined && podsLeftOut !== null) doubts[need] = podsLeftOut
     return { ...told, ...(known as { [Need in ClusterNeed]: ClusterSections[Need] | null }), missing, doubts }
   }
 

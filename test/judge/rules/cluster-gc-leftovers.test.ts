@@ -254,9 +254,12 @@ describe('owners', () => {
   const group = { kind: 'ConfigMap', namespace: 'shop', count: 12, names: ['a', 'b', 'c', 'd', 'e'], createdMs: hoursBefore(24) }
 
   it('count all that are alike, and name the first', () => {
-    const [found] = failings('dangling-owner', owners({ dangling: [{ ...group, owner: 'Deployment cart', isReplaced: false }] }))
+    const [found] = failings(
+      'dangling-owner',
+      owners({ dangling: [{ ...group, owner: 'Deployment cart', isReplaced: false, confidence: 'certain' }] }),
+    )
     expect(found).toMatchObject({ count: 12, evidence: [{ value: 'ConfigMap a, b, c, d, e and 7 more' }, { value: '0' }, {}] })
-    const young = { ...group, createdMs: hoursBefore(24) + 1, owner: 'Deployment cart', isReplaced: false }
+    const young = { ...group, createdMs: hoursBefore(24) + 1, owner: 'Deployment cart', isReplaced: false, confidence: 'certain' } as const
     expect(failings('dangling-owner', owners({ dangling: [young] }))).toEqual([])
   })
 
@@ -279,6 +282,18 @@ describe('owners', () => {
       '13 objects of shop name an owner in another namespace: another owner keeps 12 of them, and the garbage collector only takes the reference away; the garbage collector will delete 1 of them.',
     )
     expect(found?.commands).toEqual(['kubectl get Job z -n shop -o yaml'])
+  })
+
+  it('that are pods are no more than likely to be gone', () => {
+    const certain = { ...group, owner: 'Job import', isReplaced: false, confidence: 'certain' } as const
+    const likely = { ...certain, owner: 'Pod import-1', confidence: 'likely' } as const
+    const what = 'owned by pods, which are read before and not all where their node is gone'
+    const of = (...dangling: OwnerGarbage['dangling']) => failings('dangling-owner', owners({ dangling }))[0]
+    expect(of(likely)?.confidence).toBe('likely')
+    expect(of(likely, certain)).not.toHaveProperty('confidence')
+    expect(of(certain)).not.toHaveProperty('confidence')
+    const values = [[likely], [likely, certain], [certain]].map(each => valueIn('dangling-owner', owners({ dangling: each }), what))
+    expect(values).toEqual(['12', '12', undefined])
   })
 
   it('that wait name the first dependent that is known; where none is, nobody knows for what', () => {

@@ -41,7 +41,7 @@ describe('owners', () => {
     expect(dangling).toEqual([
       {
         ...{ kind: 'ReplicaSet', namespace: 'shop', count: 3, names: ['a', 'b', 'c'], createdMs: Date.parse(before) },
-        ...{ owner: 'Deployment cart', isReplaced: true },
+        ...{ owner: 'Deployment cart', isReplaced: true, confidence: 'certain' },
       },
     ])
     const brokenOff: ClusterRecord = { kind: 'Cluster', cluster: 'c', errors: [{ what: 'deployments.apps', message: 'broke off' }] }
@@ -91,6 +91,61 @@ describe('owners', () => {
     expect(found?.misplaced.map(({ is, fate, owner }) => [is, fate, owner])).toEqual(
       fate === null ? [] : [['other-namespace', fate, 'Deployment cart']],
     )
+  })
+
+  describe('of which there are too many to be kept by name', () => {
+    const of = (apiVersion: string, kind: string, name: string, uid = `uid-${name}`) => ({
+      ownerReferences: [{ apiVersion, kind, name, uid }],
+    })
+    const claims = objects(
+      'persistentvolumeclaims',
+      ...[
+        object('of-gone-pod', of('v1', 'Pod', 'gone')),
+        object('of-new-pod', of('v1', 'Pod', 'there', 'uid-before')),
+        object('of-pod', of('v1', 'Pod', 'there')),
+        object('of-homeless-pod', of('v1', 'Pod', 'homeless')),
+        object('of-gone-job', of('batch/v1', 'Job', 'gone')),
+        object('of-job', of('batch/v1', 'Job', 'import')),
+        object('of-owned-job', of('batch/v1', 'Job', 'nightly-1')),
+        object('of-going-job', of('batch/v1', 'Job', 'going')),
+        object('of-gone-set', of('apps/v1', 'ReplicaSet', 'gone')),
+        object('of-gone-settings', of('v1', 'ConfigMap', 'gone')),
+        object('of-settings', of('v1', 'ConfigMap', 'settings')),
+        object('of-settings-elsewhere', of('v1', 'ConfigMap', 'elsewhere')),
+      ],
+    )
+    const going = { deletionTimestamp: before, finalizers: ['x/y'] }
+    const jobs = [object('import'), object('nightly-1', of('batch/v1', 'CronJob', 'nightly')), object('going', going)]
+    const pods = [object('there', owned('ReplicaSet', 'set'))]
+    const lists = [
+      objects('pods', object('homeless')),
+      objects('jobs.batch', ...jobs),
+      objects('replicasets.apps'),
+      claims,
+      objects('configmaps', object('settings'), object('elsewhere', { namespace: 'other' })),
+    ]
+    const found = (...more: NodeRecord[]) => told(...more, ...lists).owners
+    const names = (dangling: { names: readonly string[]; confidence: string }[] | undefined) =>
+      dangling?.map(({ names: [name], confidence }) => [name, confidence])
+
+    it('are gone where they were read, and nobody has their name and UID', () => {
+      const owners = found(node('n', 'True', '', pods))
+      expect(names(owners?.dangling.slice())).toEqual([
+        ['of-gone-pod', 'likely'],
+        ['of-new-pod', 'likely'],
+        ['of-gone-job', 'certain'],
+        ['of-gone-set', 'certain'],
+        ['of-gone-settings', 'certain'],
+      ])
+      expect(owners?.misplaced.map(({ names, is }) => [...names, is])).toEqual([['of-settings-elsewhere', 'other-namespace']])
+    })
+
+    it('are not said to be gone where pods of a node were not read, and that is said', () => {
+      const { pods: _, ...unread } = node('m', 'True', '')
+      const { owners, doubts } = told(node('n', 'True', '', pods), unread, ...lists)
+      expect(names(owners?.dangling.slice())?.map(([name]) => name)).toEqual(['of-gone-job', 'of-gone-set', 'of-gone-settings'])
+      expect(doubts.owners).toBe('the pods of 1 of its nodes could not be read')
+    })
   })
 
   it('wait for whoever blocks them, and for nobody else', () => {

@@ -8,7 +8,7 @@ import type { OwnerGarbage } from '#model/cluster-garbage.ts'
 
 const group = (hoursAgo: number): OwnerGarbage['dangling'][number] => ({
   ...{ kind: 'ReplicaSet', namespace: 'shop', count: 1, names: ['cart-5f7d'], createdMs: hoursBefore(hoursAgo) },
-  ...{ owner: 'Deployment cart', isReplaced: true },
+  ...{ owner: 'Deployment cart', isReplaced: true, confidence: 'certain' },
 })
 const none = { unserved: [], misplaced: [], blocked: [], orphaned: [] }
 
@@ -30,17 +30,20 @@ export const danglingOwner = clusterRule({
     for (const [subject, found] of byPlace(left, cluster)) {
       const count = totalOf(found)
       const replaced = totalOf(found.filter(({ isReplaced }) => isReplaced))
+      const likely = totalOf(found.filter(({ confidence }) => confidence === 'likely'))
       const [first] = found
       yield {
         subject,
         count,
         noun: 'object',
+        ...(likely === count && { confidence: 'likely' as const }),
         consequence: `${counted(count, 'object')} of ${subject.name} ${count === 1 ? 'has' : 'have'} no owner that is still there, and the garbage collector has not taken ${count === 1 ? 'it' : 'them'}.`,
         evidence: [
           ...found
             .slice(0, 5)
             .map(each => ({ what: `owner ${each.owner}${each.isReplaced ? ' (another one has its name now)' : ''}`, value: each.told })),
           summed('whose owner was replaced by another of its name', [replaced], String),
+          ...(likely > 0 ? [summed('owned by pods, which are read before and not all where their node is gone', [likely], String)] : []),
           ...oldest(
             found.map(({ createdMs }) => createdMs),
             nowMs,

@@ -1,7 +1,7 @@
 /**
  * Who owns what, of all that was listed. Objects that are alike (one kind, one namespace, the same owners) stand for each other, because the garbage
  * collector treats them alike. Pods come before their owners are listed, so an owner that went meanwhile would look as if it had been gone for long:
- * of pods it is only told which owners they hold.
+ * of pods it is only told which owners they hold, and of whom they are the owners.
  */
 import { discoveryResource } from '#facts/kubernetes/discovery.ts'
 import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
@@ -9,6 +9,7 @@ import type { OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { alone, type Group, groupsIn, ownedObject, strip } from '#replay/cluster-gc/alike.ts'
 import { controllerOf, type ObjectMetadata, parseMetadata } from '#replay/cluster-gc/metadata.ts'
+import { bare, NamedOwners } from '#replay/cluster-gc/named-owners.ts'
 import { madeBy } from '#replay/cluster-gc/orphans.ts'
 import { type ClassifiedReference, isWaitingForDependents, type ListedKind, type OwnedObject } from '#replay/cluster-gc/owner-graph.ts'
 import { type CollectedObject, collectGarbage } from '#replay/cluster-gc/owners.ts'
@@ -19,8 +20,8 @@ import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 
 /** Of leases their own section knows more. */
 const notAsked: ReadonlySet<string> = new Set(['leases.coordination.k8s.io'])
-/** What they own is pods at most, and they are too many to be kept by name: whether one of them is there is not known, but of those that go. */
-const onlyDependents: ReadonlySet<string> = new Set([
+/** Few of them own anything but pods, and they are too many to be kept by name: only those that somebody names are looked up. */
+const crowds: ReadonlySet<string> = new Set([
   'pods',
   'jobs.batch',
   'replicasets.apps',
@@ -29,6 +30,8 @@ const onlyDependents: ReadonlySet<string> = new Set([
   'configmaps',
   'secrets',
 ])
+
+const crowdKinds: ReadonlySet<string> = new Set([...crowds].flatMap(resource => garbageResource(resource)?.objectKind ?? []))
 
 const asked = [podResource, ...garbageResources].map(({ resource }) => resource).filter(resource => !notAsked.has(resource))
 
@@ -41,9 +44,9 @@ export const owners: Section<'owners'> = {
 class Owners implements OpenSection<OwnerGarbage> {
   /** By resource, all that have owners, and do not go; but pods. */
   readonly #dependents = new Map<string, Packed<ObjectMetadata>>()
-  /** Those that do not go, with the references by which they hold their owners. */
-  readonly #holdingPods = new Packed<ObjectMetadata>()
-  /** By resource, all that may own something, and all that go. */
+  /** By resource, those of the crowds that nobody owns, and all pods; that do not go. */
+  readonly #crowds = new Map<string, Packed<ObjectMetadata>>()
+  /** By resource, whoever else may own something, and all that go. */
   readonly #items = new Map<string, Packed<ObjectMetadata>>()
   readonly #orphaned: OwnerGarbage['orphaned'][number][] = []
 
@@ -57,19 +60,28 @@ class Owners implements OpenSection<OwnerGarbage> {
       return
     }
     // What may own something is looked up, and asked nothing.
-    if (!onlyDependents.has(resource)) keep(this.#items, resource, metadata && { ...metadata, ...bare })
+    if (!crowds.has(resource)) keep(this.#items, resource, metadata && { ...metadata, ...bare })
     const references = listAt(objectAt(object, 'metadata'), 'ownerReferences')
-    if (references.length === 0 || references.every(isNode)) this.#takeOrphan(resource, object)
-    else if (metadata) this.#takeDependent(resource, { ...metadata, deletedMs: null, finalizers: [] })
+    const isOwned = references.length > 0 && !references.every(isNode)
+    if (!isOwned) this.#takeOrphan(resource, object)
+    if (resource === podResource.resource) this.#takePod(metadata)
+    else if (isOwned && metadata) keep(this.#dependents, resource, { ...metadata, deletedMs: null, finalizers: [] })
+    else if (crowds.has(resource)) keep(this.#crowds, resource, metadata && { ...metadata, ...bare })
   }
 
-  #takeDependent(resource: string, metadata: ObjectMetadata): void {
-    if (resource !== podResource.resource) {
-      keep(this.#dependents, resource, metadata)
-      return
-    }
-    const ownerReferences = metadata.ownerReferences.filter(({ blocksOwnerDeletion }) => blocksOwnerDeletion)
-    if (ownerReferences.length > 0) this.#holdingPods.push({ ...metadata, ownerReferences })
+  /** With the references by which it holds its owners. */
+  #takePod(metadata: ObjectMetadata | null): void {
+    const ownerReferences = metadata?.ownerReferences.filter(({ blocksOwnerDeletion }) => blocksOwnerDeletion) ?? []
+    keep(this.#crowds, podResource.resource, metadata && { ...metadata, deletedMs: null, finalizers: [], ownerReferences })
+  }
+
+  /** All that go, and whoever may own something; absent: none was seen. */
+  #ownersIn(resource: string, named: NamedOwners, shared: SharedTexts): OwnedObject[] | undefined {
+    const kind = garbageResource(resource)?.objectKind ?? resource
+    const rows: Iterable<ObjectMetadata>[] = [this.#items.get(resource) ?? []]
+    for (const crowd of [this.#crowds.get(resource), this.#dependents.get(resource)]) if (crowd) rows.push(named.among(crowd, kind))
+    const objects = rows.flatMap(each => Array.from(each, metadata => ownedObject(resource, metadata, shared)))
+    return objects.length > 0 || this.#items.has(resource) ? objects : undefined
   }
 
   /** Of the pods that do not go, those whose owners wait for them. */
@@ -77,7 +89,7 @@ class Owners implements OpenSection<OwnerGarbage> {
     const waiting = new Set<string>()
     for (const packed of this.#items.values()) for (const each of packed) if (isWaitingForDependents(each)) waiting.add(each.uid)
     if (waiting.size === 0) return
-    for (const pod of this.#holdingPods) if (pod.ownerReferences.some(({ uid }) => waiting.has(uid))) yield pod
+    for (const pod of this.#crowds.get(podResource.resource) ?? []) if (pod.ownerReferences.some(({ uid }) => waiting.has(uid))) yield pod
   }
 
   #takeOrphan(resource: string, object: RawObject): void {
@@ -91,21 +103,19 @@ class Owners implements OpenSection<OwnerGarbage> {
     })
   }
 
-  tell({ nodes, apis, features, isWhole }: SectionContext): OwnerGarbage {
+  tell({ nodes, apis, features, isWhole, arePodsKnown }: SectionContext): OwnerGarbage {
     const shared = new SharedTexts()
-    const objectsIn = (packed: Packed<ObjectMetadata> | undefined, resource: string) =>
-      packed && Array.from(packed, metadata => ownedObject(resource, metadata, shared))
+    const isKnown = (resource: string) => isWhole(resource) && (resource !== podResource.resource || arePodsKnown)
     const byUid = new Map<string, Group>()
     const pods = [podResource.resource, this.#podsInTheWay()] as const
     for (const [resource, each] of [...this.#dependents, pods])
       for (const group of groupsIn(each, resource, shared)) byUid.set(group.uid, group)
+    const named = new NamedOwners(byUid.values(), crowdKinds)
     const dependents = Map.groupBy(byUid.values(), ({ resource }) => resource)
     // Whole kinds come last: of a kind that stands twice it counts what all of them are.
     const listed = [
       ...[...dependents].flatMap(([resource, groups]) => listedKind(resource, groups, false)),
-      ...asked.flatMap(resource =>
-        listedKind(resource, objectsIn(this.#items.get(resource), resource), isWhole(resource) && !onlyDependents.has(resource)),
-      ),
+      ...asked.flatMap(resource => listedKind(resource, this.#ownersIn(resource, named, shared), isKnown(resource))),
       ...(nodes === null ? [] : [{ apiVersion: 'v1', kind: 'Node', isNamespaced: false, items: nodes }]),
     ]
     const groupOf = (object: OwnedObject): OwnedGroup => strip(byUid.get(object.uid)) ?? alone(object)
@@ -147,8 +157,6 @@ function keep(kept: Map<string, Packed<ObjectMetadata>>, resource: string, metad
   if (metadata) rows.push(metadata)
 }
 
-const bare = { createdMs: null, deletedMs: null, finalizers: [], ownerReferences: [] }
-
 /** Static pods and leases: the kubelet's own business. */
 const isNode = (reference: unknown): boolean => isRawObject(reference) && reference.kind === 'Node'
 
@@ -169,7 +177,8 @@ function dangling({ object, references, action, certainty }: CollectedObject): F
   const [first] = references
   if (!first || action !== 'delete' || certainty !== 'certain' || object.deletedMs !== null) return null
   if (!references.every(({ is }) => is === 'absent' || is === 'other-uid')) return null
-  return { owner: ownerOf(first), isReplaced: first.is === 'other-uid' }
+  const confidence = references.some(({ reference: { kind } }) => kind === podResource.objectKind) ? 'likely' : 'certain'
+  return { owner: ownerOf(first), isReplaced: first.is === 'other-uid', confidence }
 }
 
 /** One that cannot be looked up is enough: of the others nobody asks any more. */

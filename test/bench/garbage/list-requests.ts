@@ -13,8 +13,8 @@ export function tooManyPages({ clusters: [cluster] }: Scenario, { routes }: Requ
   const nodes = cluster.nodes.names().length
   const pages = new Map([
     ['listNodes', pagesOf(nodes)],
-    // One list of each node, one of those on none, and one of those that failed.
-    ['listPods', nodes + 1 + pagesOf(objects.get('pods') ?? 0)],
+    // One list of each node, one of those on none, and one of all that are over: of each node one has finished.
+    ['listPods', nodes + 1 + pagesOf((objects.get('pods') ?? 0) + nodes)],
   ])
   return Object.entries(routes[`kubernetes/${cluster.name}`] ?? {}).flatMap(([route, requests]) => {
     const [, plural] = /^list (\w+)$/.exec(route) ?? []

@@ -8,6 +8,7 @@ import { garbageResource, garbageResources, podResource } from '#facts/kubernete
 import type { OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { alone, type Group, groupsIn, ownedObject, strip } from '#replay/cluster-gc/alike.ts'
+import { HoldingPods } from '#replay/cluster-gc/holding-pods.ts'
 import { controllerOf, type ObjectMetadata, parseMetadata } from '#replay/cluster-gc/metadata.ts'
 import { bare, NamedOwners } from '#replay/cluster-gc/named-owners.ts'
 import { madeBy } from '#replay/cluster-gc/orphans.ts'
@@ -44,7 +45,8 @@ export const owners: Section<'owners'> = {
 class Owners implements OpenSection<OwnerGarbage> {
   /** By resource, all that have owners, and do not go; but pods. */
   readonly #dependents = new Map<string, Packed<ObjectMetadata>>()
-  /** By resource, those of the crowds that nobody owns, and all pods; that do not go. */
+  readonly #pods = new HoldingPods()
+  /** By resource, those of the other crowds that nobody owns, and that do not go. */
   readonly #crowds = new Map<string, Packed<ObjectMetadata>>()
   /** By resource, whoever else may own something, and all that go. */
   readonly #items = new Map<string, Packed<ObjectMetadata>>()
@@ -64,32 +66,26 @@ class Owners implements OpenSection<OwnerGarbage> {
     const references = listAt(objectAt(object, 'metadata'), 'ownerReferences')
     const isOwned = references.length > 0 && !references.every(isNode)
     if (!isOwned) this.#takeOrphan(resource, object)
-    if (resource === podResource.resource) this.#takePod(metadata)
+    if (resource === podResource.resource) this.#pods.take(metadata)
     else if (isOwned && metadata) keep(this.#dependents, resource, { ...metadata, deletedMs: null, finalizers: [] })
     else if (crowds.has(resource)) keep(this.#crowds, resource, metadata && { ...metadata, ...bare })
-  }
-
-  /** With the references by which it holds its owners. */
-  #takePod(metadata: ObjectMetadata | null): void {
-    const ownerReferences = metadata?.ownerReferences.filter(({ blocksOwnerDeletion }) => blocksOwnerDeletion) ?? []
-    keep(this.#crowds, podResource.resource, metadata && { ...metadata, deletedMs: null, finalizers: [], ownerReferences })
-  }
-
-  /** All that go, and whoever may own something; absent: none was seen. */
-  #ownersIn(resource: string, named: NamedOwners, shared: SharedTexts): OwnedObject[] | undefined {
-    const kind = garbageResource(resource)?.objectKind ?? resource
-    const rows: Iterable<ObjectMetadata>[] = [this.#items.get(resource) ?? []]
-    for (const crowd of [this.#crowds.get(resource), this.#dependents.get(resource)]) if (crowd) rows.push(named.among(crowd, kind))
-    const objects = rows.flatMap(each => Array.from(each, metadata => ownedObject(resource, metadata, shared)))
-    return objects.length > 0 || this.#items.has(resource) ? objects : undefined
   }
 
   /** Of the pods that do not go, those whose owners wait for them. */
   *#podsInTheWay(): Generator<ObjectMetadata> {
     const waiting = new Set<string>()
     for (const packed of this.#items.values()) for (const each of packed) if (isWaitingForDependents(each)) waiting.add(each.uid)
-    if (waiting.size === 0) return
-    for (const pod of this.#crowds.get(podResource.resource) ?? []) if (pod.ownerReferences.some(({ uid }) => waiting.has(uid))) yield pod
+    yield* this.#pods.holding(waiting)
+  }
+
+  /** All that go, and whoever may own something; absent: none was seen. */
+  #ownersIn(resource: string, named: NamedOwners, shared: SharedTexts): OwnedObject[] | undefined {
+    const kind = garbageResource(resource)?.objectKind ?? resource
+    const rows: Iterable<ObjectMetadata>[] = [this.#items.get(resource) ?? []]
+    const crowd = resource === podResource.resource ? this.#pods.all() : this.#crowds.get(resource)
+    for (const each of [crowd, this.#dependents.get(resource)]) if (each) rows.push(named.among(each, kind))
+    const objects = rows.flatMap(each => Array.from(each, metadata => ownedObject(resource, metadata, shared)))
+    return objects.length > 0 || this.#items.has(resource) ? objects : undefined
   }
 
   #takeOrphan(resource: string, object: RawObject): void {
@@ -107,10 +103,9 @@ class Owners implements OpenSection<OwnerGarbage> {
     const shared = new SharedTexts()
     const isKnown = (resource: string) => isWhole(resource) && (resource !== podResource.resource || arePodsKnown)
     const byUid = new Map<string, Group>()
-    const pods = [podResource.resource, this.#podsInTheWay()] as const
-    for (const [resource, each] of [...this.#dependents, pods])
-      for (const group of groupsIn(each, resource, shared)) byUid.set(group.uid, group)
+    for (const [resource, packed] of this.#dependents) for (const group of groupsIn(packed, resource, shared)) byUid.set(group.uid, group)
     const named = new NamedOwners(byUid.values(), crowdKinds)
+    for (const group of groupsIn(this.#podsInTheWay(), podResource.resource, shared)) byUid.set(group.uid, group)
     const dependents = Map.groupBy(byUid.values(), ({ resource }) => resource)
     // Whole kinds come last: of a kind that stands twice it counts what all of them are.
     const listed = [

@@ -1,5 +1,4 @@
 /** Namespaces, owners, finalizers, and what the collectors say themselves. */
-
 import { isOld } from '#judge/garbage/garbage.ts'
 import { heldObjects } from '#judge/garbage/held-objects.ts'
 import { whyFinalizersStay, whyNamespaceStays } from '#judge/garbage/holders.ts'

@@ -8,6 +8,7 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
+import { mostExecutions } from '#pipeline/fan-out/execution.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -181,6 +182,47 @@ describe('a tick', () => {
     expect(requestsSince(read, here.lab.requests().routes)).toEqual({})
     expect(await here.handOver()).toMatchObject({ state: 'published-before' })
     expect(here.lab.mails()).toHaveLength(1)
+  })
+
+  it.each(['FAILED', 'TIMED_OUT', 'ABORTED'] as const)(
+    'whose execution is %s starts another when it is delivered again, one at a time, which reads nothing twice and mails once',
+    async ended => {
+      const here = await world()
+      const names = () => here.lab.executions().map(({ name }) => name)
+      await here.handOver()
+      process.env.HIGHWATER_SENDER = 'nobody@unverified.test'
+      await expect(execute({ run }, here.functions)).rejects.toThrow('nobody@unverified.test')
+      Object.assign(process.env, serviceEnvironment)
+      expect(await here.handOver()).toMatchObject({ state: 'fanned-out' })
+      expect(names()).toEqual([run])
+      here.lab.endExecution(run, ended)
+      const again = await Promise.all([here.handOver(), here.handOver()])
+      for (const { deliveries } of again)
+        expect(deliveries).toMatchObject([{ location: `started: execution ${run}-2 of ${stateMachineArn}`, error: null }])
+      await here.handOver()
+      expect(here.lab.executions()).toMatchObject([{ name: run }, { name: `${run}-2`, input: { run } }])
+      const read = here.lab.requests().routes
+      expect((await execute(here.lab.executions()[1]!.input, here.functions)).output).toEqual({ run, state: 'published' })
+      expect(requestsSince(read, here.lab.requests().routes)).toEqual({})
+      expect(here.lab.mails()).toHaveLength(1)
+      here.lab.endExecution(`${run}-2`, 'SUCCEEDED')
+      expect(await here.handOver()).toMatchObject({ state: 'published-before' })
+      rmSync(here.inRun('done.json'))
+      const location = `had been started, and is SUCCEEDED: execution ${run}-2 of ${stateMachineArn}`
+      expect(await here.handOver()).toMatchObject({ state: 'fanned-out', deliveries: [{ location }] })
+      expect(names()).toEqual([run, `${run}-2`])
+    },
+  )
+
+  it('that ended red as often as anybody would try is read by one function, which says so', async () => {
+    const here = await world(scenarios.slice(0, 1))
+    for (let number = 1; number <= mostExecutions; number++) {
+      await here.handOver()
+      here.lab.endExecution(number === 1 ? run : `${run}-${number}`, 'FAILED')
+    }
+    await expect(here.handOver()).rejects.toThrow(`${mostExecutions} executions of run ${run} have ended red`)
+    expect(here.lab.executions()).toHaveLength(mostExecutions)
+    expect(here.findings()).toMatchObject({ clusters: [{ name: 'fleet-a', coverage: { read: 60 } }] })
   })
 
   it('whose first function died before its last word is discovered anew, and tells the same', async () => {

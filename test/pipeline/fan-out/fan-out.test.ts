@@ -1,5 +1,5 @@
 /** A fan-out in the lab: the deployed state machine, run by an interpreter that others wrote, with the real handlers behind it. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import validate from 'asl-validator'
@@ -9,6 +9,7 @@ import { incidents } from '#lab/scenarios/incidents.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { mostExecutions } from '#pipeline/fan-out/execution.ts'
+import type { FanOutRun } from '#pipeline/fan-out/files.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -52,6 +53,7 @@ async function world(of: readonly Scenario[] = scenarios, written = policy) {
   }
   return {
     lab,
+    bucket: join(storeFolder, 'highwater-lab'),
     inRun,
     functions,
     clusterName: (cluster: number): string => JSON.parse(readFileSync(inRun('fan-out/run.json'), 'utf8')).clusters[cluster]?.cluster,
@@ -146,6 +148,37 @@ describe('a large fleet', () => {
     expect(await here.handOver()).toMatchObject({ state: 'fanned-out' })
     await execute({ run }, here.functions)
     expect(told(here.findings())).toBe(told(await alone(here)))
+  })
+
+  it('by SSM shares its pace among the clusters of one account and region, and is read whole', async () => {
+    const small = ['a', 'b'].map(seed => fleet({ nodes: 8, seed, cluster: `fleet-${seed}`, podsPerNode: 2 }))
+    const elsewhere = fleet({ nodes: 3, seed: 'c', cluster: 'fleet-c', podsPerNode: 2 })
+    const written = `
+modes: [{ match: { cluster: 'fleet-*' }, mode: ssm }]
+pace: { requestsPerSecond: 1000, ssmRequestsPerSecond: 60 }
+accounts: [{ regions: [us-east-1, us-west-2] }]
+fanOut: { nodesPerShard: 10 }
+`
+    const west = { ...elsewhere, clusters: elsewhere.clusters.map(one => ({ ...one, region: 'us-west-2' })) }
+    const here = await world([...small, west, fleet({ nodes: 3, seed: 'd', cluster: 'proxied', podsPerNode: 2 })], written)
+    await here.handOver()
+    await execute({ run }, here.functions)
+    const { clusters, clustersAtOnce }: FanOutRun = JSON.parse(readFileSync(here.inRun('fan-out/run.json'), 'utf8'))
+    expect(clustersAtOnce).toBe(20)
+    expect(clusters.map(({ cluster, ssmRequestsPerSecond }) => [cluster, ssmRequestsPerSecond]).toSorted()).toEqual([
+      ['fleet-a', 30],
+      ['fleet-b', 30],
+      ['fleet-c', 60],
+      ['proxied', 60],
+    ])
+    // Of the fourth of eight, a Bottlerocket, its control container sees little.
+    const coverage = here.findings().clusters.map(({ name, coverage: { nodes, read } }) => [name, nodes, read])
+    expect(coverage).toEqual([
+      ['fleet-a', 8, 7],
+      ['fleet-b', 8, 7],
+      ['fleet-c', 3, 3],
+      ['proxied', 3, 3],
+    ])
   })
 
   it.each([
@@ -324,6 +357,37 @@ describe('a slip of the pen', () => {
     expect(asked).toEqual(['Discover'])
     await expect(invoke(event)).rejects.toThrow(refusal)
   })
+
+  it.each([
+    [['general'], 'published', 'general'],
+    [['nowhere', 'large-*'], 'of 1 cluster it is not known which nodes there are', 'nowhere, nodegroup large-*'],
+  ])(
+    'is none in %j while an API server is away: the report says what is not known of it, as one function’s does',
+    async (nodegroups, end, asked) => {
+      const [first, ...others] = scenarios
+      const away = { ...first!, clusters: first!.clusters.map(cluster => ({ ...cluster, faults: { endpoint: 'closed-port' as const } })) }
+      const here = await world([away, ...others], policy.replace('aboveNodes: 40', 'aboveNodes: 20'))
+      const event = { clusters: ['fleet-*'], nodegroups }
+      const { runId } = await onDemand(event)
+      const state = (answer: Promise<{ state: string }>) =>
+        answer.then(
+          ({ state }) => state,
+          ({ message }: Error) => message,
+        )
+      const many = execute(here.lab.executions()[0]!.input, here.functions).then(({ output }) => output as { state: string })
+      expect(await state(many)).toContain(end)
+      const one = invoke(event, { HIGHWATER_PREFIX: 'alone/' })
+      expect(await state(one)).toContain(end)
+      const [told, alone] = ['', 'alone/'].map(prefix => {
+        const runs = join(here.bucket, prefix, 'runs')
+        return readFileSync(join(runs, prefix === '' ? runId : readdirSync(runs)[0]!, 'findings.json'), 'utf8')
+      })
+      expect(told).toBe(alone)
+      const { notAudited }: FindingsDocument = JSON.parse(told!)
+      const reason = expect.stringContaining(`nodes: the list of nodes (asked for: nodegroup ${asked}) could not be read`)
+      expect(notAudited).toEqual([{ cluster: 'fleet-a', node: null, reason }])
+    },
+  )
 
   it.each([
     ['of one region', policy],

@@ -276,7 +276,10 @@ describe('the roles of the stack', () => {
     const expected = [
       ...readerStatements('proxy', stack, roles),
       ...ownStatements('audit', written, sesPermissions),
-      ...iamStatements(sfnPermissions, { 'state-machine': { Resource: sub('StateMachine') } }),
+      ...iamStatements(sfnPermissions, {
+        'state-machine': { Resource: sub('StateMachine') },
+        execution: { Resource: arn('states', `${here}:execution:${sub('AWS::StackName')}:*`) },
+      }),
     ]
     expect(inRole('AuditRole')).toEqual(expected.map(canonical).toSorted())
   })

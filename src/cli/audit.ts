@@ -143,7 +143,7 @@ async function auditInto(options: AuditOptions, policy: Policy): Promise<AuditRe
       plan: options.plan
         ? snapshot => planBeside(snapshot ?? options.snapshot ?? null, { policy, selection: selectionOf(options), version, signal })
         : undefined,
-      verify: nodes => rejectUnknownNames(selectionOf(options), nodes),
+      verify: (nodes, areListsWhole) => rejectUnknownNames(selectionOf(options), nodes, areListsWhole),
       onNode: isSaved ? undefined : () => progress.nodeRead(),
     })
     if (isSnapshotOfNothing(result))

@@ -8,6 +8,8 @@ export interface PaceLimits {
 }
 
 const slowestRequestsPerSecond = 1
+/** Of a limit that is lower itself: a complaint never makes anyone faster. */
+const slowestShare = 0.2
 const recoveryPerSuccess = 0.02
 
 export class Pace {
@@ -45,7 +47,8 @@ export class Pace {
 
   /** The server said that it is too much: half the rate, and nothing at all before `retryAfterMs`. */
   complained(retryAfterMs: number | null): void {
-    this.currentRate = Math.max(slowestRequestsPerSecond, this.currentRate / 2)
+    const slowest = Math.min(slowestRequestsPerSecond, slowestShare * this.limits.requestsPerSecond)
+    this.currentRate = Math.max(slowest, this.currentRate / 2)
     if (retryAfterMs !== null) this.pausedUntilMs = Math.max(this.pausedUntilMs, performance.now() + retryAfterMs)
   }
 

@@ -26,7 +26,7 @@ export interface RunCommandOptions {
   /** Everything that one instance may take: to be reached, to run, to answer. */
   timeoutMs: number
   reach: Reach
-  /** What is asked for goes out together, with no longer than this between one and the next. */
+  /** What is asked for goes out together, with no longer than this between one and the next, or as long as answers are on their way. */
   gatherMs: number
   pollMs: number
   signal: AbortSignal
@@ -58,6 +58,7 @@ export class RunCommand {
   readonly #ssm: SsmApi
   readonly #options: RunCommandOptions
   #waiting: Asked[] = []
+  #outputsUnderWay = 0
   #timer: NodeJS.Timeout | null = null
 
   constructor(ssm: SsmApi, options: RunCommandOptions) {
@@ -74,8 +75,14 @@ export class RunCommand {
       this.#waiting.push({ instanceId, onSent, resolve, reject })
       if (this.#waiting.length >= commandInstancesMax) this.#flush()
       // Nodes come one by one as others are done with: a batch is full before long, and only the last ones wait.
-      else this.#timer = this.#timer?.refresh() ?? setTimeout(() => this.#flush(), this.#options.gatherMs)
+      else this.#timer = this.#timer?.refresh() ?? setTimeout(() => this.#gathered(), this.#options.gatherMs)
     })
+  }
+
+  /** Each answer brings the next node, however slowly answers may be asked for: while some are, those who wait would only queue behind them, each as a command of its own. */
+  #gathered(): void {
+    if (this.#outputsUnderWay > 0) this.#timer?.refresh()
+    else this.#flush()
   }
 
   #flush(): void {
@@ -164,11 +171,14 @@ export class RunCommand {
   }
 
   async #output(commandId: string, { instanceId, resolve, reject }: Asked): Promise<void> {
+    this.#outputsUnderWay++
     try {
       const output = await this.#ssm.output(commandId, instanceId, this.#options.stepName, this.#options.signal)
       resolve({ ...output, commandId })
     } catch (error) {
       reject(error instanceof Error ? error : new Error(String(error)))
+    } finally {
+      this.#outputsUnderWay--
     }
   }
 }

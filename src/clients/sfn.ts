@@ -1,13 +1,13 @@
-/** AWS Step Functions: one execution of a state machine. Loaded only where a fleet is handed to one. */
-import { SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
+/** AWS Step Functions: executions of a state machine. Loaded only where a fleet is handed to one. */
+import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws-sdk/client-sfn'
 import { awsError, awsFailure, requestFailure } from './aws-failure.ts'
 
-/** What this file calls, for the function's role: on the state machine. */
-export const sfnPermissions = ['states:StartExecution']
+/** What this file calls, for the function's role: on the state machine, and on its executions. */
+export const sfnPermissions = ['states:StartExecution', 'states:DescribeExecution']
 
 export interface Execution {
   stateMachineArn: string
-  /** The same name and input start nothing a second time, for 90 days. Source: Step Functions API reference, StartExecution. */
+  /** Taken for 90 days. Source: Step Functions API reference, StartExecution. */
   name: string
   input: object
 }
@@ -16,31 +16,51 @@ const connectionTimeoutMs = 5_000
 const idleTimeoutMs = 20_000
 
 /**
- * @returns whether it was started now; false: it had been before, and is under way or over
+ * One that is under way with the same input is started, as far as anyone can tell: Step Functions answers alike. Source: its API reference, StartExecution.
+ * @returns whether it is under way; false: its name is taken, by one that is over
  * @throws RequestFailure with a message for people, or the signal's reason
  */
-export async function startExecution({ stateMachineArn, name, input }: Execution, signal: AbortSignal): Promise<boolean> {
+export const startExecution = ({ stateMachineArn, name, input }: Execution, signal: AbortSignal): Promise<boolean> =>
+  asking('StartExecution', stateMachineArn, signal, async client => {
+    try {
+      await client.send(new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }), { abortSignal: signal })
+      return true
+    } catch (error) {
+      if (awsError(error).name === 'ExecutionAlreadyExists') return false
+      throw error
+    }
+  })
+
+/**
+ * @returns `RUNNING`, `SUCCEEDED`, `FAILED`, `TIMED_OUT`, `ABORTED` or `PENDING_REDRIVE`
+ * @throws RequestFailure with a message for people, or the signal's reason
+ */
+export const executionStatus = ({ stateMachineArn, name }: Omit<Execution, 'input'>, signal: AbortSignal): Promise<string> =>
+  asking('DescribeExecution', stateMachineArn, signal, async client => {
+    const executionArn = `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`
+    const { status = '' } = await client.send(new DescribeExecutionCommand({ executionArn }), { abortSignal: signal })
+    return status
+  })
+
+async function asking<T>(call: string, stateMachineArn: string, signal: AbortSignal, ask: (client: SFNClient) => Promise<T>): Promise<T> {
   const region = stateMachineArn.split(':')[3] ?? ''
   const client = new SFNClient({ region, requestHandler: { connectionTimeout: connectionTimeoutMs, socketTimeout: idleTimeoutMs } })
   try {
-    await client.send(new StartExecutionCommand({ stateMachineArn, name, input: JSON.stringify(input) }), { abortSignal: signal })
-    return true
+    return await ask(client)
   } catch (error) {
     signal.throwIfAborted()
     const { name: code, text } = awsError(error)
-    // One that is over; one that is under way is simply told again.
-    if (code === 'ExecutionAlreadyExists') return false
     if (code === 'StateMachineDoesNotExist')
       throw requestFailure(
         error,
-        `Step Functions StartExecution of ${stateMachineArn}: there is no such state machine (${text}). Deploy the stack anew`,
+        `Step Functions ${call} of ${stateMachineArn}: there is no such state machine (${text}). Deploy the stack anew`,
       )
     throw awsFailure(error, {
       service: 'Step Functions',
       endpointVariable: 'AWS_ENDPOINT_URL_SFN',
-      what: `StartExecution of ${stateMachineArn}`,
+      what: `${call} of ${stateMachineArn}`,
       region,
-      grant: `${sfnPermissions.join(', ')} on it`,
+      grant: call === 'StartExecution' ? 'states:StartExecution on it' : `states:${call} on its executions`,
     })
   } finally {
     client.destroy()

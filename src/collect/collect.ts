@@ -231,10 +231,20 @@ async function* selectedNodes(
     errors.push({
       what: 'nodes',
       ...(error instanceof RequestFailure && error.status !== null && { status: error.status }),
-      message: `the list of nodes could not be read${nodes > 0 ? ' to its end' : ''}: ${messageOf(error)}${access}`,
+      message: `the list of nodes${askedFor(selection)} could not be read${nodes > 0 ? ' to its end' : ''}: ${messageOf(error)}${access}`,
     })
   }
 }
+
+/** Whoever chose some of them reads that it is these of which nothing is known. */
+function askedFor({ nodegroups, nodes }: Selection): string {
+  const names = [...nodegroups.map(name => `nodegroup ${name}`), ...nodes]
+  if (names.length === 0) return ''
+  const more = names.length > namesShown ? ` and ${names.length - namesShown} more` : ''
+  return ` (asked for: ${names.slice(0, namesShown).join(', ')}${more})`
+}
+
+const namesShown = 5
 
 const unreached: readonly FailureKind[] = ['network', 'refused', 'timeout']
 const isUnreached = (error: unknown): boolean => error instanceof RequestFailure && unreached.includes(error.kind)

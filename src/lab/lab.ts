@@ -8,7 +8,7 @@ import { kubernetesApi } from './apis/kubernetes.ts'
 import { s3Api } from './apis/s3.ts'
 import type { Mail } from './apis/sesv2/mailbox.ts'
 import { sesApi } from './apis/sesv2.ts'
-import { type LabExecution, sfnApi } from './apis/sfn.ts'
+import { type EndedStatus, type LabExecution, sfnApi } from './apis/sfn.ts'
 import { type Notice, snsApi } from './apis/sns.ts'
 import type { LabDocument } from './apis/ssm/state.ts'
 import { ssmApi } from './apis/ssm.ts'
@@ -61,6 +61,8 @@ export interface Lab {
   notices(): readonly Notice[]
   /** What Step Functions was told to run, likewise. */
   executions(): readonly LabExecution[]
+  /** How one of them ended. @throws Error when none of that name is under way */
+  endExecution(name: string, status: EndedStatus): void
   /** Every command that SSM took, oldest first. */
   commands(): SentCommand[]
   /** An instance's machine; null: nothing has run on it yet. */
@@ -115,6 +117,11 @@ export async function startLab(scenarios: Scenario | readonly Scenario[], option
     mails: world.ses.mailbox.mails,
     notices: () => world.sns.notices,
     executions: () => world.sfn.executions,
+    endExecution(name, status) {
+      const execution = world.sfn.executions.find(one => one.name === name && one.status === 'RUNNING')
+      if (!execution) throw new Error(`no execution named ${name} is under way in the lab`)
+      execution.status = status
+    },
     commands: () =>
       [...world.ssm.commands.values()].map(({ document, invocations, parameters }) => ({
         document,

@@ -47,8 +47,8 @@ export interface AuditContext extends ConclusionContext {
   inputErrors?: string[]
   /** Where the records are kept; null: nowhere. */
   snapshot: SnapshotWriter | null
-  /** The last word before anything is written: what it throws stops the run. */
-  verify?: (nodes: AuditedNode[]) => void
+  /** The last word before anything is written: what it throws stops the run. @param areListsWhole no cluster's list of nodes broke off */
+  verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
   onNode?: (node: AuditedNode) => void
 }
 

@@ -11,6 +11,7 @@ import { openClusterReplay } from '#replay/cluster-gc/cluster-replay.ts'
 import { replay } from '#replay/replay.ts'
 import { prune } from '#snapshot/prune.ts'
 import type { KeptRecords } from './saved/kept-records.ts'
+import { isListWhole } from './selection-check.ts'
 import { tagsOf } from './tags.ts'
 
 export interface JudgingContext {
@@ -22,8 +23,8 @@ export interface JudgingContext {
   isEveryNodeNamed: boolean
   /** What was wrong with the input before the first record. */
   inputErrors?: readonly string[]
-  /** The last word before the rules speak that need everything: what it throws stops the run. */
-  verify?: (nodes: AuditedNode[]) => void
+  /** The last word before the rules speak that need everything: what it throws stops the run. @param areListsWhole no cluster's list of nodes broke off */
+  verify?: (nodes: AuditedNode[], areListsWhole: boolean) => void
   onNode?: (node: AuditedNode) => void
   onStage?: (stage: 'read' | 'judge') => void
 }
@@ -50,6 +51,7 @@ export async function judgeRecords(source: AsyncIterable<SnapshotRecord | Malfor
   const seen = new Set<string>()
   const inputErrors = [...(context.inputErrors ?? [])]
   let header: SnapshotHeader | null = null
+  let areListsWhole = true
   context.onStage?.('read')
   for await (const read of source) {
     if (read.kind === 'Malformed') {
@@ -64,6 +66,7 @@ export async function judgeRecords(source: AsyncIterable<SnapshotRecord | Malfor
     await context.snapshot.write(record)
     if (record.kind === 'Snapshot') header = record
     if (record.kind === 'Cluster') {
+      areListsWhole &&= isListWhole(record)
       tags.push(...tagsOf(record))
       judgement.takeCluster(record)
       clusters.takeCluster(record)
@@ -79,7 +82,7 @@ export async function judgeRecords(source: AsyncIterable<SnapshotRecord | Malfor
       context.onNode?.(node)
     }
   }
-  context.verify?.(nodes)
+  context.verify?.(nodes, areListsWhole)
   context.onStage?.('judge')
   const takenAt = header?.takenAt ?? unknownTime
   const predictions = clusters.close(takenAt)

@@ -1,14 +1,28 @@
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
+import type { ClusterRecord } from '#model/record.ts'
 import type { Selection } from '#model/selection.ts'
 
 const named = 10
 
-/** A name that no node has is a slip of the pen: better said than an empty report. @throws OperatorError */
+/** What of a cluster's errors leaves nodes unknown: as `isListBroken` knows them in a report. */
+const listErrors = ['nodes', 'cluster', 'clusters']
+
+/** Whether all of the cluster's nodes are known, as far as it was told. */
+export const isListWhole = ({ errors }: Pick<ClusterRecord, 'errors'>): boolean =>
+  errors?.some(({ what }) => listErrors.includes(what)) !== true
+
+/**
+ * A name that no node has is a slip of the pen: better said than an empty report.
+ * @param areListsWhole false: a cluster's list broke off, so nobody knows whether it has them. The report says that of the cluster
+ * @throws OperatorError
+ */
 export function rejectUnknownNames(
   { nodes: wanted, nodegroups }: Selection,
   nodes: readonly { identity: Pick<NodeIdentity, 'name'> }[],
+  areListsWhole = true,
 ): void {
+  if (!areListsWhole) return
   const names = new Set(nodes.map(({ identity }) => identity.name))
   const unknown = wanted.filter(name => !names.has(name))
   const more = unknown.length > named ? ` and ${unknown.length - named} more` : ''

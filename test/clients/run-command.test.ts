@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import pMap from 'p-map'
 import { afterEach, describe, expect, it } from 'vitest'
 import { RunCommand, type RunCommandOptions } from '#clients/run-command.ts'
 import { SsmApi } from '#clients/ssm.ts'
@@ -36,7 +37,12 @@ const echoes: AgentScenario['run'] = async (script, { AWS_SSM_INSTANCE_ID = '' }
 })
 
 /** Instances with these agents; null: without one. */
-async function world(agents: (Partial<AgentScenario> | null)[], more: Partial<Scenario> = {}, options: Partial<RunCommandOptions> = {}) {
+async function world(
+  agents: (Partial<AgentScenario> | null)[],
+  more: Partial<Scenario> = {},
+  options: Partial<RunCommandOptions> = {},
+  requestsPerSecond = 200,
+) {
   const nodes = agents.map((agent, index) => {
     const node = profiledNode({
       ...inNodegroup('workers', { family: 'AL2023', version: '1.34.1', instanceType: 'm5.large', ip: ipOf(index) }),
@@ -49,7 +55,7 @@ async function world(agents: (Partial<AgentScenario> | null)[], more: Partial<Sc
   lab = await enterLab(scenario([cluster], more), { documents: [{ name: document.name, content }] })
   const { AWS_ACCESS_KEY_ID = '', AWS_SECRET_ACCESS_KEY = '' } = lab.environment
   const credentials = async () => ({ accessKeyId: AWS_ACCESS_KEY_ID, secretAccessKey: AWS_SECRET_ACCESS_KEY })
-  const ssm = new SsmApi('us-east-1', credentials, { requestsPerSecond: 200, concurrency: 4 })
+  const ssm = new SsmApi('us-east-1', credentials, { requestsPerSecond, concurrency: 4 })
   return new RunCommand(ssm, {
     document,
     stepName: 'inspect',
@@ -71,6 +77,20 @@ describe('Run Command', () => {
     const answers = await Promise.all(Array.from({ length: 70 }, (_, index) => command.ask(idOf(index))))
     expect(answers.map(({ stdout }) => stdout)).toEqual(Array.from({ length: 70 }, (_, index) => `echo short on ${idOf(index)}`))
     expect(lab.requests().routes.ssm).toMatchObject({ DescribeInstanceInformation: 2, SendCommand: 2, GetCommandInvocation: 70 })
+  })
+
+  it('whose answers come slower than it gathers sends those who come in their place together all the same', async () => {
+    const nodes = 60
+    const command = await world(
+      Array.from({ length: nodes }, () => ({})),
+      {},
+      { gatherMs: 1 },
+      50,
+    )
+    await pMap(Array.from({ length: nodes }).keys(), index => command.ask(idOf(index)), { concurrency: 20 })
+    const { SendCommand = 0, GetCommandInvocation } = lab.requests().routes.ssm ?? {}
+    expect(GetCommandInvocation).toBe(nodes)
+    expect(SendCommand).toBeLessThanOrEqual(nodes / 5)
   })
 
   it.each<[string, Partial<AgentScenario> | null, RegExp]>([

@@ -145,11 +145,15 @@ describe('an estimate of many functions', () => {
     expect(fanOut?.run.peakMiB).toBeLessThan(1024)
   })
 
-  it('by SSM says when a shard’s part of its pace is too little', () => {
-    expect(shared({ nodes: 20_000, clusters: 40, mode: 'ssm' }).run.remarks).toEqual([
+  it('by SSM has smaller shards, each of which is read in time; at a slow pace of the API servers it says that they are not', () => {
+    const large = { nodes: 20_000, clusters: 40 }
+    const bySsm = shared({ ...large, mode: 'ssm' })
+    expect(bySsm.run).toMatchObject({ remarks: [], boundBy: 'the pace of SSM' })
+    expect(bySsm.invocations.least).toBeGreaterThan(shared(large).invocations.least)
+    const slow = { ...defaultPolicy, pace: { ...defaultPolicy.pace, requestsPerSecond: 1 } }
+    expect(estimateCost({ ...usualFleet, ...large }, slow).fanOut?.run.remarks).toEqual([
       expect.stringContaining('lower fanOut.nodesPerShard'),
     ])
-    expect(shared({ nodes: 20_000, clusters: 40 }).run.remarks).toEqual([])
   })
 
   it('needs an endpoint more where there is no way out', () => {

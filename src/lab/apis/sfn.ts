@@ -1,6 +1,6 @@
 /**
- * Step Functions as far as starting goes, protocol JSON 1.0: an execution is noted, nobody runs it. Source: the service model `sfn`, and the Step Functions
- * API reference, StartExecution.
+ * Step Functions as far as starting goes, protocol JSON 1.0: an execution is noted, and runs until somebody says how it ended. Source: the service model `sfn`,
+ * and the Step Functions API reference, StartExecution and DescribeExecution.
  */
 import { type Api, Refusal } from '#lab/api.ts'
 import type { Caller } from '#lab/credentials.ts'
@@ -16,7 +16,10 @@ export interface LabExecution {
   input: unknown
   /** RFC 3339. */
   startedAt: string
+  status: 'RUNNING' | EndedStatus
 }
+
+export type EndedStatus = 'SUCCEEDED' | 'FAILED' | 'TIMED_OUT' | 'ABORTED'
 
 export const sfnApi = (world: World): Api<Caller> =>
   awsJsonApi(world, {
@@ -29,10 +32,11 @@ export const sfnApi = (world: World): Api<Caller> =>
           return started(input, world)
         },
       },
+      DescribeExecution: { parameters: ['executionArn'], answer: input => described(input, world) },
     },
   })
 
-/** One that is under way is told again to whoever asks for the same. */
+/** One that is under way is told again to whoever asks for the same; the name of one that is over stays taken. */
 function started({ stateMachineArn, name, input }: RawObject, { sfn }: World): RawObject {
   const arn = String(stateMachineArn)
   if (!sfn.stateMachines.some(machine => arn.endsWith(`:stateMachine:${machine}`)))
@@ -40,12 +44,28 @@ function started({ stateMachineArn, name, input }: RawObject, { sfn }: World): R
   if (typeof name !== 'string' || !/^[\w-]{1,80}$/.test(name)) throw new Refusal(400, 'InvalidName', `Invalid Name: '${name}'`)
   if (typeof input !== 'string' || Buffer.byteLength(input) > inputMaxBytes)
     throw new Refusal(400, 'InvalidExecutionInput', 'Invalid input')
-  const executionArn = `${arn.replace(':stateMachine:', ':execution:')}:${name}`
+  const executionArn = executionArnOf({ stateMachineArn: arn, name })
   const parsed: unknown = JSON.parse(input)
   const known = sfn.executions.find(execution => execution.stateMachineArn === arn && execution.name === name)
-  if (known && JSON.stringify(known.input) !== JSON.stringify(parsed))
+  if (known && (known.status !== 'RUNNING' || JSON.stringify(known.input) !== JSON.stringify(parsed)))
     throw new Refusal(400, 'ExecutionAlreadyExists', `Execution Already Exists: '${executionArn}'`)
-  const execution = known ?? { stateMachineArn: arn, name, input: parsed, startedAt: new Date().toISOString() }
+  const execution: LabExecution = known ?? {
+    stateMachineArn: arn,
+    name,
+    input: parsed,
+    startedAt: new Date().toISOString(),
+    status: 'RUNNING',
+  }
   if (!known) sfn.executions.push(execution)
   return { executionArn, startDate: Date.parse(execution.startedAt) / 1000 }
 }
+
+function described({ executionArn }: RawObject, { sfn }: World): RawObject {
+  const execution = sfn.executions.find(one => executionArnOf(one) === executionArn)
+  if (!execution) throw new Refusal(400, 'ExecutionDoesNotExist', `Execution Does Not Exist: '${executionArn}'`)
+  const { stateMachineArn, name, input, startedAt, status } = execution
+  return { executionArn, stateMachineArn, name, status, startDate: Date.parse(startedAt) / 1000, input: JSON.stringify(input) }
+}
+
+const executionArnOf = ({ stateMachineArn, name }: Pick<LabExecution, 'stateMachineArn' | 'name'>): string =>
+  `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`

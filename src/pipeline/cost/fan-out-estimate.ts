@@ -11,9 +11,12 @@ import {
 } from '#facts/measured.ts'
 import type { Bounds, CostQuestion, RunEstimate } from '#model/cost.ts'
 import type { Policy } from '#model/policy.ts'
+import { promisedSources } from '#model/read-mode.ts'
+import { clustersAtOnce, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
 import stateMachine from '#pipeline/fan-out/state-machine.json' with { type: 'json' }
+import { readingSeconds } from '#pipeline/service/function-time.ts'
 import { exactly, sum, times } from './bounds.ts'
-import { asked, limitSeconds, processor, publishing, slowest, type Taken, takenAlone, tooLittleMemory } from './run-estimate.ts'
+import { asked, processor, publishing, slowest, type Taken, takenAlone, tooLittleMemory } from './run-estimate.ts'
 
 /** What the functions ask of the bucket beside what one alone would: for each shard, each cluster, and once. A list is paid for as a write. */
 export const moreWrites = { ofShard: 4, ofCluster: 5, ofRun: 7 }
@@ -26,10 +29,14 @@ export function estimateFanOut(
   question: CostQuestion,
   { pace, fanOut }: Pick<Policy, 'pace' | 'fanOut'>,
 ): { run: RunEstimate; taken: Taken } | null {
-  const { nodes, clusters, accounts, memoryMiB } = question
-  const { aboveNodes, acrossPlaces, nodesPerShard, clustersAtOnce } = fanOut
+  const { nodes, clusters, accounts, mode, memoryMiB } = question
+  const { aboveNodes, acrossPlaces } = fanOut
   if (!((aboveNodes !== null && nodes > aboveNodes) || (acrossPlaces && accounts > 1))) return null
   const inCluster = nodes / clusters
+  // Of a cluster one shard after the other, at its own pace; of SSM it has its part beside the others of its account.
+  const sharing = promisedSources[mode].includes('host') ? Math.ceil(clusters / accounts) : 0
+  const atOnce = clustersAtOnce([sharing], { pace, fanOut })
+  const { requestsPerSecond: ssmRequestsPerSecond, nodesPerShard } = ssmShare(sharing, atOnce, { pace, fanOut })
   // Groups stay together where they fit, so a shard may be half empty.
   const shardsInCluster: Bounds = {
     least: Math.ceil(inCluster / nodesPerShard),
@@ -40,20 +47,18 @@ export function estimateFanOut(
   const start = processor(question, partCpuMsPerInvocation)
   const startOf = (count: Bounds): Bounds => ({ least: count.least * start.least, most: count.most * start.most })
 
-  // Of a cluster one shard after the other, at its own pace; of SSM it has its part beside the others of its account.
-  const beside = Math.max(1, Math.min(clusters / accounts, clustersAtOnce))
   const all = asked(question)
   const ofCluster = {
     kubernetesRequests: all.kubernetesRequests / clusters,
     ssmCalls: times(all.ssmCalls, 1 / clusters),
-    ssmRequestsPerSecond: pace.ssmRequestsPerSecond / beside,
+    ssmRequestsPerSecond,
     computing: processor(question, inCluster * partCpuMsPerNode),
   }
   const { seconds: reading, boundBy } = slowest({ ...ofCluster, requestsPerSecond: pace.requestsPerSecond })
   const end = publishing(question)
   const shardSeconds = (reading.most * Math.min(nodesPerShard, inCluster)) / inCluster
   const peakMiB = Math.round(publishPeakMiBPerRun + nodes * publishPeakMiBPerNode)
-  const oneAfterTheOther = Math.ceil(clusters / clustersAtOnce)
+  const oneAfterTheOther = Math.ceil(clusters / atOnce)
   const ofShards = (more: { ofShard: number; ofCluster: number; ofRun: number }): Bounds =>
     sum(times(shards, more.ofShard), exactly(more.ofCluster * clusters + more.ofRun))
   const alone = takenAlone(question, exactly(0))
@@ -78,9 +83,9 @@ export function estimateFanOut(
 }
 
 function tooSlow(shardSeconds: number): string[] {
-  if (shardSeconds <= limitSeconds) return []
+  if (shardSeconds <= readingSeconds) return []
   return [
-    `One function reads for ${limitSeconds} s at most; a shard of this fleet takes up to ${Math.round(shardSeconds)} s. What it does not reach is listed as not audited: lower fanOut.nodesPerShard in the policy, or fanOut.clustersAtOnce.`,
+    `One function reads for ${readingSeconds} s at most; a shard of this fleet takes up to ${Math.round(shardSeconds)} s. What it does not reach is listed as not audited: lower fanOut.nodesPerShard in the policy, or raise pace.requestsPerSecond.`,
   ]
 }
 

@@ -26,6 +26,7 @@ import {
 import type { Bounds, CostQuestion, RunEstimate } from '#model/cost.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources, type ReadMode } from '#model/read-mode.ts'
+import { readingSeconds } from '#pipeline/service/function-time.ts'
 import { exactly, latest, sum, times } from './bounds.ts'
 
 /** Of the API server for one node: its pods, and through the node proxy its configuration and its summary. Kubelets that are asked themselves have a pace of their own. */
@@ -33,12 +34,6 @@ const requestsPerNode: Readonly<Record<ReadMode, number>> = { proxy: 3, ssm: 1, 
 /** Lists of a cluster's own objects, and the pages of its nodes. */
 const listsPerCluster = 22
 const nodesPerPage = 500
-/** What a function may take in all, and the share of it that is for reading. */
-const functionSeconds = 900
-const readingShare = 0.8
-
-/** What a function reads for at most. */
-export const limitSeconds = functionSeconds * readingShare
 /** Files of a run, markers and history of each cluster. */
 const writesPerRun = 14
 const writesPerCluster = 2
@@ -132,9 +127,9 @@ function bytesPerNode({ mode, podsPerNode }: CostQuestion): Bounds {
 }
 
 function tooSlow({ least, most }: Bounds): string[] {
-  if (most <= limitSeconds) return []
+  if (most <= readingSeconds) return []
   return [
-    `One function reads for ${limitSeconds} s at most; this fleet takes ${least > limitSeconds ? '' : 'up to '}${Math.round(most)} s. What it does not reach is listed as not audited: let many functions read it (fanOut=on), raise the pace in the policy, or split the fleet.`,
+    `One function reads for ${readingSeconds} s at most; this fleet takes ${least > readingSeconds ? '' : 'up to '}${Math.round(most)} s. What it does not reach is listed as not audited: let many functions read it (fanOut=on), raise the pace in the policy, or split the fleet.`,
   ]
 }
 

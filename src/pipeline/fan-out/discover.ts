@@ -11,12 +11,13 @@ import { promisedSources, readModeOf } from '#model/read-mode.ts'
 import type { ReadError } from '#model/record.ts'
 import type { AuditRequest } from '#model/run.ts'
 import { foundTargets, liveHeader } from '#pipeline/fleet.ts'
-import { rejectUnknownNames } from '#pipeline/selection-check.ts'
+import { isListWhole, rejectUnknownNames } from '#pipeline/selection-check.ts'
 import { policyOf } from '#pipeline/service/runtime.ts'
 import { prune } from '#snapshot/prune.ts'
-import { type FanOutContext, runPolicy } from './context.ts'
+import type { FanOutContext } from './context.ts'
 import { type ClusterWork, type FanOutRun, keys, readJson, type WorkItem, writeJson, writeRecords } from './files.ts'
 import { shardsOf } from './shards.ts'
+import { clustersAtOnce, type SsmShare, ssmShare } from './ssm-share.ts'
 
 /** What the state machine goes on with: where its map finds its items, and how many of them at once. */
 export interface Discovered {
@@ -42,30 +43,39 @@ export async function discoverShards(context: FanOutContext): Promise<Discovered
   const { policy, text, mistakes } = await policyOf(store, runtime)
   const live = { policy, selection: request.selection, signal: limits.reading, now: runtime.now }
   const header = await liveHeader(live)
-  let found = 0
-  const listed: { identity: Pick<NodeIdentity, 'name'> }[] = []
-  const clusters = await pMap(foundTargets(live), target => writeCluster(target, found++, listed, { ...context, ...live }), {
-    concurrency: policy.pace.clusters,
-  })
-  rejectUnknownNames(request.selection, listed)
-  const shared = clusters.map(cluster => ({ ...cluster, ssmRequestsPerSecond: ssmShare(cluster, clusters, policy) }))
+  const listed: Listed = { nodes: [], areWhole: true }
+  const targets = await Array.fromAsync(foundTargets(live))
+  const sharing = sharingSsm(targets, policy)
+  const atOnce = clustersAtOnce([...sharing.values()], policy)
+  const clusters = await pMap(
+    targets,
+    (target, number) => writeCluster(target, number, ssmShare(sharing.get(target) ?? 0, atOnce, policy), listed, { ...context, ...live }),
+    { concurrency: policy.pace.clusters },
+  )
+  rejectUnknownNames(request.selection, listed.nodes, listed.areWhole)
   const items: WorkItem[] = clusters.map(({ shards }, cluster) => ({ run: runId, cluster, shards: [...Array(shards).keys()] }))
   await writeJson(store, keys.work(runId), items)
-  const run: FanOutRun = { schema: 'highwater.fan-out/1', runId, request, header, policy: text, mistakes, clusters: shared }
+  const run: FanOutRun = { schema: 'highwater.fan-out/1', runId, request, header, policy: text, mistakes, clustersAtOnce: atOnce, clusters }
   await writeJson(store, keys.run(runId), run)
   return discovered(run, context)
 }
 
-function discovered(run: FanOutRun, context: FanOutContext): Discovered {
-  const { bucket, prefix } = context.settings
+function discovered(run: FanOutRun, { settings }: FanOutContext): Discovered {
+  const { bucket, prefix } = settings
   return {
     run: run.runId,
     bucket: bucket ?? '',
     key: `${prefix}${keys.work(run.runId)}`,
-    clustersAtOnce: runPolicy(run, context).fanOut.clustersAtOnce,
+    clustersAtOnce: run.clustersAtOnce,
     clusters: run.clusters.length,
     nodes: run.clusters.reduce((sum, { nodes }) => sum + nodes, 0),
   }
+}
+
+/** Of all clusters. */
+interface Listed {
+  nodes: { identity: Pick<NodeIdentity, 'name'> }[]
+  areWhole: boolean
 }
 
 type DiscoverContext = FanOutContext & Parameters<typeof listNodes>[2]
@@ -73,10 +83,11 @@ type DiscoverContext = FanOutContext & Parameters<typeof listNodes>[2]
 async function writeCluster(
   target: ClusterTarget,
   number: number,
-  listed: { identity: Pick<NodeIdentity, 'name'> }[],
+  { requestsPerSecond, nodesPerShard }: SsmShare,
+  listed: Listed,
   context: DiscoverContext,
-): Promise<Omit<ClusterWork, 'ssmRequestsPerSecond'>> {
-  const { runId, store, runtime, policy } = context
+): Promise<ClusterWork> {
+  const { runId, store, runtime } = context
   const { record, endpoint, place } = target
   const { cluster } = record
   const folder = `${runtime.folder}/${number}`
@@ -84,14 +95,15 @@ async function writeCluster(
   const listErrors: ReadError[] = []
   const nodes: KubernetesNode[] = []
   if (endpoint !== null) for await (const node of listNodes(record, endpoint, context, listErrors)) nodes.push(keptOf(cluster, node))
-  listed.push(...nodes.map(node => ({ identity: { name: nodeIdentity(node).name } })))
-  const shards = shardsOf(nodes, policy.fanOut.nodesPerShard)
+  for (const node of nodes) listed.nodes.push({ identity: { name: nodeIdentity(node).name } })
+  listed.areWhole &&= isListWhole(record) && listErrors.length === 0
+  const shards = shardsOf(nodes, nodesPerShard)
   for (const [shard, members] of shards.entries()) {
     const records = members.map(node => ({ kind: 'Node' as const, cluster, node }))
     await writeRecords(store, keys.nodes(runId, number, shard), records, folder)
   }
   const at = place && { region: place.region, roleArn: place.roleArn, externalId: place.externalId }
-  return { cluster, at, nodes: nodes.length, shards: shards.length, listErrors }
+  return { cluster, at, nodes: nodes.length, shards: shards.length, listErrors, ssmRequestsPerSecond: requestsPerSecond }
 }
 
 /** What stays of it for the snapshot, and where its kubelet listens. */
@@ -101,10 +113,12 @@ function keptOf(cluster: string, node: KubernetesNode): KubernetesNode {
   return typeof port === 'number' ? { ...kept, status: { ...kept.status, daemonEndpoints: { kubeletEndpoint: { Port: port } } } } : kept
 }
 
-/** The limits of SSM are an account's and region's together; each cluster has its part of them, as many as may be read at once. */
-function ssmShare(one: Pick<ClusterWork, 'at'>, all: readonly Pick<ClusterWork, 'at' | 'cluster'>[], policy: Policy): number {
-  const isBeside = ({ at, cluster }: Pick<ClusterWork, 'at' | 'cluster'>) =>
-    at?.region === one.at?.region && at?.roleArn === one.at?.roleArn && promisedSources[readModeOf(policy, cluster)].includes('host')
-  const beside = all.filter(isBeside).length
-  return policy.pace.ssmRequestsPerSecond / Math.max(1, Math.min(beside, policy.fanOut.clustersAtOnce))
+/** How many clusters are read by SSM in the account and region of each that is. Two roles may lead into one account: EKS's own word of it comes first. */
+function sharingSsm(targets: readonly ClusterTarget[], policy: Policy): Map<ClusterTarget, number> {
+  const isBySsm = ({ record, place }: ClusterTarget) =>
+    place !== null && promisedSources[readModeOf(policy, record.cluster)].includes('host')
+  const placeOf = ({ record: { eks }, place }: ClusterTarget) =>
+    `${(typeof eks?.arn === 'string' ? eks.arn.split(':')[4] : undefined) ?? place?.roleArn ?? 'own'} ${place?.region}`
+  const groups = Map.groupBy(targets.filter(isBySsm), placeOf)
+  return new Map([...groups.values()].flatMap(group => group.map(target => [target, group.length] as const)))
 }

@@ -18,6 +18,8 @@ export interface FanOutRun {
   /** The text of the policy; null: the defaults are in force. */
   policy: string | null
   mistakes: string[]
+  /** Read at once. */
+  clustersAtOnce: number
   clusters: ClusterWork[]
 }
 
@@ -31,7 +33,7 @@ export interface ClusterWork {
   shards: number
   /** Of the list of its nodes. */
   listErrors: ReadError[]
-  /** What it may ask of SSM, beside the others of its account and region. */
+  /** What it may ask of SSM a second, beside the others of its account and region. */
   ssmRequestsPerSecond: number
 }
 

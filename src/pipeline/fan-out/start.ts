@@ -1,4 +1,4 @@
-/** Whether a fleet is more than one function is to read, and then: handed to the state machine, under the run's own name, so that a tick starts one. */
+/** Whether a fleet is more than one function is to read, and then: handed to the state machine, under the run's own name, so that a tick starts one at a time. */
 import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { countNodes } from '#collect/collect.ts'
@@ -38,10 +38,10 @@ export async function fanOut({ runId, request, store, settings, isOwnFleet, runt
   if (!isLarge) return { answer: null, mistake: null, targets }
   try {
     await writeJson(store, keys.request(runId), request)
-    const { startExecution } = await import('#clients/sfn.ts')
-    const isNew = await startExecution({ stateMachineArn, name: runId, input: { run: runId } }, live.signal)
+    const { startRun } = await import('./execution.ts')
+    const { name, status } = await startRun(stateMachineArn, runId, live.signal)
     await noteInvocation(store, runId, runtime, false)
-    const location = `${isNew ? 'started' : 'had been started'}: execution ${runId} of ${stateMachineArn}${unknown ?? ''}`
+    const location = `${status === null ? 'started' : `had been started, and is ${status}`}: execution ${name} of ${stateMachineArn}${unknown ?? ''}`
     return { answer: answerOf(runId, location), mistake: null }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)

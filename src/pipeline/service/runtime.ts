@@ -6,6 +6,7 @@ import { givingUp } from '#clients/store-giving-up.ts'
 import { notReached } from '#model/not-reached.ts'
 import { defaultPolicy, type Policy } from '#model/policy.ts'
 import type { Settings } from '#model/run.ts'
+import { publishingShare } from './function-time.ts'
 import type { RunWatch } from './run-watch.ts'
 
 export interface ServiceRuntime {
@@ -57,8 +58,6 @@ export interface RunLimits {
   remainingMs: number
 }
 
-/** Kept free at the end for judging, rendering and publishing. */
-const publishingShare = 0.2
 /** A plan takes what reading has left, and no more than this of the time for publishing. */
 const planningShare = 0.9
 const endShare = 0.95

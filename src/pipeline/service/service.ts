@@ -50,7 +50,7 @@ async function runUntil(request: AuditRequest, settings: Settings, runtime: Audi
     ...report.conclusion,
     inputErrors: report.inputErrors,
     snapshot: openSnapshot(join(runtime.folder, 'snapshot.ndjson.gz')),
-    verify: nodes => rejectUnknownNames(selection, nodes),
+    verify: (nodes, areListsWhole) => rejectUnknownNames(selection, nodes, areListsWhole),
   })
   return report.end(result)
 }

@@ -1,5 +1,5 @@
 /** A fan-out in the lab: the deployed state machine, run by an interpreter that others wrote, with the real handlers behind it. */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import validate from 'asl-validator'
@@ -8,6 +8,8 @@ import { fleet } from '#lab/scenarios/fleet.ts'
 import { incidents } from '#lab/scenarios/incidents.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
 import type { FindingsDocument } from '#model/finding.ts'
+import { mostExecutions } from '#pipeline/fan-out/execution.ts'
+import type { FanOutRun } from '#pipeline/fan-out/files.ts'
 import { temporaryFolder } from '#test/cli.ts'
 import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
@@ -51,6 +53,7 @@ async function world(of: readonly Scenario[] = scenarios, written = policy) {
   }
   return {
     lab,
+    bucket: join(storeFolder, 'highwater-lab'),
     inRun,
     functions,
     clusterName: (cluster: number): string => JSON.parse(readFileSync(inRun('fan-out/run.json'), 'utf8')).clusters[cluster]?.cluster,
@@ -147,6 +150,37 @@ describe('a large fleet', () => {
     expect(told(here.findings())).toBe(told(await alone(here)))
   })
 
+  it('by SSM shares its pace among the clusters of one account and region, and is read whole', async () => {
+    const small = ['a', 'b'].map(seed => fleet({ nodes: 8, seed, cluster: `fleet-${seed}`, podsPerNode: 2 }))
+    const elsewhere = fleet({ nodes: 3, seed: 'c', cluster: 'fleet-c', podsPerNode: 2 })
+    const written = `
+modes: [{ match: { cluster: 'fleet-*' }, mode: ssm }]
+pace: { requestsPerSecond: 1000, ssmRequestsPerSecond: 60 }
+accounts: [{ regions: [us-east-1, us-west-2] }]
+fanOut: { nodesPerShard: 10 }
+`
+    const west = { ...elsewhere, clusters: elsewhere.clusters.map(one => ({ ...one, region: 'us-west-2' })) }
+    const here = await world([...small, west, fleet({ nodes: 3, seed: 'd', cluster: 'proxied', podsPerNode: 2 })], written)
+    await here.handOver()
+    await execute({ run }, here.functions)
+    const { clusters, clustersAtOnce }: FanOutRun = JSON.parse(readFileSync(here.inRun('fan-out/run.json'), 'utf8'))
+    expect(clustersAtOnce).toBe(20)
+    expect(clusters.map(({ cluster, ssmRequestsPerSecond }) => [cluster, ssmRequestsPerSecond]).toSorted()).toEqual([
+      ['fleet-a', 30],
+      ['fleet-b', 30],
+      ['fleet-c', 60],
+      ['proxied', 60],
+    ])
+    // Of the fourth of eight, a Bottlerocket, its control container sees little.
+    const coverage = here.findings().clusters.map(({ name, coverage: { nodes, read } }) => [name, nodes, read])
+    expect(coverage).toEqual([
+      ['fleet-a', 8, 7],
+      ['fleet-b', 8, 7],
+      ['fleet-c', 3, 3],
+      ['proxied', 3, 3],
+    ])
+  })
+
   it.each([
     ['at its second word', 1, /^started: execution \S+ of \S+$/],
     ['at no try', 100, /nobody knows how large the fleet is: cluster fleet-a was not counted: .*429/],
@@ -181,6 +215,47 @@ describe('a tick', () => {
     expect(requestsSince(read, here.lab.requests().routes)).toEqual({})
     expect(await here.handOver()).toMatchObject({ state: 'published-before' })
     expect(here.lab.mails()).toHaveLength(1)
+  })
+
+  it.each(['FAILED', 'TIMED_OUT', 'ABORTED'] as const)(
+    'whose execution is %s starts another when it is delivered again, one at a time, which reads nothing twice and mails once',
+    async ended => {
+      const here = await world()
+      const names = () => here.lab.executions().map(({ name }) => name)
+      await here.handOver()
+      process.env.HIGHWATER_SENDER = 'nobody@unverified.test'
+      await expect(execute({ run }, here.functions)).rejects.toThrow('nobody@unverified.test')
+      Object.assign(process.env, serviceEnvironment)
+      expect(await here.handOver()).toMatchObject({ state: 'fanned-out' })
+      expect(names()).toEqual([run])
+      here.lab.endExecution(run, ended)
+      const again = await Promise.all([here.handOver(), here.handOver()])
+      for (const { deliveries } of again)
+        expect(deliveries).toMatchObject([{ location: `started: execution ${run}-2 of ${stateMachineArn}`, error: null }])
+      await here.handOver()
+      expect(here.lab.executions()).toMatchObject([{ name: run }, { name: `${run}-2`, input: { run } }])
+      const read = here.lab.requests().routes
+      expect((await execute(here.lab.executions()[1]!.input, here.functions)).output).toEqual({ run, state: 'published' })
+      expect(requestsSince(read, here.lab.requests().routes)).toEqual({})
+      expect(here.lab.mails()).toHaveLength(1)
+      here.lab.endExecution(`${run}-2`, 'SUCCEEDED')
+      expect(await here.handOver()).toMatchObject({ state: 'published-before' })
+      rmSync(here.inRun('done.json'))
+      const location = `had been started, and is SUCCEEDED: execution ${run}-2 of ${stateMachineArn}`
+      expect(await here.handOver()).toMatchObject({ state: 'fanned-out', deliveries: [{ location }] })
+      expect(names()).toEqual([run, `${run}-2`])
+    },
+  )
+
+  it('that ended red as often as anybody would try is read by one function, which says so', async () => {
+    const here = await world(scenarios.slice(0, 1))
+    for (let number = 1; number <= mostExecutions; number++) {
+      await here.handOver()
+      here.lab.endExecution(number === 1 ? run : `${run}-${number}`, 'FAILED')
+    }
+    await expect(here.handOver()).rejects.toThrow(`${mostExecutions} executions of run ${run} have ended red`)
+    expect(here.lab.executions()).toHaveLength(mostExecutions)
+    expect(here.findings()).toMatchObject({ clusters: [{ name: 'fleet-a', coverage: { read: 60 } }] })
   })
 
   it('whose first function died before its last word is discovered anew, and tells the same', async () => {
@@ -282,6 +357,37 @@ describe('a slip of the pen', () => {
     expect(asked).toEqual(['Discover'])
     await expect(invoke(event)).rejects.toThrow(refusal)
   })
+
+  it.each([
+    [['general'], 'published', 'general'],
+    [['nowhere', 'large-*'], 'of 1 cluster it is not known which nodes there are', 'nowhere, nodegroup large-*'],
+  ])(
+    'is none in %j while an API server is away: the report says what is not known of it, as one function’s does',
+    async (nodegroups, end, asked) => {
+      const [first, ...others] = scenarios
+      const away = { ...first!, clusters: first!.clusters.map(cluster => ({ ...cluster, faults: { endpoint: 'closed-port' as const } })) }
+      const here = await world([away, ...others], policy.replace('aboveNodes: 40', 'aboveNodes: 20'))
+      const event = { clusters: ['fleet-*'], nodegroups }
+      const { runId } = await onDemand(event)
+      const state = (answer: Promise<{ state: string }>) =>
+        answer.then(
+          ({ state }) => state,
+          ({ message }: Error) => message,
+        )
+      const many = execute(here.lab.executions()[0]!.input, here.functions).then(({ output }) => output as { state: string })
+      expect(await state(many)).toContain(end)
+      const one = invoke(event, { HIGHWATER_PREFIX: 'alone/' })
+      expect(await state(one)).toContain(end)
+      const [told, alone] = ['', 'alone/'].map(prefix => {
+        const runs = join(here.bucket, prefix, 'runs')
+        return readFileSync(join(runs, prefix === '' ? runId : readdirSync(runs)[0]!, 'findings.json'), 'utf8')
+      })
+      expect(told).toBe(alone)
+      const { notAudited }: FindingsDocument = JSON.parse(told!)
+      const reason = expect.stringContaining(`nodes: the list of nodes (asked for: nodegroup ${asked}) could not be read`)
+      expect(notAudited).toEqual([{ cluster: 'fleet-a', node: null, reason }])
+    },
+  )
 
   it.each([
     ['of one region', policy],

@@ -1,0 +1,34 @@
+/**
+ * How a fan-out reads nodes by SSM without outrunning it: its limits are an account's and region's together, so the clusters there that are read at once share
+ * them, and a shard is no larger than its share lets one function read. All of them together take as long as one after the other would.
+ */
+import { commandInstancesMax } from '#facts/aws/limits.ts'
+import { ssmCallsPerNode } from '#facts/measured.ts'
+import type { Policy } from '#model/policy.ts'
+import { readingSeconds } from '#pipeline/service/function-time.ts'
+
+export interface SsmShare {
+  /** What one cluster may ask. */
+  requestsPerSecond: number
+  nodesPerShard: number
+}
+
+type Limits = Pick<Policy, 'pace' | 'fanOut'>
+
+/** Until the first node's answer can be asked for, and after the last was: a start, the scripts, what is written. */
+const aroundSeconds = 60
+const askingSeconds = readingSeconds - aroundSeconds
+
+/** @param sharing of each account and region, how many clusters are read by SSM @returns clusters read at once: so many that a shard is one command's nodes at least */
+export function clustersAtOnce(sharing: readonly number[], { pace, fanOut }: Limits): number {
+  const most = Math.max(1, Math.floor((pace.ssmRequestsPerSecond * askingSeconds) / (ssmCallsPerNode.most * commandInstancesMax)))
+  return sharing.some(clusters => clusters > most) ? Math.min(most, fanOut.clustersAtOnce) : fanOut.clustersAtOnce
+}
+
+/** @param sharing clusters of its account and region that are read by SSM; 0: it is not @param atOnce clusters read at once, of all */
+export function ssmShare(sharing: number, atOnce: number, { pace, fanOut }: Limits): SsmShare {
+  if (sharing === 0) return { requestsPerSecond: pace.ssmRequestsPerSecond, nodesPerShard: fanOut.nodesPerShard }
+  const requestsPerSecond = pace.ssmRequestsPerSecond / Math.min(sharing, atOnce)
+  const mostNodes = Math.floor((requestsPerSecond * askingSeconds) / ssmCallsPerNode.most)
+  return { requestsPerSecond, nodesPerShard: Math.max(1, Math.min(fanOut.nodesPerShard, mostNodes)) }
+}

@@ -239,7 +239,7 @@ describe('syncLogRotation', () => {
   const told = (host: object) => syncLogRotation(host as RawObject, path, textOf(usual))
 
   it.each([
-    ['no file was told', {}, /were not read \(mode ssm or both\)/],
+    ['no file was told', {}, /files of logrotate were not read$/],
     [
       'this one could not be read',
       { logrotate: [], unread: [{ what: `logrotate file ${path}`, why: 'a link' }] },

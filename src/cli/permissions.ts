@@ -9,20 +9,20 @@ import { memberTemplate } from '#pipeline/access/member-template.ts'
 import {
   accessScript,
   accessTemplate,
-  exampleApplied,
   iamPolicy,
   manifests,
   modeSection,
   remediationSection,
   type ServiceAccount,
 } from '#pipeline/access/permissions-document.ts'
+import { appliedOf, shownApplied } from './applied.ts'
 import { addPolicyOption, policyFile } from './options.ts'
 
 interface PermissionsOptions {
   mode: ReadMode
   format: (typeof forms)[number]
-  account: string
-  partition: string
+  account?: string
+  partition?: string
   roleArn?: string
   cluster: string[]
   policy?: string
@@ -43,8 +43,10 @@ export function permissionsCommand(): Command {
         .choices(forms)
         .default('markdown'),
     )
-    .addOption(new Option('--account <id>', 'the AWS account of the clusters').argParser(parseAccount).default(exampleApplied.account))
-    .addOption(new Option('--partition <name>').choices(['aws', 'aws-cn', 'aws-us-gov']).default('aws'))
+    .addOption(
+      new Option('--account <id>', 'the AWS account of the clusters').argParser(parseAccount).default(undefined, 'that of --role-arn'),
+    )
+    .addOption(new Option('--partition <name>').choices(['aws', 'aws-cn', 'aws-us-gov']).default(undefined, 'that of --role-arn, or aws'))
     .addOption(
       new Option('--role-arn <arn>', 'the role that reads (AuditRoleArn of the stack)')
         .argParser(parseRole)
@@ -72,24 +74,22 @@ export function permissionsCommand(): Command {
 }
 
 function printed(options: PermissionsOptions): string {
-  const { mode, format, account, partition, cluster, inspectOutput, policy, serviceAccount, remediate = false } = options
+  const { mode, format, cluster, policy, serviceAccount, remediate = false } = options
   const asked = policyFile(policy)
   const deletions = deletionRole(asked)?.text ?? null
-  const role = (name: string) => `arn:${partition}:iam::${account}:role/${name}`
-  const applied = {
-    ...{ partition, account, clusters: cluster.length === 0 ? null : cluster },
-    roles: { reader: options.roleArn ?? role('highwater'), kubelet: asked.kubelet.roleArn ?? role('highwater-kubelet') },
-    output: inspectOutput,
-  }
   if (format === 'yaml')
     return [manifests(mode, { policy: asked, account: serviceAccount, isRemediating: remediate }), deletions ?? []].flat().join('---\n')
-  if (format === 'json') return JSON.stringify(iamPolicy(mode, applied, remediate), null, 2)
-  if (format === 'cloudformation' && options.roleArn === undefined)
+  if (format === 'json') return JSON.stringify(iamPolicy(mode, appliedOf(options, asked), remediate), null, 2)
+  if (format === 'cloudformation' && options.roleArn === undefined) {
+    const applied = shownApplied(options, asked)
     return cloudFormationYaml(memberTemplate({ mode, applied, isRemediating: remediate, kubeletRoleArn: asked.kubelet.roleArn }))
+  }
   if (format === 'shell' || format === 'cloudformation') {
     if (cluster.every(name => name.includes('*'))) throw new OperatorError('Which cluster? Name it with --cluster, once for each')
+    const applied = appliedOf(options, asked)
     return format === 'shell' ? accessScript(mode, applied, asked) : cloudFormationYaml(accessTemplate(mode, applied))
   }
+  const applied = shownApplied(options, asked)
   const section = ['## Deleting what the policy lets go', '', '```yaml', deletions?.trimEnd() ?? '', '```', '']
   const more = [...(remediate ? remediationSection(mode, applied) : []), ...(deletions === null ? [] : section)]
   return [...modeSection(mode, applied, asked), ...more].join('\n')

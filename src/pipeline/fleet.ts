@@ -77,7 +77,7 @@ export async function* kubeconfigFleet(endpoints: NamedEndpoint[], options: Live
 }
 
 /** Whose token every kubelet sees is decided, never assumed. @throws OperatorError */
-function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken } }: Policy): void {
+export function requireKubeletIdentity({ modes, kubelet: { roleArn, useOwnToken } }: Pick<Policy, 'modes' | 'kubelet'>): void {
   if (roleArn === null && !useOwnToken && modes.some(({ mode }) => mode === 'kubelet'))
     throw new OperatorError(
       'Mode kubelet shows a token to every kubelet, and nobody said whose. Set kubelet.roleArn in the policy to a role that may do nothing else ' +

@@ -132,9 +132,12 @@ describe('highwater permissions', () => {
   it('prints who may read long answers, and who may write them', { timeout: 30_000 }, async () => {
     const asked = ['permissions', '--mode', 'both', '--inspect-output', 's3://answers/nodes']
     const [json, markdown, none, wrong] = await Promise.all(
-      [[...asked, '--format', 'json'], asked, asked.slice(0, 3), ['permissions', '--inspect-output', 'answers']].map(args =>
-        highwater(args),
-      ),
+      [
+        [...asked, '--format', 'json', '--account', '111122223333'],
+        asked,
+        asked.slice(0, 3),
+        ['permissions', '--inspect-output', 'answers'],
+      ].map(args => highwater(args)),
     )
     expect(JSON.parse(json?.stdout ?? '').Statement).toContainEqual({
       Effect: 'Allow',

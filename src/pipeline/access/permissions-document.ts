@@ -48,6 +48,9 @@ export const exampleApplied: Applied = {
 }
 const exampleOutput: InspectOutput = { bucket: 'highwater-answers', prefix: 'nodes/' }
 
+/** Where kubelets see the reader's own token, one role is both. */
+const hasSeenRole = ({ reader, kubelet }: Applied['roles']) => reader !== kubelet
+
 const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
 
 interface Granted {
@@ -95,14 +98,24 @@ function yamlOf(object: object): string {
 /** What the reader may do in AWS. @param isRemediating whoever applies plans: it may send the documents that change a node, too */
 export const iamPolicy = (mode: ReadMode, applied: Applied, isRemediating = false): IamPolicy => {
   const statements = isRemediating ? remediatorStatements : readerStatements
-  return policyOf(statements(mode, applied, mode === 'kubelet' ? { role: { Resource: applied.roles.kubelet } } : {}, applied.output))
+  const isTaking = mode === 'kubelet' && hasSeenRole(applied.roles)
+  return policyOf(statements(mode, applied, isTaking ? { role: { Resource: applied.roles.kubelet } } : {}, applied.output))
 }
 
 const policyOf = (Statement: readonly IamStatement[]): IamPolicy => ({ Version: '2012-10-17', Statement })
 
-/** How an IAM role becomes a member of the group that the ClusterRole is bound to. */
-export const accessEntryCommand = (identity: IdentityName, roleArn: string, cluster: string) =>
-  `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${roleArn} --kubernetes-groups ${identityNames[identity]}`
+/** How an IAM role becomes a member of the groups that the ClusterRoles are bound to. */
+export const accessEntryCommand = (identities: readonly IdentityName[], roleArn: string, cluster: string) =>
+  `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${roleArn} --kubernetes-groups ${groupsOf(identities).join(' ')}`
+
+const groupsOf = (identities: readonly IdentityName[]) => identities.map(identity => identityNames[identity])
+
+/** An access entry is that of a role, and a cluster has no second one of it. */
+const principalsOf = (mode: ReadMode, { roles }: Applied): { identities: readonly IdentityName[]; roleArn: string }[] => {
+  const identities = identitiesOf(mode)
+  if (!hasSeenRole(roles)) return [{ identities, roleArn: roles.reader }]
+  return identities.map(identity => ({ identities: [identity], roleArn: roles[identity] }))
+}
 
 /** What lets the roles into each of the clusters, as a script: an access entry, and in the cluster the roles. Run again, it adds what is missing and takes nothing away. */
 export function accessScript(mode: ReadMode, applied: Applied, policy?: Policy): string {
@@ -139,11 +152,8 @@ export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
   Description: `Lets highwater into clusters (mode ${mode}), once they have the ClusterRole that highwater permissions --format yaml prints`,
   Resources: Object.fromEntries(
     namedClusters(applied).flatMap((cluster, index) =>
-      identitiesOf(mode).flatMap(identity =>
-        Object.entries(accessEntryTemplate(identity, applied.roles[identity], cluster)).map(([name, entry]) => [
-          `${name}${index + 1}`,
-          entry,
-        ]),
+      principalsOf(mode, applied).flatMap(({ identities, roleArn }) =>
+        Object.entries(accessEntryTemplate(identities, roleArn, cluster)).map(([name, entry]) => [`${name}${index + 1}`, entry]),
       ),
     ),
   ),
@@ -151,10 +161,10 @@ export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
 
 const namedClusters = ({ clusters }: Applied) => (clusters ?? []).filter(cluster => !cluster.includes('*'))
 
-const accessEntryTemplate = (identity: IdentityName, roleArn: string, cluster: string) => ({
-  [`Highwater${identity === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: {
+const accessEntryTemplate = (identities: readonly IdentityName[], roleArn: string, cluster: string) => ({
+  [`Highwater${identities[0] === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: {
     Type: 'AWS::EKS::AccessEntry',
-    Properties: { ClusterName: cluster, PrincipalArn: roleArn, KubernetesGroups: [identityNames[identity]] },
+    Properties: { ClusterName: cluster, PrincipalArn: roleArn, KubernetesGroups: groupsOf(identities) },
   },
 })
 
@@ -202,14 +212,14 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
     'AWS, the policy of the role:',
     '',
     ...fenced('json', JSON.stringify(iamPolicy(mode, applied), null, 2)),
-    ...(mode === 'kubelet' ? seenRole(applied.roles) : []),
+    ...(mode === 'kubelet' && hasSeenRole(applied.roles) ? seenRole(applied.roles) : []),
     ...(applied.output !== null && hasOutput(mode) ? agentPolicy(applied.partition, applied.output) : []),
     'Each cluster lets the role in by an access entry:',
     '',
     ...fenced(
       'sh',
-      identitiesOf(mode)
-        .map(identity => accessEntryCommand(identity, applied.roles[identity], applied.clusters?.[0] ?? 'CLUSTER'))
+      principalsOf(mode, applied)
+        .map(({ identities, roleArn }) => accessEntryCommand(identities, roleArn, applied.clusters?.[0] ?? 'CLUSTER'))
         .join('\n'),
     ),
     'or, in CloudFormation:',
@@ -219,7 +229,9 @@ export function modeSection(mode: ReadMode, applied: Applied, policy?: Policy): 
       yamlOf(
         Object.assign(
           {},
-          ...identitiesOf(mode).map(identity => accessEntryTemplate(identity, applied.roles[identity], applied.clusters?.[0] ?? 'CLUSTER')),
+          ...principalsOf(mode, applied).map(({ identities, roleArn }) =>
+            accessEntryTemplate(identities, roleArn, applied.clusters?.[0] ?? 'CLUSTER'),
+          ),
         ),
       ),
     ),

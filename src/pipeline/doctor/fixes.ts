@@ -66,7 +66,7 @@ export function fixesOf(patient: Patient, checks: Readonly<Record<IdentityName, 
               target: `mapRoles in the ConfigMap aws-auth of kube-system, in cluster ${cluster} (its authenticationMode is CONFIG_MAP)`,
               text: `- rolearn: ${principal}\n  username: ${identityNames[identity]}\n  groups: [${identityNames[identity]}]`,
             }
-          : { target: `an access entry of cluster ${cluster}`, text: accessEntryCommand(identity, principal, cluster) },
+          : { target: `an access entry of cluster ${cluster}`, text: accessEntryCommand([identity], principal, cluster) },
       )
     const applying = isRemediating && identity === 'reader' ? applyKubernetesRights() : []
     const needed = [...kubernetesRights(mode, identity, policy), ...applying].map(({ right }) => right)

@@ -1,0 +1,42 @@
+/** Whom a printed permission is for: whose clusters, and the roles by which they are read. What is applied as it is names nobody who was only guessed. */
+import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
+import type { ReadMode } from '#model/read-mode.ts'
+import { identityNames } from '#pipeline/access/permissions.ts'
+import type { Applied } from '#pipeline/access/permissions-document.ts'
+import { requireKubeletIdentity } from '#pipeline/fleet.ts'
+
+interface Asked {
+  mode: ReadMode
+  /** Twelve digits. */
+  account?: string
+  partition?: string
+  /** Of the role that reads. */
+  roleArn?: string
+  cluster: readonly string[]
+  inspectOutput: Policy['inspectOutput']
+}
+
+/** @throws OperatorError when the account is nowhere said, or in mode `kubelet` whose token kubelets see */
+export function appliedOf(asked: Asked, policy: Policy): Applied {
+  if (accountOf(asked) === null)
+    throw new OperatorError(
+      'Whose clusters? Nobody said the account: name it with --account, or the role that reads with --role-arn (AuditRoleArn of the stack)',
+    )
+  requireKubeletIdentity({ ...policy, modes: [{ match: {}, mode: asked.mode }] })
+  return shownApplied(asked, policy)
+}
+
+/** For people to read: ACCOUNT stands where nobody said one, and in mode `kubelet` a role that they may still have to make. */
+export function shownApplied(asked: Asked, { kubelet }: Policy): Applied {
+  const { roleArn, cluster, inspectOutput: output } = asked
+  const account = accountOf(asked) ?? 'ACCOUNT'
+  const partition = asked.partition ?? roleArn?.split(':')[1] ?? 'aws'
+  const reader = roleArn ?? `arn:${partition}:iam::${account}:role/${identityNames.reader}`
+  // It stands beside whoever reads: clusters of other accounts let it in by its ARN.
+  const beside = reader.replace(/role\/.*$/, `role/${identityNames.kubelet}`)
+  const seen = kubelet.roleArn ?? (kubelet.useOwnToken ? reader : beside)
+  return { partition, account, clusters: cluster.length === 0 ? null : cluster, roles: { reader, kubelet: seen }, output }
+}
+
+const accountOf = ({ account, roleArn }: Asked): string | null => account ?? roleArn?.split(':')[4] ?? null

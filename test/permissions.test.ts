@@ -6,7 +6,7 @@ import { cloudwatchPermissions } from '#clients/cloudwatch.ts'
 import { stsPermissions } from '#clients/credentials.ts'
 import { ec2Permissions } from '#clients/ec2.ts'
 import { eksPermissions } from '#clients/eks.ts'
-import { s3KmsPermissions, s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
+import { s3KmsPermissions, s3KmsReadPermissions, s3Permissions, s3ReadPermissions } from '#clients/s3.ts'
 import { sesPermissions } from '#clients/sesv2.ts'
 import { sfnPermissions } from '#clients/sfn.ts'
 import { snsPermissions } from '#clients/sns.ts'
@@ -16,6 +16,7 @@ import { type Account, everyDocument, fleetGrants, type Grants, type IamStatemen
 import {
   logPermissions,
   networkPermissions,
+  redrivePermissions,
   schedulePermissions,
   stateMachinePermissions,
   tracePermissions,
@@ -271,6 +272,16 @@ describe('the roles of the stack', () => {
     return statements(policy.PolicyDocument)
   }
 
+  interface Policy {
+    PolicyDocument: { Statement: IamStatement[] }
+  }
+  /** What policies add to a role that stand beside it. */
+  const attached = (role: string): IamStatement[] =>
+    Object.values<{ Properties: Partial<Policy> & { Roles?: string[]; RoleName?: string } }>(Resources).flatMap(
+      ({ Properties: { Roles, RoleName, PolicyDocument } }) =>
+        [Roles ?? [], RoleName ?? []].flat().includes(sub(role)) ? (PolicyDocument?.Statement ?? []) : [],
+    )
+
   it('grants the function what the code calls, as narrow as AWS allows, and no more', () => {
     const written = ['history/', 'runs/', 'remediation/plans/']
     const expected = [
@@ -303,7 +314,11 @@ describe('the roles of the stack', () => {
       'state-machine': { Resource: arn('states', `${here}:stateMachine:${sub('AWS::StackName')}`) },
       execution: { Resource: [execution(':*'), execution('/*')] },
     }
-    expect(inRole('StateMachineRole')).toEqual(iamStatements(stateMachinePermissions, own).map(canonical).toSorted())
+    const expected = [
+      ...iamStatements(stateMachinePermissions, own),
+      ...iamStatements(redrivePermissions, { execution: { Resource: execution('/*') } }),
+    ]
+    expect(inRole('StateMachineRole')).toEqual(expected.map(canonical).toSorted())
   })
 
   it.each([
@@ -311,7 +326,7 @@ describe('the roles of the stack', () => {
     ['AuditOutputPolicy', ['AuditRole', 'AuditShardRole']],
     ['AuditKubeletPolicy', ['AuditRole', 'AuditShardRole']],
     ['AuditTopicPolicy', ['AuditRole', 'PublishRole']],
-    ['AuditKmsPolicy', ['AuditRole', 'DiscoverRole', 'AuditShardRole', 'PublishRole', 'StateMachineRole']],
+    ['AuditKmsPolicy', ['AuditRole', 'DiscoverRole', 'AuditShardRole', 'PublishRole']],
   ])('grants what is only had where it is wanted to whoever needs it: %s', (name, to) => {
     expect(Resources[name].Properties.Roles).toEqual(to.map(sub))
   })
@@ -359,15 +374,26 @@ describe('the roles of the stack', () => {
 
   it.each([
     ['AuditKmsPolicy', 'HasKmsKey'],
+    ['StateMachineKmsPolicy', 'HasKmsKey'],
     ['RemediateKmsPolicy', 'RemediatesWithKmsKey'],
-  ])('lets a function use a key only where there is one: %s', (name, condition) => {
+  ])('lets a key be used only where there is one: %s', (name, condition) => {
     const { Condition, Properties } = Resources[name]
     expect(Condition).toBe(condition)
-    // Source: S3 user guide, SSE-KMS: writing needs a data key, reading what was written its decryption.
-    const key = keyGrants(sub('KmsKeyArn'))
-    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(s3KmsPermissions, key).map(canonical))
     expect(JSON.stringify(Properties)).toContain('"kms:ViaService":"s3.*"')
   })
+
+  it.each(Object.keys(Resources).filter(name => name.endsWith('Role') && Resources[name].Properties.Policies))(
+    'lets a key encrypt for whoever writes, and decrypt for whoever reads: %s',
+    name => {
+      const isOfBucket = ({ Resource }: IamStatement) => [Resource].flat().some(arn => arn.includes('ReportBucket'))
+      const own: IamStatement[] = Resources[name].Properties.Policies.flatMap((policy: Policy) => policy.PolicyDocument.Statement)
+      const does = own.filter(isOfBucket).flatMap(({ Action }) => Action)
+      // Source: S3 user guide, SSE-KMS: writing needs a data key, reading what was written its decryption.
+      const needed = does.includes('s3:PutObject') ? s3KmsPermissions : does.includes('s3:GetObject') ? s3KmsReadPermissions : []
+      const withKey = attached(name).filter(({ Action }) => Action.some(action => action.startsWith('kms:')))
+      expect(withKey.map(canonical)).toEqual(iamStatements(needed, keyGrants(sub('KmsKeyArn'))).map(canonical))
+    },
+  )
 
   it.each([
     ['AuditKubeletPolicy', 'TakesKubeletRole'],
@@ -425,7 +451,14 @@ describe('the roles of the stack', () => {
     const looked = [
       ...['DiscoverRole', 'AuditShardRole', 'PublishRole', 'StateMachineRole'],
       ...['AuditRole', 'RemediateRole', 'ScheduleRole', 'RemediateScheduleRole', 'AuditSsmPolicy', 'AuditTopicPolicy'],
-      ...['AuditOutputPolicy', 'RemediateOutputPolicy', 'AuditKmsPolicy', 'RemediateKmsPolicy', 'AuditKubeletPolicy'],
+      ...[
+        'AuditOutputPolicy',
+        'RemediateOutputPolicy',
+        'AuditKmsPolicy',
+        'StateMachineKmsPolicy',
+        'RemediateKmsPolicy',
+        'AuditKubeletPolicy',
+      ],
       ...['RemediateKubeletPolicy', 'SeenByKubeletsRole', 'NetworkPolicy', 'TracePolicy'],
     ]
     expect(Object.keys(Resources).toSorted()).toEqual(looked.toSorted())

@@ -63,6 +63,7 @@ const resourceTypes: Readonly<Record<string, readonly ResourceType[]>> = {
   'ssm:ListCommandInvocations': [],
   'ssm:SendCommand': ['document', 'instance', 'managed-instance'],
   'states:DescribeExecution': ['execution'],
+  'states:RedriveExecution': ['execution'],
   'states:StartExecution': ['state-machine'],
   'states:StopExecution': ['execution'],
   'sts:AssumeRole': ['role'],

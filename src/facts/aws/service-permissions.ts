@@ -28,5 +28,8 @@ export const stateMachinePermissions = [
   'states:StopExecution',
 ]
 
+/** A state machine that a person redrives: it does so with the executions of its distributed map. Source: Step Functions developer guide, redriving Map Runs, IAM permissions. */
+export const redrivePermissions = ['states:RedriveExecution']
+
 /** Lambda, for a function's own log. Source: Lambda developer guide, sending function logs to CloudWatch Logs. */
 export const logPermissions = ['logs:CreateLogStream', 'logs:PutLogEvents']

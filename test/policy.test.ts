@@ -9,6 +9,19 @@ describe('parsePolicy', () => {
     expect(parsePolicy(text, 'highwater.yaml', policyTerms)).toEqual(defaultPolicy)
   })
 
+  it.each([
+    ['[{ regions: [eu-west-1, eu-west-1] }]', /accounts\.0\.regions: each region once/],
+    ['[{ roleArn: null }, { roleArn: null }]', /accounts\.1: accounts\.0 is the same role in the caller’s own region: name it once/],
+    ['[{ regions: [eu-west-1, us-east-1] }, { regions: [us-east-1] }]', /accounts\.1: accounts\.0 is the same role in us-east-1/],
+  ])('refuses accounts that name a place twice: %s', (accounts, message) => {
+    expect(() => parsePolicy(`accounts: ${accounts}`, 'highwater.yaml', policyTerms)).toThrow(message)
+  })
+
+  it('takes a region twice where the roles are two', () => {
+    const accounts = "[{ regions: [us-east-1] }, { roleArn: 'arn:aws:iam::111122223333:role/highwater', regions: [us-east-1] }]"
+    expect(parsePolicy(`accounts: ${accounts}`, 'highwater.yaml', policyTerms).accounts).toHaveLength(2)
+  })
+
   it('takes YAML with every key', () => {
     const policy = parsePolicy(
       `

@@ -132,7 +132,10 @@ export function policyOf(options: PlaceOptions): Policy {
   return {
     ...policy,
     modes: mode === undefined ? policy.modes : [{ match: {}, mode }],
-    accounts: region.length === 0 ? policy.accounts : policy.accounts.map(account => ({ ...account, regions: region })),
+    ...(region.length > 0 && {
+      narrowedFrom: policy.accounts,
+      accounts: policy.accounts.map(account => ({ ...account, regions: region })),
+    }),
     clusters: { ...policy.clusters, tags: { ...policy.clusters.tags, ...tag } },
   }
 }

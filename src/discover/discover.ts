@@ -1,15 +1,19 @@
 /** Which EKS clusters there are, in every account and region of the policy, and how to reach each. */
 import pMap, { pMapIterable } from 'p-map'
-import { type CredentialSource, credentialSource } from '#clients/credentials.ts'
-import { EksApi, sdkRegion } from '#clients/eks.ts'
+import { credentialSource } from '#clients/credentials.ts'
+import { EksApi } from '#clients/eks.ts'
 import type { KubeletIdentity } from '#clients/kubelet.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { eksAuthorization } from '#clients/sts.ts'
+import { fullClusterName } from '#model/cluster-name.ts'
 import { OperatorError } from '#model/operator-error.ts'
-import type { AccountSelection, Policy } from '#model/policy.ts'
+import type { Policy } from '#model/policy.ts'
 import { type ClusterRecord, isRawObject, type RawObject, type ReadError } from '#model/record.ts'
 import { type Selection, selectsCluster } from '#model/selection.ts'
 import { launchTemplatesOf } from './launch-templates.ts'
+import { type Accounts, type AwsPlace, accountsOf, awsPlaces, isAcrossPlaces } from './places.ts'
+
+export type { AwsPlace } from './places.ts'
 
 /** One cluster to audit; `endpoint` null when it cannot be read, for the reasons in `record.errors`. */
 export interface ClusterTarget {
@@ -21,18 +25,14 @@ export interface ClusterTarget {
   kubelet?: KubeletIdentity | null
 }
 
-/** A region, and the credentials of an account. */
-export interface AwsPlace {
-  region: string
-  /** The role that is taken there, which says which account it is; null: one's own. */
-  roleArn: string | null
-  externalId: string | null
-  credentials: CredentialSource
+interface Place extends AwsPlace {
+  eks: EksApi
 }
 
-interface Place extends AwsPlace {
-  account: AccountSelection
-  eks: EksApi
+interface Listing {
+  place: Place
+  names: string[]
+  error: string | null
 }
 
 const describedAtOnce = 5
@@ -42,25 +42,30 @@ const describedAtOnce = 5
  * @throws OperatorError when no account could be listed, or nothing is selected.
  */
 export async function* discover(policy: Policy, selection: Selection, signal: AbortSignal): AsyncGenerator<ClusterTarget> {
-  const places = await regionsOf(policy)
+  const places = (await awsPlaces(policy)).map(place => ({ ...place, eks: new EksApi(place.region, place.credentials) }))
   try {
-    const listings = await pMap(places, place => listing(place, signal), { concurrency: describedAtOnce })
+    const accounts = accountsOf(signal)
+    const listings = await onePerPlace(await pMap(places, place => listing(place, signal), { concurrency: describedAtOnce }), accounts)
     const failed = listings.filter(({ error }) => error !== null)
     if (failed.length === listings.length) throw new OperatorError(failed.map(({ error }) => error).join('\n'), { isBadInput: false })
+    const isAcross = await areNamedInFull(policy)
     const found = listings.flatMap(({ place, names }) => names.map(name => ({ place, name })))
     const selected = found.filter(({ name }) => isWanted(policy, selection, name))
     if (selected.length === 0) throw nothingSelected(selection, policy, found)
     for (const { place, error } of failed) {
-      const cluster = `${place.account.roleArn ?? 'this account'}/${place.region}/*`
+      const cluster = fullClusterName(await accounts.of(place), place.region, '*')
       yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null, place }
     }
-    const isShared = (name: string) => found.filter(other => other.name === name).length > 1
-    const targets = pMapIterable(selected, ({ place, name }) => describe(place, name, isShared(name), policy, signal), {
+    const calledBy = async ({ place, name }: { place: AwsPlace; name: string }, eks: RawObject | null) =>
+      isAcross ? fullClusterName(accountOf(eks) ?? (await accounts.of(place)), place.region, name) : name
+    const targets = pMapIterable(selected, async one => describe(one, eks => calledBy(one, eks), policy, signal), {
       concurrency: describedAtOnce,
     })
     let tagged = 0
+    const seen = new Set<string>()
     for await (const target of targets) {
-      if (!hasTags(target, policy.clusters.tags)) continue
+      // Where STS does not say which account is one's own, only EKS tells that two roles lead to the same.
+      if (seen.size === seen.add(target.record.cluster).size || !hasTags(target, policy.clusters.tags)) continue
       tagged += 1
       yield target
     }
@@ -71,25 +76,24 @@ export async function* discover(policy: Policy, selection: Selection, signal: Ab
   }
 }
 
-async function regionsOf(policy: Policy): Promise<Place[]> {
-  const places: Place[] = []
-  for (const account of policy.accounts) {
-    for (const region of account.regions ?? [await ownRegion()]) {
-      const credentials = credentialSource(account.roleArn, account.externalId, region)
-      const { roleArn, externalId } = account
-      places.push({ account, region, roleArn, externalId, credentials, eks: new EksApi(region, credentials) })
-    }
+/** Of several ways into one account and region the first that leads there: who goes both reads everything twice. */
+async function onePerPlace(listings: Listing[], accounts: Accounts): Promise<Listing[]> {
+  const ways = new Map<string, Listing>()
+  for (const listing of listings) {
+    const { place, error } = listing
+    const isAlone = listings.every(other => other === listing || other.place.region !== place.region)
+    const key = `${isAlone ? '' : await accounts.of(place)}/${place.region}`
+    const before = ways.get(key)
+    if (before === undefined || (before.error !== null && error === null)) ways.set(key, listing)
   }
-  return places
+  return [...ways.values()]
 }
 
-async function ownRegion(): Promise<string> {
-  const region = await sdkRegion()
-  if (region === null) throw new OperatorError('No AWS region is set. Set AWS_REGION or a profile with a region, or give --region')
-  return region
-}
+/** Also of a part of them: a cluster has one name, whoever looks at how much. */
+const areNamedInFull = async (policy: Policy): Promise<boolean> =>
+  (await isAcrossPlaces(policy)) || (policy.narrowedFrom !== undefined && (await isAcrossPlaces({ accounts: policy.narrowedFrom })))
 
-async function listing(place: Place, signal: AbortSignal): Promise<{ place: Place; names: string[]; error: string | null }> {
+async function listing(place: Place, signal: AbortSignal): Promise<Listing> {
   try {
     return { place, names: await place.eks.listClusters(signal), error: null }
   } catch (error) {
@@ -98,7 +102,13 @@ async function listing(place: Place, signal: AbortSignal): Promise<{ place: Plac
   }
 }
 
-async function describe(place: Place, name: string, isShared: boolean, policy: Policy, signal: AbortSignal): Promise<ClusterTarget> {
+/** @param calledBy how the report names it, by what EKS says of it */
+async function describe(
+  { place, name }: { place: Place; name: string },
+  calledBy: (eks: RawObject | null) => Promise<string>,
+  policy: Policy,
+  signal: AbortSignal,
+): Promise<ClusterTarget> {
   const errors: ReadError[] = []
   const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | null> => {
     try {
@@ -120,7 +130,7 @@ async function describe(place: Place, name: string, isShared: boolean, policy: P
   const way = eks === null ? noWay : wayTo(eks, name, place, policy, errors)
   const record: ClusterRecord = {
     kind: 'Cluster',
-    cluster: isShared ? `${accountOf(eks) ?? place.account.roleArn}/${place.region}/${name}` : name,
+    cluster: await calledBy(eks),
     eks,
     nodegroups,
     launchTemplates,
@@ -213,7 +223,7 @@ const tagsText = (tags: Record<string, string>) =>
     .join(', ')
 
 function nothingSelected(selection: Selection, policy: Policy, found: { name: string }[]): OperatorError {
-  const names = found.map(({ name }) => name).sort()
+  const names = [...new Set(found.map(({ name }) => name))].sort()
   if (names.length === 0)
     return new OperatorError('There is no EKS cluster in the selected accounts and regions. Check --region and the credentials')
   const asked = [...selection.clusters, ...policy.clusters.names].join(', ')

@@ -15,10 +15,10 @@ const mostKubelets = 250
 
 /** Starts them, and has the cluster show where they are. @throws Error where the system has no such addresses: only Linux answers for all of 127.0.0.0/8 */
 export async function standUpKubelets(cluster: WorldCluster, world: World, tally: Tally): Promise<Served[]> {
-  const { nodes, name, faults } = cluster.scenario
+  const { nodes, faults } = cluster.scenario
   const names = nodes.names()
   if (names.length > mostKubelets) throw new Error(`the lab serves ${mostKubelets} kubelets of a cluster, not ${names.length}`)
-  const position = [...world.clusters.keys()].indexOf(name)
+  const position = [...world.clusters.values()].indexOf(cluster)
   const authority = faults?.kubeletCertificate === 'other-authority' ? createAuthority('kubelet') : cluster.authority
   const addresses = new Map<string, Address>()
   const servers: Served[] = []

@@ -84,6 +84,7 @@ export interface World {
   /** EKS requests still to be throttled. */
   eksThrottlesLeft: number
   eksDenied: readonly string[]
+  /** By name; the second of a name by `account/region/name`. */
   clusters: Map<string, WorldCluster>
   roles: Map<string, RoleScenario>
   keys: Map<string, AccessKey>
@@ -119,15 +120,18 @@ export interface WorldOptions {
   documents?: readonly LabDocument[]
 }
 
-/** @throws Error when two scenarios have a cluster of the same name. */
+/** @throws Error when two scenarios have a cluster of the same name in one account and region. */
 export function createWorld(scenarios: readonly Scenario[], { region, at, storeFolder, mailFolder, documents }: WorldOptions): World {
   const aheadMs = Date.parse(at) - Date.now()
   const machines = createMachines(aheadMs)
   const now = () => Date.now() + aheadMs
   const clusters = new Map<string, WorldCluster>()
   for (const scenario of scenarios.flatMap(each => each.clusters)) {
-    if (clusters.has(scenario.name)) throw new Error(`two scenarios have a cluster named ${scenario.name}`)
-    clusters.set(scenario.name, createCluster({ ...scenario, nodes: asTheyAre(scenario.nodes, machines, at, now) }, region))
+    const cluster = createCluster({ ...scenario, nodes: asTheyAre(scenario.nodes, machines, at, now) }, region)
+    const others = [...clusters.values()].filter(other => other.scenario.name === scenario.name)
+    if (others.some(other => other.account === cluster.account && other.region === cluster.region))
+      throw new Error(`two scenarios have a cluster named ${scenario.name}`)
+    clusters.set(others.length === 0 ? scenario.name : `${cluster.account}/${cluster.region}/${scenario.name}`, cluster)
   }
   return {
     region,

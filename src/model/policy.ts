@@ -204,6 +204,8 @@ export interface ReportPolicy {
 
 export interface Policy {
   accounts: AccountSelection[]
+  /** What `accounts` was before somebody chose regions: clusters are called as in all of them. Absent: nobody has. */
+  narrowedFrom?: AccountSelection[]
   /** Empty: every EKS cluster that the accounts list. Names may use `*`. */
   clusters: { names: string[]; tags: Record<string, string> }
   /** The first that matches counts; default `proxy`. */

@@ -29,7 +29,7 @@ export interface SnapshotHeader {
 
 export interface ClusterRecord {
   kind: 'Cluster'
-  /** Unique in a file: the EKS name, `account/region/name` where two share it, or a kubeconfig context. */
+  /** Unique in a file: the EKS name, `account/region/name` where the policy names several accounts or regions, or a kubeconfig context. */
   cluster: string
   /** `DescribeCluster.cluster`, timestamps as RFC 3339 strings. */
   eks?: RawObject | null

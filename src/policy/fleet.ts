@@ -19,10 +19,30 @@ export const fleetKeys = {
           .regex(/^[\w+=,.@:/-]{2,1224}$/, '2 to 1,224 characters of letters, digits and +=,.@:/-')
           .nullable()
           .default(null),
-        regions: z.array(z.string().regex(regionPattern, 'an AWS region')).min(1).nullable().default(null),
+        regions: z
+          .array(z.string().regex(regionPattern, 'an AWS region'))
+          .min(1)
+          .refine(regions => new Set(regions).size === regions.length, 'each region once')
+          .nullable()
+          .default(null),
       }),
     )
     .min(1)
+    .superRefine((accounts, { addIssue }) => {
+      const seen = new Map<string, number>()
+      for (const [index, { roleArn: role, regions }] of accounts.entries())
+        for (const region of new Set(regions ?? [null])) {
+          const key = JSON.stringify([role, region])
+          const first = seen.get(key)
+          if (first === undefined) seen.set(key, index)
+          else
+            addIssue({
+              code: 'custom',
+              path: [index],
+              message: `accounts.${first} is the same role in ${region ?? 'the caller’s own region'}: name it once`,
+            })
+        }
+    })
     .default(defaultPolicy.accounts)
     .describe('AWS accounts and regions to enumerate; by default the caller’s own'),
   clusters: z

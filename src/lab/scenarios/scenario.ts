@@ -8,7 +8,7 @@ export interface Scenario {
   name: string
   /** One line for people. */
   about: string
-  /** Names are unique among all scenarios, so that several can share one lab. */
+  /** Names are unique among all scenarios in one account and region, so that several can share one lab. */
   clusters: readonly ClusterScenario[]
   /** IAM roles of this world beside the lab's own principal. */
   roles?: readonly RoleScenario[]

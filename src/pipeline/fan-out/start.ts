@@ -3,7 +3,7 @@ import pMap from 'p-map'
 import type { Store } from '#clients/store.ts'
 import { countNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
-import type { Policy } from '#model/policy.ts'
+import { isAcrossPlaces } from '#discover/places.ts'
 import type { AuditRequest, RunAnswer, Settings } from '#model/run.ts'
 import { foundTargets, type LiveOptions } from '#pipeline/fleet.ts'
 import type { ServiceRuntime } from '#pipeline/service/runtime.ts'
@@ -69,10 +69,10 @@ interface FleetSize {
 
 /** One small question to each API server. A fleet of which one part is of unknown size is not small. */
 async function sizeOf(live: LiveOptions): Promise<FleetSize> {
-  const { fanOut, accounts } = live.policy
+  const { fanOut } = live.policy
   // Nobody asks for so many by name.
   if (live.selection.nodes.length > 0) return { isLarge: false }
-  const isAcross = fanOut.acrossPlaces && placesOf(accounts) > 1
+  const isAcross = fanOut.acrossPlaces && (await isAcrossPlaces(live.policy))
   const { aboveNodes } = fanOut
   if (isAcross ? live.selection.clusters.length === 0 : aboveNodes === null) return { isLarge: isAcross }
   // Whoever named a cluster that is not there hears it now, not by a state machine that has failed.
@@ -94,5 +94,3 @@ async function sizeOf(live: LiveOptions): Promise<FleetSize> {
     unknown: ` (nobody knows how large the fleet is: cluster ${silent.cluster} was not counted: ${silent.reason})`,
   }
 }
-
-const placesOf = (accounts: Policy['accounts']): number => accounts.reduce((sum, { regions }) => sum + (regions?.length ?? 1), 0)

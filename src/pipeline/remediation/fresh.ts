@@ -71,7 +71,7 @@ export async function freshClusters(nodes: readonly PlannedNode[], options: Fres
 const liveNodes = ({ selection, ...live }: LiveOptions) =>
   liveFleet({ ...live, selection: { ...selection, clusters: eksNames(selection.clusters) }, objects: 'budgets' })
 
-/** EKS knows a cluster by its name alone; where two share it, records have account and region before it. */
+/** EKS knows a cluster by its name alone; of several accounts or regions, records have them before it. */
 export const eksNames = (clusters: readonly string[]): string[] => [
   ...new Set(clusters.map(cluster => cluster.slice(cluster.lastIndexOf('/') + 1))),
 ]

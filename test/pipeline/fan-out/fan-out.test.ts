@@ -166,19 +166,30 @@ fanOut: { nodesPerShard: 10 }
     const { clusters, clustersAtOnce }: FanOutRun = JSON.parse(readFileSync(here.inRun('fan-out/run.json'), 'utf8'))
     expect(clustersAtOnce).toBe(20)
     expect(clusters.map(({ cluster, ssmRequestsPerSecond }) => [cluster, ssmRequestsPerSecond]).toSorted()).toEqual([
-      ['fleet-a', 30],
-      ['fleet-b', 30],
-      ['fleet-c', 60],
-      ['proxied', 60],
+      ['111122223333/us-east-1/fleet-a', 30],
+      ['111122223333/us-east-1/fleet-b', 30],
+      ['111122223333/us-west-2/fleet-c', 60],
+      ['111122223333/us-east-1/proxied', 60],
     ])
     // Of the fourth of eight, a Bottlerocket, its control container sees little.
     const coverage = here.findings().clusters.map(({ name, coverage: { nodes, read } }) => [name, nodes, read])
     expect(coverage).toEqual([
-      ['fleet-a', 8, 7],
-      ['fleet-b', 8, 7],
-      ['fleet-c', 3, 3],
-      ['proxied', 3, 3],
+      ['111122223333/us-east-1/fleet-a', 8, 7],
+      ['111122223333/us-east-1/fleet-b', 8, 7],
+      ['111122223333/us-west-2/fleet-c', 3, 3],
+      ['111122223333/us-east-1/proxied', 3, 3],
     ])
+  })
+
+  it('is read once where its one place is named twice, and is then of several places no more', async () => {
+    const twice = 'accounts: [{ roleArn: null }, { roleArn: null, regions: [us-east-1] }]\n'
+    const small = await world([incidents], twice)
+    expect(await small.handOver()).toMatchObject({ state: 'published' })
+    const large = await world(scenarios.slice(0, 1), `${policy}${twice}`)
+    expect(await large.handOver()).toMatchObject({ state: 'fanned-out' })
+    await execute({ run }, large.functions)
+    expect(large.findings().clusters).toMatchObject([{ name: 'fleet-a', coverage: { nodes: 60, read: 60 } }])
+    expect(told(large.findings())).toBe(told(await alone(large)))
   })
 
   it.each([

@@ -1,0 +1,61 @@
+/** The accounts and regions that a policy names, and which account is whose. */
+import { type CredentialSource, credentialSource } from '#clients/credentials.ts'
+import { sdkRegion } from '#clients/eks.ts'
+import { callerAccount } from '#clients/sts.ts'
+import { OperatorError } from '#model/operator-error.ts'
+import type { Policy } from '#model/policy.ts'
+
+/** A region, and the credentials of an account. */
+export interface AwsPlace {
+  region: string
+  /** The role that is taken there, which says which account it is; null: one's own. */
+  roleArn: string | null
+  externalId: string | null
+  credentials: CredentialSource
+}
+
+/** Every account and region by each of its roles, in the policy's order. @throws OperatorError when one's own region is asked for, and nobody says which it is */
+export async function awsPlaces({ accounts }: Pick<Policy, 'accounts'>): Promise<AwsPlace[]> {
+  const places = new Map<string, AwsPlace>()
+  for (const { roleArn, externalId, regions } of accounts)
+    for (const region of regions ?? [await ownRegion()]) {
+      const key = JSON.stringify([roleArn, region])
+      if (!places.has(key)) places.set(key, { region, roleArn, externalId, credentials: credentialSource(roleArn, externalId, region) })
+    }
+  return [...places.values()]
+}
+
+async function ownRegion(): Promise<string> {
+  const region = await sdkRegion()
+  if (region === null) throw new OperatorError('No AWS region is set. Set AWS_REGION or a profile with a region, or give --region')
+  return region
+}
+
+/**
+ * Whether a policy names more than one account and region. It is told by its text alone, so that nothing that cannot be asked on some day says otherwise.
+ * @throws OperatorError as awsPlaces
+ */
+export async function isAcrossPlaces(policy: Pick<Policy, 'accounts'>): Promise<boolean> {
+  const places = await awsPlaces(policy)
+  return new Set(places.map(({ roleArn, region }) => JSON.stringify([roleArn && accountIn(roleArn), region]))).size > 1
+}
+
+/** Source: IAM user guide, ARN format: the account stands fifth. */
+const accountIn = (arn: string): string => arn.split(':')[4] ?? arn
+
+export interface Accounts {
+  /** By the place's role; of one's own as STS says. Null: it does not answer. */
+  of(place: AwsPlace): Promise<string | null>
+}
+
+/** STS is asked when one's own account is wanted for the first time. */
+export function accountsOf(signal: AbortSignal): Accounts {
+  let own: Promise<string | null> | null = null
+  return {
+    async of({ roleArn, region, credentials }) {
+      if (roleArn !== null) return accountIn(roleArn)
+      own ??= callerAccount(region, credentials, signal).catch(() => null)
+      return own
+    },
+  }
+}

@@ -40,7 +40,9 @@ const unitMs = { s: 1000, m: 60_000, h: 3_600_000 }
 export function addSelectionOptions(command: Command): Command {
   const repeatable = (flags: string, description: string) => new Option(flags, description).argParser(collectText).default([], 'all')
   return command
-    .addOption(repeatable('--cluster <name>', 'only this cluster; repeat for more, * stands for any characters'))
+    .addOption(
+      repeatable('--cluster <name>', 'only this cluster, by its name or as reports name it; repeat for more, * stands for any characters'),
+    )
     .addOption(repeatable('--nodegroup <name>', 'only this nodegroup or Karpenter nodepool; repeatable, likewise'))
     .addOption(repeatable('--node <name>', 'only this node; repeatable'))
 }

@@ -5,7 +5,7 @@ import { EksApi } from '#clients/eks.ts'
 import type { KubeletIdentity } from '#clients/kubelet.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { eksAuthorization } from '#clients/sts.ts'
-import { fullClusterName } from '#model/cluster-name.ts'
+import { fullClusterName, matchesCluster } from '#model/cluster-name.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import { type ClusterRecord, isRawObject, type RawObject, type ReadError } from '#model/record.ts'
@@ -49,15 +49,18 @@ export async function* discover(policy: Policy, selection: Selection, signal: Ab
     const failed = listings.filter(({ error }) => error !== null)
     if (failed.length === listings.length) throw new OperatorError(failed.map(({ error }) => error).join('\n'), { isBadInput: false })
     const isAcross = await areNamedInFull(policy)
-    const found = listings.flatMap(({ place, names }) => names.map(name => ({ place, name })))
-    const selected = found.filter(({ name }) => isWanted(policy, selection, name))
+    const calledBy = async ({ place, name }: { place: AwsPlace; name: string }, eks: RawObject | null) =>
+      isAcross ? fullClusterName(accountOf(eks) ?? (await accounts.of(place)), place.region, name) : name
+    const found = await pMap(
+      listings.flatMap(({ place, names }) => names.map(name => ({ place, name }))),
+      async one => ({ ...one, cluster: await calledBy(one, null) }),
+    )
+    const selected = found.filter(({ cluster }) => isWanted(policy, selection, cluster))
     if (selected.length === 0) throw nothingSelected(selection, policy, found)
     for (const { place, error } of failed) {
       const cluster = fullClusterName(await accounts.of(place), place.region, '*')
       yield { record: { kind: 'Cluster', cluster, errors: [{ what: 'clusters', message: error ?? '' }] }, endpoint: null, place }
     }
-    const calledBy = async ({ place, name }: { place: AwsPlace; name: string }, eks: RawObject | null) =>
-      isAcross ? fullClusterName(accountOf(eks) ?? (await accounts.of(place)), place.region, name) : name
     const targets = pMapIterable(selected, async one => describe(one, eks => calledBy(one, eks), policy, signal), {
       concurrency: describedAtOnce,
     })
@@ -207,8 +210,8 @@ function kubeletIdentity(
 
 const accountOf = (eks: RawObject | null) => (typeof eks?.arn === 'string' ? eks.arn.split(':')[4] : undefined)
 
-const isWanted = (policy: Policy, selection: Selection, name: string) =>
-  selectsCluster(selection, name) && selectsCluster({ ...selection, clusters: policy.clusters.names }, name)
+const isWanted = (policy: Policy, selection: Selection, cluster: string) =>
+  selectsCluster(selection, cluster) && selectsCluster({ ...selection, clusters: policy.clusters.names }, cluster)
 
 function hasTags({ record }: ClusterTarget, wanted: Record<string, string>): boolean {
   const tags = record.eks?.tags
@@ -222,8 +225,8 @@ const tagsText = (tags: Record<string, string>) =>
     .map(([key, value]) => `${key}=${value}`)
     .join(', ')
 
-function nothingSelected(selection: Selection, policy: Policy, found: { name: string }[]): OperatorError {
-  const names = [...new Set(found.map(({ name }) => name))].sort()
+function nothingSelected(selection: Selection, policy: Policy, found: { cluster: string }[]): OperatorError {
+  const names = found.map(({ cluster }) => cluster).sort()
   if (names.length === 0)
     return new OperatorError('There is no EKS cluster in the selected accounts and regions. Check --region and the credentials')
   const asked = [...selection.clusters, ...policy.clusters.names].join(', ')
@@ -231,9 +234,9 @@ function nothingSelected(selection: Selection, policy: Policy, found: { name: st
 }
 
 /** Clusters asked for by name that nobody lists: said, not skipped. */
-function* missing({ clusters }: Selection, found: { name: string }[]): Generator<ClusterTarget> {
+function* missing({ clusters }: Selection, found: { cluster: string }[]): Generator<ClusterTarget> {
   for (const cluster of clusters) {
-    if (cluster.includes('*') || found.some(({ name }) => name === cluster)) continue
+    if (cluster.includes('*') || found.some(one => matchesCluster(cluster, one.cluster))) continue
     const errors = [{ what: 'cluster', message: 'no EKS cluster of this name in the selected accounts and regions' }]
     yield { record: { kind: 'Cluster', cluster, errors }, endpoint: null, place: null }
   }

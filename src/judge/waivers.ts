@@ -1,4 +1,5 @@
 /** Waivers: what the team has accepted, until a day. They hide nothing, and an expired one is shown on its finding. */
+import { matchesCluster } from '#model/cluster-name.ts'
 import type { FindingsDocument, Subject } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { Waiver } from '#model/policy.ts'
@@ -23,7 +24,10 @@ function covers(match: Waiver['match'], cluster: string, subject: Subject): bool
   // A namespace is in itself: whoever waives by namespace means what is told of it, too.
   const namespace = subject.kind === 'Namespace' ? subject.name : (subject.namespace ?? '')
   const actual = { cluster, kind: subject.kind, namespace, name: subject.name }
-  return (Object.keys(actual) as (keyof typeof actual)[]).every(key => match[key] === undefined || matchesGlob(match[key], actual[key]))
+  const isCluster = (key: keyof typeof actual) => key === 'cluster' || (key === 'name' && subject.kind === 'Cluster')
+  return (Object.keys(actual) as (keyof typeof actual)[]).every(
+    key => match[key] === undefined || (isCluster(key) ? matchesCluster : matchesGlob)(match[key], actual[key]),
+  )
 }
 
 /**
@@ -43,7 +47,7 @@ export function idleWaivers(
   const found = [...findings, ...waived]
   // A node that was not read leaves an unknown of each rule; of nodes that nobody listed there is none.
   const isOpen = ({ rule, match }: Waiver) => {
-    const isMeant = ({ cluster }: { cluster: string }) => match.cluster === undefined || matchesGlob(match.cluster, cluster)
+    const isMeant = ({ cluster }: { cluster: string }) => match.cluster === undefined || matchesCluster(match.cluster, cluster)
     const isBroken = clusters.some(({ name, outcomes }) => outcomes.error > 0 && isMeant({ cluster: name }))
     return (
       isBroken ||

@@ -1,5 +1,5 @@
 /** The ways to read a node: what each promises, and which one a cluster is read by. */
-import { matchesGlob } from './glob.ts'
+import { matchesCluster } from './cluster-name.ts'
 import type { Policy } from './policy.ts'
 
 /** `proxy`: the kubelet through the API server. `ssm`: the node itself, by a fixed script. `both`: the two together. `kubelet`: the kubelet itself. */
@@ -23,4 +23,4 @@ export const isReadMode = (value: unknown): value is ReadMode => readModes.some(
 
 /** The first match wins. @param cluster as its record names it */
 export const readModeOf = ({ modes }: Pick<Policy, 'modes'>, cluster: string): ReadMode =>
-  modes.find(({ match }) => match.cluster === undefined || matchesGlob(match.cluster, cluster))?.mode ?? defaultReadMode
+  modes.find(({ match }) => match.cluster === undefined || matchesCluster(match.cluster, cluster))?.mode ?? defaultReadMode

@@ -1,9 +1,10 @@
 /** What of a fleet an audit is about; an empty list means all. */
+import { matchesCluster } from './cluster-name.ts'
 import { matchesGlob } from './glob.ts'
 import type { NodeIdentity } from './node-identity.ts'
 
 export interface Selection {
-  /** Cluster names; `*` stands for any run of characters. */
+  /** Cluster names, also those that EKS has for clusters of several places; `*` stands for any run of characters. */
   clusters: string[]
   /** Nodegroup or nodepool names, likewise. */
   nodegroups: string[]
@@ -14,7 +15,7 @@ export interface Selection {
 export const everything: Selection = { clusters: [], nodegroups: [], nodes: [] }
 
 export const selectsCluster = (selection: Selection, cluster: string) =>
-  selection.clusters.length === 0 || selection.clusters.some(pattern => matchesGlob(pattern, cluster))
+  selection.clusters.length === 0 || selection.clusters.some(pattern => matchesCluster(pattern, cluster))
 
 export const selectsNode = (selection: Selection, { name, group }: Pick<NodeIdentity, 'name' | 'group'>) =>
   (selection.nodes.length === 0 || selection.nodes.includes(name)) &&

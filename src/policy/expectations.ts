@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { isImageRepository, isImageSource } from '#model/image-reference.ts'
 import { amiFamilies } from '#model/node-identity.ts'
 import { defaultPolicy, garbageKinds } from '#model/policy.ts'
-import { percent } from './values.ts'
+import { clusterName, percent } from './values.ts'
 
 /** A resource of an API group, all of one, or all of all. */
 const sweepForm = /^(\*|(\*|[a-z][a-z0-9-]*)(\.[a-z0-9-]+)+|[a-z][a-z0-9-]*)$/
@@ -96,7 +96,7 @@ export const expectationKeys = (valueMistakes: (field: string, value: unknown) =
       z.strictObject({
         match: z
           .strictObject({
-            cluster: z.string().optional(),
+            cluster: clusterName.optional(),
             group: z.string().optional().describe('name of the nodegroup or nodepool'),
             amiFamily: z.enum(amiFamilies).optional(),
             instanceType: z.string().optional(),

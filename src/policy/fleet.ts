@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { defaultPolicy, regionPattern } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
-import { roleArn } from './values.ts'
+import { clusterName, roleArn } from './values.ts'
 
 export const fleetKeys = {
   accounts: z
@@ -47,16 +47,14 @@ export const fleetKeys = {
     .describe('AWS accounts and regions to enumerate; by default the caller’s own'),
   clusters: z
     .strictObject({
-      names: z.array(z.string()).default([]).describe('EKS cluster names, * stands for any run of characters; empty means all'),
+      names: z.array(clusterName).default([]).describe('only these clusters; empty means all'),
       tags: z.record(z.string(), z.string()).default({}).describe('only clusters with these EKS tags'),
     })
     .default(defaultPolicy.clusters),
   modes: z
     .array(
       z.strictObject({
-        match: z
-          .strictObject({ cluster: z.string().optional().describe('as the report names it, * stands for any run of characters') })
-          .default({}),
+        match: z.strictObject({ cluster: clusterName.optional() }).default({}),
         mode: z.enum(readModes),
       }),
     )

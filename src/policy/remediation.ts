@@ -1,7 +1,7 @@
 /** How plans are made and applied, and when nodes may be changed: `remediation`. */
 import * as z from 'zod'
 import { type DeletionKind, defaultPolicy, deletionKinds, remediationModes, weekdays } from '#model/policy.ts'
-import { percent } from './values.ts'
+import { clusterName, percent } from './values.ts'
 
 const deletion = z.strictObject({ olderThanHours: z.number().min(1).max(100_000) }).optional()
 const clock = (pattern: RegExp) => z.string().regex(pattern, 'a time of day as HH:MM')
@@ -103,7 +103,7 @@ export const remediationKeys = (plannableFields: readonly string[]) => ({
             .array(z.enum(plannableFields))
             .min(1)
             .describe('KubeletConfiguration fields; a plan that changes another one waits for a person'),
-          clusters: z.array(z.string().min(1)).min(1).describe('names, * stands for any run of characters'),
+          clusters: z.array(clusterName.min(1)).min(1),
           nodesPerDay: z
             .int()
             .min(1)

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { languageIds } from '#model/language.ts'
 import { defaultPolicy, mostOwners, mostRecipients } from '#model/policy.ts'
 import { moreFormats } from '#model/report.ts'
-import { address } from './values.ts'
+import { address, clusterName } from './values.ts'
 
 const owner = z.strictObject({
   name: z
@@ -12,7 +12,7 @@ const owner = z.strictObject({
     .describe('stands in the mail’s subject and in the names of its files'),
   match: z
     .strictObject({
-      cluster: z.string().optional().describe('as the report names it, * stands for any run of characters'),
+      cluster: clusterName.optional(),
       nodegroup: z.string().optional().describe('name of the nodegroup or nodepool, * as above'),
       tags: z.record(z.string(), z.string()).optional().describe('EKS tags of the cluster or the nodegroup, * as above in their values'),
     })

@@ -6,6 +6,7 @@ import { fleetKeys } from './fleet.ts'
 import { paceKeys } from './pace.ts'
 import { remediationKeys } from './remediation.ts'
 import { reportKeys } from './report.ts'
+import { clusterName } from './values.ts'
 
 /** What a policy may speak of: a slip would otherwise do nothing, without a word. */
 export interface PolicyTerms {
@@ -34,7 +35,7 @@ export const policySchema = ({ ruleIds, plannableFields, valueMistakes }: Policy
             rule: z.enum(ruleIds),
             match: z
               .strictObject({
-                cluster: z.string().optional(),
+                cluster: clusterName.optional(),
                 kind: z.enum(subjectKinds).optional(),
                 namespace: z.string().optional(),
                 name: z.string().optional(),

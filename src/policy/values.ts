@@ -6,3 +6,10 @@ export const percent = z.number().min(1).max(100)
 export const address = z.string().regex(addressPattern, 'an e-mail address')
 /** Source: IAM user guide, IAM ARNs. */
 export const roleArn = z.string().regex(/^arn:[\w-]+:iam::\d{12}:role\/[\w+=,.@/-]{1,512}$/, 'an IAM role ARN')
+
+/** Source of the rule: `matchesCluster`. */
+export const clusterName = z
+  .string()
+  .describe(
+    'a cluster as the report names it; account/region/name, in a fleet of several places, by its name alone, too; * stands for any run of characters',
+  )

@@ -1,4 +1,6 @@
 /** The part of a report that one owner answers for. What is theirs for certain, and what was not read and may be: unknown is never left out. */
+
+import { matchesCluster } from '#model/cluster-name.ts'
 import type { Change, ChangedFinding, Delta } from '#model/delta.ts'
 import type { ClusterResult, Coverage, Finding, NodeSample, OutcomeCounts, Subject } from '#model/finding.ts'
 import { matchesGlob } from '#model/glob.ts'
@@ -129,7 +131,7 @@ const nodeKey = (cluster: string, node: string) => JSON.stringify([cluster, node
 
 function ownership({ tags = [], nodes }: AuditReport, match: OwnerMatch) {
   const tagsOf = new Map(tags.map(({ cluster, nodegroup, tags: own }) => [JSON.stringify([cluster, nodegroup]), own]))
-  const inCluster = (cluster: string) => match.cluster === undefined || matchesGlob(match.cluster, cluster)
+  const inCluster = (cluster: string) => match.cluster === undefined || matchesCluster(match.cluster, cluster)
   const isTagged = (cluster: string, nodegroup: string | null) => {
     const ofCluster = tagsOf.get(JSON.stringify([cluster, null]))
     const found = { ...ofCluster, ...(nodegroup === null ? {} : tagsOf.get(JSON.stringify([cluster, nodegroup]))) }

@@ -88,6 +88,26 @@ describe('accounts of the policy', () => {
     expect(third.delta).toMatchObject({ new: [], resolved: [], worse: [], regressed: [] })
   })
 
+  it.each([['prod'], [ownName('prod')], [`${labAccount}/*`]])(
+    'are read by the modes of the policy, also where names are shared: %s',
+    async pattern => {
+      await labOf([alike])
+      const { document } = await auditLive({ policy: { accounts: [own, members], modes: [{ match: { cluster: pattern }, mode: 'ssm' }] } })
+      const modes = Object.fromEntries(document.clusters.map(({ name, readings }) => [name, readings?.map(({ mode }) => mode)]))
+      expect(modes).toEqual({ [ownName('prod')]: ['ssm'], [membersName('prod')]: [pattern === 'prod' ? 'ssm' : 'proxy'] })
+    },
+  )
+
+  it('have clusters that are chosen by their own name, or in full', async () => {
+    await labOf([alike])
+    const both = [ownName('prod'), membersName('prod')]
+    const accounts = [own, members]
+    expect(await namesOf({ accounts }, { clusters: ['prod'] })).toEqual(both)
+    expect(await namesOf({ accounts }, { clusters: [membersName('prod')] })).toEqual([membersName('prod')])
+    expect(await namesOf({ accounts, clusters: { names: [ownName('prod')], tags: {} } })).toEqual([ownName('prod')])
+    await expect(namesOf({ accounts }, { clusters: [ownName('stage')] })).rejects.toThrow(`There are: ${both.join(', ')}`)
+  })
+
   it('keep their names where a cluster cannot be described, or regions were chosen', async () => {
     await labOf([{ ...alike, eksDenied: ['eks:DescribeCluster'] }])
     const { document } = await auditLive({ policy: { accounts: [own, members] } })

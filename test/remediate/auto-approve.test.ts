@@ -75,6 +75,14 @@ describe('autoApprove', () => {
     expect(whyNot(plan, changed)).toMatch(why)
   })
 
+  it('names clusters of a fleet of several places by their own name, or in full', () => {
+    const across = structuredClone(plan)
+    for (const part of [...across.steps, ...across.cohorts]) part.cluster = '111122223333/eu-west-1/prod'
+    expect(whyNot(across, { clusters: ['prod'] })).toBe('approved')
+    expect(whyNot(across, { clusters: ['111122223333/eu-west-1/prod'] })).toBe('approved')
+    expect(whyNot(across, { clusters: ['444455556666/eu-west-1/prod'] })).toMatch(/is none of those that the policy names/)
+  })
+
   it('leaves to a person what would evict at once, and what may', async () => {
     const evicting = await planOf([{ name: 'a', available: 20 }, { name: 'b' }], 'evictionHard.nodefs.available=30%')
     expect(whyNot(evicting, { fields: ['evictionHard'] })).toMatch(/prod\/a would evict at once/)

@@ -184,6 +184,13 @@ describe("an owner's share of a report", () => {
     ],
   ])('is told %s', (_, match, expected) => expect(shown(match)).toEqual(expected))
 
+  it('goes by a cluster’s own name where those of several places have account and region before it', () => {
+    const across: AuditReport = JSON.parse(JSON.stringify(report).replaceAll('"prod"', '"111122223333/eu-west-1/prod"'))
+    const theirs = (of: AuditReport) => shareOf(of, { name: 'a', match: { cluster: 'prod' } })?.document.findings.map(({ id }) => id)
+    expect(theirs(across)).toEqual(['general', 'batch', 'whole'])
+    expect(theirs(across)).toEqual(theirs(report))
+  })
+
   it('has the changes of what is theirs, and no others', () => {
     const share = shareOf(report, { name: 'data', match: { nodegroup: 'batch' } })
     expect(share?.document.delta).toEqual({ new: ['batch'], resolved: ['old-batch'], worse: [], regressed: ['batch'] })

@@ -1,4 +1,5 @@
 /** What the policy says that a node is meant to run with. */
+import { matchesCluster } from '#model/cluster-name.ts'
 import { matchesGlob } from '#model/glob.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import type { Baseline, Policy } from '#model/policy.ts'
@@ -10,7 +11,9 @@ type Matched = Pick<NodeIdentity, 'amiFamily' | 'instanceType'> & { cluster: str
 export function baselineOf({ cluster, group, amiFamily, instanceType }: Matched, { baseline }: Policy): Baseline['configuration'] | null {
   const actual = { cluster, group, amiFamily, instanceType: instanceType ?? '' }
   const keys = ['cluster', 'group', 'amiFamily', 'instanceType'] as const
-  const matching = baseline.filter(({ match }) => keys.every(key => match[key] === undefined || matchesGlob(match[key], actual[key])))
+  const matching = baseline.filter(({ match }) =>
+    keys.every(key => match[key] === undefined || (key === 'cluster' ? matchesCluster : matchesGlob)(match[key], actual[key])),
+  )
   if (matching.length === 0) return null
   const merged: Record<string, unknown> = {}
   for (const [field, value] of matching.flatMap(({ configuration }) => Object.entries(configuration))) {

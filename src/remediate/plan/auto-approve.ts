@@ -1,6 +1,6 @@
 /** What the policy approves by itself: named fields, in named clusters, and never what acts at once. How many nodes a day is counted when they are begun. */
 import { isPlannable } from '#facts/kubelet/plannable-fields.ts'
-import { matchesGlob } from '#model/glob.ts'
+import { matchesCluster } from '#model/cluster-name.ts'
 import { type Approval, actsAtOnce, approvalSchema, type Plan, type PlanMethod } from '#model/plan.ts'
 import type { AutoApproval } from '#model/policy.ts'
 import { isOpen, windowText } from '#remediate/run/window.ts'
@@ -38,7 +38,7 @@ export function autoApprove(plan: Plan, auto: AutoApproval | null, now: Date): A
 function whyNot({ steps, cohorts }: Plan, { fields, clusters, windows }: AutoApproval, now: Date): string | null {
   if (steps.length === 0) return 'it changes no node'
   if (!isOpen(windows, now)) return `the policy approves only ${windows.slice(0, 3).map(windowText).join('; or ')}`
-  const foreign = steps.find(({ cluster }) => !clusters.some(pattern => matchesGlob(pattern, cluster)))
+  const foreign = steps.find(({ cluster }) => !clusters.some(pattern => matchesCluster(pattern, cluster)))
   if (foreign !== undefined) return `cluster ${foreign.cluster} is none of those that the policy names`
   const strange = steps.find(({ method }) => !kubeletMethods.includes(method))
   if (strange !== undefined)

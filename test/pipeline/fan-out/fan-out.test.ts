@@ -168,16 +168,16 @@ fanOut: { nodesPerShard: 10 }
     expect(clusters.map(({ cluster, ssmRequestsPerSecond }) => [cluster, ssmRequestsPerSecond]).toSorted()).toEqual([
       ['111122223333/us-east-1/fleet-a', 30],
       ['111122223333/us-east-1/fleet-b', 30],
-      ['111122223333/us-west-2/fleet-c', 60],
       ['111122223333/us-east-1/proxied', 60],
+      ['111122223333/us-west-2/fleet-c', 60],
     ])
     // Of the fourth of eight, a Bottlerocket, its control container sees little.
     const coverage = here.findings().clusters.map(({ name, coverage: { nodes, read } }) => [name, nodes, read])
     expect(coverage).toEqual([
       ['111122223333/us-east-1/fleet-a', 8, 7],
       ['111122223333/us-east-1/fleet-b', 8, 7],
-      ['111122223333/us-west-2/fleet-c', 3, 3],
       ['111122223333/us-east-1/proxied', 3, 3],
+      ['111122223333/us-west-2/fleet-c', 3, 3],
     ])
   })
 
@@ -401,11 +401,13 @@ describe('a slip of the pen', () => {
   )
 
   it.each([
-    ['of one region', policy],
-    ['of several', 'accounts: [{ regions: [us-east-1, us-west-2] }]'],
-  ])('in a cluster’s name is refused before anything is handed over, in a fleet %s', async (_, written) => {
+    ['of one region', policy, ''],
+    ['of several', 'accounts: [{ regions: [us-east-1, us-west-2] }]', '111122223333/us-east-1/'],
+  ])('in a cluster’s name is refused before anything is handed over, in a fleet %s', async (_, written, where) => {
     const here = await world(scenarios, written)
-    await expect(onDemand({ clusters: ['nowhere'] })).rejects.toThrow('No EKS cluster is named nowhere. There are: fleet-a, fleet-b')
+    await expect(onDemand({ clusters: ['nowhere'] })).rejects.toThrow(
+      `No EKS cluster is named nowhere. There are: ${where}fleet-a, ${where}fleet-b`,
+    )
     expect(here.lab.executions()).toEqual([])
   })
 })

@@ -7,9 +7,10 @@ import { type Judged, judgeRecords } from '#pipeline/judge-records.ts'
 import { rules } from '#pipeline/shelves.ts'
 import { prune } from '#snapshot/prune.ts'
 import { clusterRecord, type FanOutContext, type OpenCluster, openCluster, runOf, runPolicy, workOf } from './context.ts'
-import { BrokenFile, type FanOutRun, isThere, keys, MissingFile, openRecords, readRecords } from './files.ts'
+import { BrokenFile, type FanOutRun, isThere, keys, openRecords } from './files.ts'
 import { writeJudged } from './judged-files.ts'
 import { lostNodes, whyLost } from './lost.ts'
+import { shardRecords } from './shard-records.ts'
 
 /** Done before, it does nothing. @throws Error when it could not be kept what was judged */
 export async function judgeCluster(cluster: number, context: FanOutContext): Promise<void> {
@@ -87,15 +88,9 @@ async function* recordsOf(
   const nodesWithPods = new Set<string>()
   yield* startedBy(run, [record])
   for (let shard = 0; shard < shards; shard++) {
-    try {
-      for await (const node of readRecords(context.store, keys.records(context.runId, cluster, shard), context.runtime.folder)) {
-        if (node.kind === 'Node' && Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
-        yield node
-      }
-    } catch (error) {
-      if (!(error instanceof MissingFile)) throw error
-      const lost = { cluster, shard, reason: await whyLost(cluster, shard, context) }
-      for await (const node of lostNodes(run, lost, context, errors)) yield await kept(node)
+    for await (const node of shardRecords(run, { cluster, shard }, context, { keep, errors })) {
+      if (node.kind === 'Node' && Array.isArray(node.pods)) nodesWithPods.add(nodeIdentity(node.node).name)
+      yield node
     }
   }
   if (endpoint !== null && asksForObjects(options.selection, nodes > 0, errors)) {

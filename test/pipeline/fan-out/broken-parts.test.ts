@@ -6,6 +6,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { fleet } from '#lab/scenarios/fleet.ts'
 import type { FindingsDocument } from '#model/finding.ts'
 import { temporaryFolder } from '#test/cli.ts'
+import { inProcess } from '#test/in-process.ts'
 import { labOf } from '#test/lab-audit.ts'
 import { fanOutHandlers, invoke, serviceEnvironment } from '#test/lambda.ts'
 import { execute, type Functions } from '#test/state-machine.ts'
@@ -43,14 +44,17 @@ async function world() {
       writeFileSync(inFleetA(part), text)
     },
     remove: (part: string) => rmSync(inFleetA(part)),
-    /** @param before what happens to the bucket just before that function is called */
-    async published(before: { function: string; act: () => void }): Promise<FindingsDocument> {
+    snapshot: inRun('snapshot.ndjson.gz'),
+    /** @param before what happens to the bucket just before that function is called, of AuditShard that step for `fleet-a` */
+    async published(before: { function: string; step?: 'judge'; act: () => void }): Promise<FindingsDocument> {
       await invoke(tick, { HIGHWATER_STATE_MACHINE_ARN: 'arn:aws:states:us-east-1:111122223333:stateMachine:highwater' })
       let isDone = false
       const functions: Functions = {
         readObject: async (bucket, key) => JSON.parse(readFileSync(join(storeFolder, bucket, key), 'utf8')),
         async invoke(name, event) {
-          if (name === before.function && !isDone) {
+          const { step, cluster = 0 } = event as { step?: string; cluster?: number }
+          const isMeant = before.step === undefined || (step === before.step && clusterNames()[cluster] === 'fleet-a')
+          if (name === before.function && isMeant && !isDone) {
             isDone = true
             before.act()
           }
@@ -123,6 +127,28 @@ describe('a part that nobody can read any more', () => {
       expect.stringMatching(/^nodes: some that were listed are not known any more: .*nodes\/1.ndjson.gz is broken: line 1/),
     ])
   })
+
+  it.each([
+    ['halved', halved, 'the file breaks off here', 1],
+    ['of other bytes', () => Buffer.from('no gzip at all'), 'it is no JSON', 0],
+    ['empty', () => gzipSync(''), 'it is empty', 0],
+  ])(
+    'of a shard that was read, %s, costs what cannot be read of it; the others and the snapshot are whole',
+    async (_, spoilt, said, least) => {
+      const here = await world()
+      const document = await here.published({ function: 'AuditShard', step: 'judge', act: () => here.spoil('records/0.ndjson.gz', spoilt) })
+      const [hurt, other] = coverages(document)
+      expect(other).toEqual(unhurt)
+      expect(hurt).toMatchObject({ name: 'fleet-a', nodes: 20, read: 20 - hurt!.notRead })
+      expect(hurt!.read).toBeGreaterThanOrEqual(10 + least)
+      expect(hurt!.notRead).toBeGreaterThan(0)
+      expect(reasonsOf(document, true)).toEqual([])
+      const reason = new RegExp(`what was read of it is not there any more: .*clusters/\\d/records/0.ndjson.gz is broken: .*${said}`)
+      expect(reasonsOf(document, false)).toEqual(Array.from({ length: hurt!.notRead }, () => expect.stringMatching(reason)))
+      const { stdout } = await inProcess(['audit', '--snapshot', here.snapshot, '--format', 'json', '--out', temporaryFolder()])
+      expect(coverages(JSON.parse(stdout))).toEqual([hurt, other])
+    },
+  )
 
   it('that would say why a cluster was lost costs the reason', async () => {
     const here = await world()

@@ -78,13 +78,7 @@ describe('generated', () => {
     await expect(podIdentityTemplate()).toMatchFileSnapshot(`../${folder}/eks/pod-identity.yaml`)
     const statements = podRole().Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
     expect(statements.filter(({ Resource }) => [Resource].flat().includes('*')).flatMap(({ Action }) => Action)).toEqual([
-      ...[
-        'eks:ListClusters',
-        'ec2:DescribeLaunchTemplateVersions',
-        'ec2:DescribeVolumes',
-        'ec2:DescribeInstances',
-        'ses:GetSuppressedDestination',
-      ],
+      ...['eks:ListClusters', 'ec2:DescribeLaunchTemplateVersions', 'ec2:DescribeVolumes', 'ec2:DescribeInstances'],
     ])
     const puts = statements.filter(({ Action }) => Action.includes('s3:PutObject')).flatMap(({ Resource }) => Resource)
     expect(JSON.stringify(puts)).not.toContain('approvals')

@@ -403,6 +403,8 @@ describe('the role of a pod that does what the function does', () => {
   it.each<Record<string, string>>([
     {},
     { TopicArn: wholeParameters.TopicArn },
+    { Sender: wholeParameters.Sender },
+    { PolicySender: wholeParameters.PolicySender },
     { KmsKeyArn: wholeParameters.KmsKeyArn, Prefix: 'eks/' },
     { ReadsBySsm: 'yes', InspectOutputBucket: 'answers', InspectOutputPrefix: 'nodes/' },
     { ReadsByKubelet: 'yes' },

@@ -12,7 +12,16 @@ import { sfnPermissions } from '#clients/sfn.ts'
 import { snsPermissions } from '#clients/sns.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
 import { awsResources } from '#facts/aws/cluster-resources.ts'
-import { type Account, everyDocument, fleetGrants, type Grants, type IamStatement, iamStatements, keyGrants } from '#facts/aws/iam.ts'
+import {
+  type Account,
+  everyDocument,
+  fleetGrants,
+  type Grants,
+  type IamStatement,
+  iamStatements,
+  keyGrants,
+  senderGrants,
+} from '#facts/aws/iam.ts'
 import {
   logPermissions,
   networkPermissions,
@@ -252,16 +261,15 @@ describe('the roles of the stack', () => {
 
   const object = (...prefixes: string[]) => prefixes.map(prefix => `${sub('ReportBucket.Arn')}/${sub('Prefix')}${prefix}*`)
   /** What a function needs of its bucket and its log. It reads all that lies there, and writes only its own. */
-  function ownStatements(name: string, written: string[], more: readonly string[] = []): IamStatement[] {
+  function ownStatements(name: string, written: string[]): IamStatement[] {
     const own: Grants = {
       object: { Resource: object('') },
       bucket: { Resource: sub('ReportBucket.Arn') },
-      identity: { Resource: arn('ses', `${here}:identity/*`) },
       'log-stream': { Resource: arn('logs', `${here}:log-group:/aws/lambda/${sub('AWS::StackName')}-${name}:*`) },
     }
     const reads = s3Permissions.filter(action => action !== 's3:PutObject')
     return [
-      ...iamStatements([...reads, ...more, ...logPermissions], own),
+      ...iamStatements([...reads, ...logPermissions], own),
       ...iamStatements(['s3:PutObject'], { object: { Resource: object(...written) } }),
     ]
   }
@@ -286,7 +294,7 @@ describe('the roles of the stack', () => {
     const written = ['history/', 'runs/', 'remediation/plans/']
     const expected = [
       ...readerStatements('proxy', stack, roles),
-      ...ownStatements('audit', written, sesPermissions),
+      ...ownStatements('audit', written),
       ...iamStatements(sfnPermissions, {
         'state-machine': { Resource: sub('StateMachine') },
         execution: { Resource: arn('states', `${here}:execution:${sub('AWS::StackName')}:*`) },
@@ -298,11 +306,9 @@ describe('the roles of the stack', () => {
   it.each([
     ['DiscoverRole', 'discover', [...eksPermissions, ...ec2Permissions, ...stsPermissions], ['runs/']],
     ['AuditShardRole', 'auditShard', [...awsResources.map(({ action }) => action), ...stsPermissions], ['runs/']],
-    ['PublishRole', 'publish', sesPermissions, ['history/', 'runs/', 'remediation/plans/']],
+    ['PublishRole', 'publish', [], ['history/', 'runs/', 'remediation/plans/']],
   ] as const)('grants each function of a fan-out its part of that: %s', (role, name, called, written) => {
-    const reading = called.filter(action => !action.startsWith('ses:'))
-    const telling = called.filter(action => action.startsWith('ses:'))
-    const expected = [...iamStatements(reading, { ...fleetGrants(stack), ...roles }), ...ownStatements(name, [...written], telling)]
+    const expected = [...iamStatements(called, { ...fleetGrants(stack), ...roles }), ...ownStatements(name, [...written])]
     expect(inRole(role)).toEqual(expected.map(canonical).toSorted())
   })
 
@@ -325,6 +331,8 @@ describe('the roles of the stack', () => {
     ['AuditSsmPolicy', ['AuditRole', 'AuditShardRole']],
     ['AuditOutputPolicy', ['AuditRole', 'AuditShardRole']],
     ['AuditKubeletPolicy', ['AuditRole', 'AuditShardRole']],
+    ['AuditMailPolicy', ['AuditRole', 'PublishRole']],
+    ['AuditPolicySenderPolicy', ['AuditRole', 'PublishRole']],
     ['AuditTopicPolicy', ['AuditRole', 'PublishRole']],
     ['AuditKmsPolicy', ['AuditRole', 'DiscoverRole', 'AuditShardRole', 'PublishRole']],
   ])('grants what is only had where it is wanted to whoever needs it: %s', (name, to) => {
@@ -362,6 +370,16 @@ describe('the roles of the stack', () => {
     const bucket = `arn:${sub('AWS::Partition')}:s3:::${sub('InspectOutputBucket')}`
     const output: Grants = { bucket: { Resource: bucket }, object: { Resource: `${bucket}/${sub('InspectOutputPrefix')}*` } }
     expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(s3ReadPermissions, output).map(canonical).toSorted())
+  })
+
+  it.each([
+    ['AuditMailPolicy', 'HasSender', 'Sender', 'StringEqualsIgnoreCase'],
+    ['AuditPolicySenderPolicy', 'HasPolicySender', 'PolicySender', 'StringLike'],
+  ] as const)('lets a function mail only where there is a sender, and from that address alone: %s', (name, condition, parameter, test) => {
+    const { Condition, Properties } = Resources[name]
+    expect(Condition).toBe(condition)
+    const mail = senderGrants(arn('ses', `${here}:identity/*`), sub(parameter), test)
+    expect(statements(Properties.PolicyDocument)).toEqual(iamStatements(sesPermissions, mail).map(canonical).toSorted())
   })
 
   it('lets the function publish to the topic only where there is one', () => {
@@ -458,6 +476,8 @@ describe('the roles of the stack', () => {
         'StateMachineKmsPolicy',
         'RemediateKmsPolicy',
         'AuditKubeletPolicy',
+        'AuditMailPolicy',
+        'AuditPolicySenderPolicy',
       ],
       ...['RemediateKubeletPolicy', 'SeenByKubeletsRole', 'NetworkPolicy', 'TracePolicy'],
     ]

@@ -15,6 +15,7 @@ import { kubernetesRights } from '#pipeline/access/permissions.ts'
 import { podIdentityTemplate } from '#pipeline/access/pod-identity-template.ts'
 import { inClusterRole } from '#pipeline/access/run-elsewhere.ts'
 import { kubeconfigFleet } from '#pipeline/fleet.ts'
+import { minuteOf, tickOf } from '#pipeline/service/tick.ts'
 import { policyTerms } from '#pipeline/shelves.ts'
 import { parsePolicy } from '#policy/parse.ts'
 import { parseSettings } from '#settings.ts'
@@ -78,13 +79,7 @@ describe('generated', () => {
     await expect(podIdentityTemplate()).toMatchFileSnapshot(`../${folder}/eks/pod-identity.yaml`)
     const statements = podRole().Policies.flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
     expect(statements.filter(({ Resource }) => [Resource].flat().includes('*')).flatMap(({ Action }) => Action)).toEqual([
-      ...[
-        'eks:ListClusters',
-        'ec2:DescribeLaunchTemplateVersions',
-        'ec2:DescribeVolumes',
-        'ec2:DescribeInstances',
-        'ses:GetSuppressedDestination',
-      ],
+      ...['eks:ListClusters', 'ec2:DescribeLaunchTemplateVersions', 'ec2:DescribeVolumes', 'ec2:DescribeInstances'],
     ])
     const puts = statements.filter(({ Action }) => Action.includes('s3:PutObject')).flatMap(({ Resource }) => Resource)
     expect(JSON.stringify(puts)).not.toContain('approvals')
@@ -109,6 +104,34 @@ describe('generated', () => {
 
   it('pod-identity.yaml passes cfn-lint', { timeout: 120_000 }, async context => {
     await lintTemplate(`${folder}/eks/pod-identity.yaml`, context)
+  })
+})
+
+describe('a run now, as docs/run/README.md makes it', () => {
+  const named = async (overlay: string) => {
+    const [block = ''] = [...readFileSync('docs/run/README.md', 'utf8').matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, text = '']) =>
+      text.includes(`apply -k ${folder}/${overlay} `) ? [text] : [],
+    )
+    // Bash is not everywhere, and kubectl only says whose name it was given.
+    const script = `kubectl() { case "$*" in *'create job'*) for last; do :; done; echo "$last";; esac; }; aws() { :; }\n${block}`
+    return (await run('sh', ['-euc', script])).stdout.trim()
+  }
+
+  it('gives the Job of the service a name that is its tick', async () => {
+    const before = minuteOf(new Date())
+    const tick = tickOf(await named('eks'))
+    expect(tick?.getTime()).toBeGreaterThanOrEqual(before.getTime())
+    expect(tick?.getTime()).toBeLessThanOrEqual(Date.now())
+  })
+
+  it('may call it as it likes where the Job’s name says nothing', async () => {
+    expect(await named('in-cluster')).toBe('now')
+    expect(readFileSync(`${folder}/in-cluster/cron-job.yaml`, 'utf8')).not.toContain('--at')
+  })
+
+  it('says how to name a Job to whoever named it otherwise', async () => {
+    const { code, stderr } = await inProcess(['tick', '--at=now'])
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('highwater-$(($(date +%s) / 60))') })
   })
 })
 

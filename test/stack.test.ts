@@ -403,6 +403,8 @@ describe('the role of a pod that does what the function does', () => {
   it.each<Record<string, string>>([
     {},
     { TopicArn: wholeParameters.TopicArn },
+    { Sender: wholeParameters.Sender },
+    { PolicySender: wholeParameters.PolicySender },
     { KmsKeyArn: wholeParameters.KmsKeyArn, Prefix: 'eks/' },
     { ReadsBySsm: 'yes', InspectOutputBucket: 'answers', InspectOutputPrefix: 'nodes/' },
     { ReadsByKubelet: 'yes' },
@@ -438,6 +440,26 @@ describe('docs/deploy.md', () => {
     // Which ones stands there, and nowhere else: test/docs.test.ts holds it to the facts.
     const [endpoints = ''] = /\*\*Without a way to the internet\*\*[^.]*/.exec(text) ?? []
     expect(endpoints).toMatch(/: \[air-gapped\]\(air-gapped$/)
+  })
+
+  it('says in which region, to every command of the way from zero that asks AWS', () => {
+    const [way = ''] = /^## From zero[\s\S]*?(?=^## )/m.exec(text) ?? []
+    const lines = [...way.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = '']) => block.replaceAll('\\\n', ' ').split('\n'))
+    const isSaid = lines.findIndex(line => /^ *export AWS_REGION=(\S+) AWS_DEFAULT_REGION=\1\b/.test(line))
+    const asking = lines.flatMap((line, index) => (/^ *(aws|npx serverless|sh access)|&& sh access/.test(line) ? [index] : []))
+    expect(asking.length).toBeGreaterThanOrEqual(4)
+    for (const index of asking) expect(isSaid >= 0 && isSaid < index, lines[index]).toBe(true)
+    expect(way).not.toContain('--region')
+    // The framework's own commands take it from there, too.
+    expect(readFileSync('serverless.yml', 'utf8')).toContain('region: ${opt:region, env:AWS_REGION,')
+  })
+
+  it('tells of ticks that Lambda drops where it tells of missing reports: they do not reach the queue', () => {
+    const configs = ofType(stack, 'AWS::Lambda::EventInvokeConfig').map(({ Properties }) => Properties.DestinationConfig)
+    expect(configs.length).toBeGreaterThan(0)
+    expect(JSON.stringify(configs)).not.toContain('OnFailure')
+    expect(text).toMatch(/^\| `NoReportAlarm` \|.*Lambda took a tick and dropped it/m)
+    expect(text).toMatch(/^\| `UndeliveredAlarm` \|.*what Lambda took and dropped does not/m)
   })
 
   it('names parameters, outputs and files that there are', () => {

@@ -60,7 +60,10 @@ or no node was read though there are some: the report says why of each.`,
 function parseTick(text: string): Date {
   const tick = tickOf(text)
   if (tick === null)
-    throw new InvalidArgumentError('A time like 2026-11-21T05:00:00Z, or the name of a CronJob’s Job, like highwater-29393580.')
+    throw new InvalidArgumentError(
+      'A time like 2026-11-21T05:00:00Z, or the name of a CronJob’s Job, like highwater-29393580, which ends in the minutes since 1970: ' +
+        'one that you make yourself is called highwater-$(($(date +%s) / 60)).',
+    )
   return tick
 }
 

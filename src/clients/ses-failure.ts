@@ -53,7 +53,7 @@ export function sesFailure(error: unknown, mail: Mail, region: string): RequestF
     endpointVariable: 'AWS_ENDPOINT_URL_SESV2',
     what: 'SendEmail',
     region,
-    grant: `ses:SendEmail on the identity of ${from}`,
+    grant: `ses:SendEmail from ${bareAddress(from)} (the stack's parameter sender, or policySender where the policy names it as report.sender)`,
   })
   const isUncertain = status === null && !wasNotTaken(error) && (failure.kind === 'network' || failure.kind === 'timeout')
   return isUncertain

@@ -139,7 +139,7 @@ describe('what SES refuses is said in one paragraph', () => {
     [
       'a right that is missing',
       jsonError(403, 'AccessDeniedException', 'User is not authorized to perform ses:SendEmail'),
-      /not allowed .*Grant ses:SendEmail on the identity of Highwater <audit@example\.com> to this identity$/,
+      /not allowed .*Grant ses:SendEmail from audit@example\.com \(.*policySender .*report\.sender\) to this identity$/,
     ],
     ['the quota of a day', jsonError(429, 'TooManyRequestsException', 'Daily message quota exceeded.'), /daily quota of mails is used up/],
     ['an operation that is not known', jsonError(501, 'NotImplemented', 'unknown'), /was answered 501 NotImplemented: unknown$/],

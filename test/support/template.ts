@@ -26,6 +26,7 @@ export interface Stack {
 /** All that can be had, set. */
 export const wholeParameters = {
   Sender: 'highwater@example.com',
+  PolicySender: '*@team.example.com',
   Recipients: 'a@example.com,b@example.com',
   SenderIdentity: 'example.com',
   ReportBaseUrl: 'https://reports.example.com',

@@ -7,7 +7,7 @@ import { s3KmsPermissions, s3Permissions, s3ReadPermissions } from '#clients/s3.
 import { sesPermissions } from '#clients/sesv2.ts'
 import { snsPermissions } from '#clients/sns.ts'
 import { ssmPermissions } from '#clients/ssm.ts'
-import { fleetGrants, type Grants, type IamStatement, iamStatements, keyGrants } from '#facts/aws/iam.ts'
+import { fleetGrants, type Grants, type IamStatement, iamStatements, keyGrants, senderGrants } from '#facts/aws/iam.ts'
 import { defaultReadMode } from '#model/read-mode.ts'
 import { cloudFormationYaml, substituted } from './cloudformation-yaml.ts'
 import { readerStatements } from './permissions.ts'
@@ -28,19 +28,25 @@ function always(): IamStatement[] {
   const grants: Grants = {
     bucket: { Resource: bucket },
     object: { Resource: objects('') },
-    identity: { Resource: `arn:${partition}:ses:${named('AWS::Region')}:${named('AWS::AccountId')}:identity/*` },
     // Roles in other accounts, where the policy names them.
     ...role(named('MemberRole')),
   }
   return [
     ...readerStatements(defaultReadMode, fleet, grants),
-    ...iamStatements([...s3Permissions.filter(action => action !== 's3:PutObject'), ...sesPermissions], grants),
+    ...iamStatements(
+      s3Permissions.filter(action => action !== 's3:PutObject'),
+      grants,
+    ),
     ...iamStatements(['s3:PutObject'], { object: { Resource: objects(...written) } }),
   ]
 }
 
+const identities = `arn:${partition}:ses:${named('AWS::Region')}:${named('AWS::AccountId')}:identity/*`
+
 /** What is needed only where somebody wants it: by the parameter that says so. */
 const wanted: Readonly<Record<string, IamStatement[]>> = {
+  Sender: iamStatements(sesPermissions, senderGrants(identities, named('Sender'), 'StringEqualsIgnoreCase')),
+  PolicySender: iamStatements(sesPermissions, senderGrants(identities, named('PolicySender'), 'StringLike')),
   TopicArn: iamStatements(snsPermissions, { topic: { Resource: named('TopicArn') } }),
   KmsKeyArn: iamStatements(s3KmsPermissions, keyGrants(named('KmsKeyArn'))),
   ReadsBySsm: iamStatements(ssmPermissions, fleetGrants(fleet)),
@@ -60,6 +66,10 @@ const parameters: Readonly<Record<string, { Type: string; Default?: string; Desc
   Bucket: { Type: 'String', Description: 'Bucket for reports, history and the policy: HIGHWATER_BUCKET.' },
   Prefix: text('', "What the bucket's keys begin with: HIGHWATER_PREFIX. Ends in /.", prefix),
   KmsKeyArn: text('', 'KMS key for what is written: HIGHWATER_KMS_KEY_ID.'),
+  Sender: text('', 'Address that mail comes from, of a verified SES identity: HIGHWATER_SENDER. The pod may send from no other.'),
+  PolicySender: text('', 'Address that the policy may name as report.sender in its place, or *@example.com for any of a domain.', {
+    AllowedPattern: '^([^@\\s,]+@[^@\\s,*?]+)?$',
+  }),
   TopicArn: text('', 'SNS topic that is told after each run: HIGHWATER_TOPIC_ARN.'),
   MemberRole: text('highwater', 'Name of the role that is taken in other accounts, where the policy names them.'),
   ReadsBySsm: text('no', 'yes lets nodes be read through SSM (modes ssm and both of the policy).', yesOrNo),

@@ -56,7 +56,7 @@ export function waysOf(
         : readers(owner, owner.recipients, []),
     mistakes: isSenderMissing
       ? [
-          'the policy names recipients and there is no sender: set report.sender, or the stack’s parameter sender, to an address that SES has verified',
+          'the policy names recipients and there is no sender: set report.sender and with it the stack’s parameter policySender, or only the parameter sender, to an address that SES has verified',
         ]
       : [],
   }

@@ -115,7 +115,7 @@ describe('when the outside fails', () => {
     ],
     ['the sender is not verified', { identities: [] }, /verify the sender audit@example\.com or its domain/],
     ['sending is paused', { sendingPaused: true }, /sending is paused for this account/],
-    ['it is not allowed', { denied: true }, /Grant ses:SendEmail on the identity of audit@example\.com/],
+    ['it is not allowed', { denied: true }, /Grant ses:SendEmail from audit@example\.com \(the stack's parameter sender, or policySender/],
   ])('%s: the delivery says so, and the marker that it failed', async (_, scenario, message) => {
     await enter({ ses: scenario })
     const delivery = await channel().send(mail, [])

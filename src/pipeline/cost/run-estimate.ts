@@ -3,6 +3,7 @@ import { memoryMiBOfOneCpu } from '#facts/aws/prices.ts'
 import {
   configzBytes,
   cpuMsPerNode,
+  cpuMsPerPod,
   cpuMsPerRun,
   cpuSlowness,
   historyBytesPerNode,
@@ -13,12 +14,14 @@ import {
   nodeBytes,
   paceOverhead,
   peakMiBPerNode,
+  peakMiBPerPodOfNode,
   peakMiBPerRun,
   publishMsPerNode,
   publishMsPerRun,
   reportBytesPerNode,
   reportBytesPerRun,
   snapshotBytesPerNode,
+  snapshotBytesPerPod,
   ssmCallsPerNode,
   summaryBytesPerNode,
   summaryBytesPerPod,
@@ -56,31 +59,35 @@ type Asked = Pick<RunEstimate, 'kubernetesRequests' | 'ssmCalls' | 'bytes'>
 
 /** By one function. */
 export function estimateRun(question: CostQuestion, { pace }: Pick<Policy, 'pace'>): { run: RunEstimate; taken: Taken } {
-  const { nodes, clusters, accounts, memoryMiB } = question
+  const { nodes, clusters, accounts, podsPerNode, memoryMiB } = question
   const all = asked(question)
   // So many clusters at a time, each at its own pace; clusters of one size.
   const { seconds: reading, boundBy } = slowest({
     kubernetesRequests: (Math.ceil(clusters / pace.clusters) * all.kubernetesRequests) / clusters,
     ssmCalls: times(all.ssmCalls, 1 / accounts),
-    computing: processor(question, nodes * cpuMsPerNode),
+    computing: processor(question, nodes * (cpuMsPerNode + podsPerNode * cpuMsPerPod)),
     ...pace,
   })
   const seconds = sum(reading, publishing(question))
-  const peakMiB = Math.round(peakMiBPerRun + nodes * peakMiBPerNode)
+  const peakMiB = Math.round(peakMiBPerRun + podsPerNode * peakMiBPerPodOfNode + nodes * peakMiBPerNode)
   return {
     run: { seconds, boundBy, peakMiB, ...all, remarks: [...tooSlow(reading), ...tooLittleMemory(peakMiB, memoryMiB)] },
     taken: takenAlone(question, seconds),
   }
 }
 
-export const takenAlone = ({ nodes, clusters }: CostQuestion, seconds: Bounds): Taken => ({
+/** Of all nodes, with their pods. */
+export const snapshotBytes = ({ nodes, podsPerNode }: CostQuestion): number =>
+  nodes * (snapshotBytesPerNode + podsPerNode * snapshotBytesPerPod)
+
+export const takenAlone = (question: CostQuestion, seconds: Bounds): Taken => ({
   functionSeconds: seconds,
   invocations: exactly(1),
   stateTransitions: exactly(0),
-  writes: exactly(writesPerRun + writesPerCluster * clusters),
-  reads: exactly(readsPerRun + writesPerCluster * clusters),
-  storedBytes: nodes * (snapshotBytesPerNode + reportBytesPerNode + historyBytesPerNode) + reportBytesPerRun,
-  logBytes: exactly(logBytesPerRun + clusters * logBytesPerCluster),
+  writes: exactly(writesPerRun + writesPerCluster * question.clusters),
+  reads: exactly(readsPerRun + writesPerCluster * question.clusters),
+  storedBytes: snapshotBytes(question) + question.nodes * (reportBytesPerNode + historyBytesPerNode) + reportBytesPerRun,
+  logBytes: exactly(logBytesPerRun + question.clusters * logBytesPerCluster),
 })
 
 /** The same whoever asks. */

@@ -132,6 +132,26 @@ describe('an estimate', () => {
     expect(memory).toContain('A function of 1024 MiB is too small')
   })
 
+  it('of a run that no function can hold says that there is none, and nothing of deploying it with more', () => {
+    const { run, fanOut } = estimate({ nodes: 1_000_000, clusters: 40, memoryMiB: 10_240 })
+    const none = /^No function can hold this fleet: .* about [\d,]+ MiB, and Lambda ends at 10,240\. No such run can be made: /
+    expect(run.remarks.at(-1)).toMatch(none)
+    expect(run.remarks.at(-1)).toContain('let many functions read it (fanOut=on)')
+    expect(fanOut?.run.remarks.at(-1)).toMatch(none)
+    expect(fanOut?.run.remarks.at(-1)).not.toContain('fanOut=on')
+    expect([...run.remarks, ...(fanOut?.run.remarks ?? [])].join()).not.toContain('Deploy it with more')
+  })
+
+  it('prices no function for longer than it can run: who does not come to the end stops reading in time', () => {
+    const slow = { ...defaultPolicy, pace: { ...defaultPolicy.pace, requestsPerSecond: 1 } }
+    const { run, lines, fanOut } = estimateCost({ ...usualFleet, nodes: 3000, clusters: 1 }, slow)
+    expect(run.remarks).toEqual([expect.stringMatching(/reads for 720 s at most; this fleet takes \d{4,} s/)])
+    expect(run.seconds.most).toBeLessThan(900)
+    expect(lines.find(({ what }) => what === 'time of the function')?.quantity.most).toBeLessThan(900 * (730 / 24))
+    expect(fanOut?.run.remarks).toEqual([expect.stringContaining('a shard of this fleet takes up to')])
+    expect((fanOut?.functionSeconds.most ?? Infinity) / (fanOut?.invocations.least ?? 1)).toBeLessThan(900)
+  })
+
   it('counts interface endpoints that the fleet needs, and no gateway', () => {
     const hours = (question: Partial<CostQuestion>) => usdOf(estimate({ network: 'endpoints', ...question }), 'endpoints (')
     const each = 0.01 * 2 * 730

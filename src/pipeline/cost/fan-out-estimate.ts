@@ -20,7 +20,7 @@ import { clustersAtOnce, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
 import stateMachine from '#pipeline/fan-out/state-machine.json' with { type: 'json' }
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 import { exactly, sum, times } from './bounds.ts'
-import { asked, processor, publishing, slowest, snapshotBytes, type Taken, takenAlone, tooLittleMemory } from './run-estimate.ts'
+import { asked, cutOff, processor, publishing, slowest, snapshotBytes, type Taken, takenAlone, tooLittleMemory } from './run-estimate.ts'
 
 /** What the functions ask of the bucket beside what one alone would: for each shard, each cluster, and once. A list is paid for as a write. */
 export const moreWrites = { ofShard: 4, ofCluster: 5, ofRun: 7 }
@@ -58,9 +58,10 @@ export function estimateFanOut(
     ssmRequestsPerSecond,
     computing: processor(question, inCluster * (partCpuMsPerNode + podsPerNode * partCpuMsPerPod)),
   }
-  const { seconds: reading, boundBy } = slowest({ ...ofCluster, requestsPerSecond: pace.requestsPerSecond })
+  const { seconds: whole, boundBy } = slowest({ ...ofCluster, requestsPerSecond: pace.requestsPerSecond })
   const end = publishing(question)
-  const shardSeconds = (reading.most * Math.min(nodesPerShard, inCluster)) / inCluster
+  const shardSeconds = (whole.most * Math.min(nodesPerShard, inCluster)) / inCluster
+  const reading = cutOff(whole, Math.max(1, inCluster / nodesPerShard))
   const peakMiB = Math.round(
     Math.max(
       publishPeakMiBPerRun + nodes * publishPeakMiBPerNode,
@@ -77,7 +78,7 @@ export function estimateFanOut(
         seconds: sum(times(sum(startOf(sum(shardsInCluster, exactly(1))), reading), oneAfterTheOther), times(start, functionsOfRun), end),
       },
       ...{ boundBy, peakMiB, ...all },
-      remarks: [...tooSlow(shardSeconds), ...tooLittleMemory(peakMiB, memoryMiB)],
+      remarks: [...tooSlow(shardSeconds), ...tooLittleMemory(peakMiB, memoryMiB, 'split it among stacks')],
     },
     taken: {
       functionSeconds: sum(startOf(invocations), times(reading, clusters), end),

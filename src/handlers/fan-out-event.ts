@@ -12,6 +12,7 @@ const number = z.int().check(z.gte(0))
 const failure = z.object({ Error: z._default(z.string(), ''), Cause: z._default(z.string(), '') })
 
 const ofRun = z.strictObject({ run })
+const ofPublish = z.strictObject({ run, failure: z._default(z.nullable(failure), null) })
 const ofShard = z.discriminatedUnion(
   'step',
   [
@@ -26,6 +27,10 @@ export type ShardEvent = z.infer<typeof ofShard>
 
 /** @throws OperatorError naming every mistake and what would be right */
 export const parseRunEvent = (event: unknown): { run: string } => parsed(ofRun, event, '{"run":RUN}, as in events/discover.json')
+
+/** `failure`: why the map of clusters came to nothing, as the state machine tells it; null: it went through all. @throws OperatorError likewise */
+export const parsePublishEvent = (event: unknown): z.infer<typeof ofPublish> =>
+  parsed(ofPublish, event, '{"run":RUN}, as in events/publish.json')
 
 /** @throws OperatorError likewise */
 export const parseShardEvent = (event: unknown): ShardEvent =>

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- PART [--nodes N] [--json]`: how fast and how large, on this machine, with the peer beside us.
+ * `npm run bench -- PART [--nodes N] [--pods N] [--json]`: how fast and how large, on this machine, with the peer beside us.
  *
  * With --json only `{"schema":"highwater.bench/1",…}`, medians of all runs.
  */
@@ -12,11 +12,12 @@ import { replayPart } from './parts/replay.ts'
 import { reportPart } from './parts/report.ts'
 import { servicePart } from './parts/service.ts'
 
-/** What is measured; `nodes`: how many of what it counts, unless told. `say` is for what a table cannot tell. */
+/** What is measured; `nodes`: how many of what it counts, and `podsPerNode`, where it knows such, unless told. `say` is for what a table cannot tell. */
 export interface Part {
   name: string
   nodes: number
-  run(nodes: number, say: (line: string) => void): Promise<Row[]>
+  podsPerNode?: number
+  run(nodes: number, say: (line: string) => void, podsPerNode?: number): Promise<Row[]>
 }
 
 const parts: readonly Part[] = [clusterGcPart, fanOutPart, replayPart, reportPart, servicePart]
@@ -33,17 +34,22 @@ async function main(args: string[]): Promise<number> {
   if (!part) return refuse(`Which part? There is ${parts.map(({ name }) => name).join(', ')}`)
   const nodes = Number(options.values.nodes ?? part.nodes)
   if (!Number.isInteger(nodes) || nodes < 1) return refuse('--nodes takes a whole number from 1 on')
+  const { pods } = options.values
+  if (pods !== undefined && part.podsPerNode === undefined) return refuse(`--pods is nothing that ${part.name} is measured by`)
+  const podsPerNode = pods === undefined ? part.podsPerNode : Number(pods)
+  if (podsPerNode !== undefined && !(Number.isInteger(podsPerNode) && podsPerNode > 0))
+    return refuse('--pods takes a whole number from 1 on')
   const isJson = options.values.json ?? false
-  const rows = await part.run(nodes, line => process.stderr.write(`${line}\n`))
+  const rows = await part.run(nodes, line => process.stderr.write(`${line}\n`), podsPerNode)
   process.stdout.write(isJson ? `${JSON.stringify(documentOf(part, rows))}\n` : tableOf(rows))
   return 0
 }
 
 const parse = (args: string[]) =>
-  parseArgs({ args, allowPositionals: true, options: { nodes: { type: 'string' }, json: { type: 'boolean' } } })
+  parseArgs({ args, allowPositionals: true, options: { nodes: { type: 'string' }, pods: { type: 'string' }, json: { type: 'boolean' } } })
 
 function refuse(message: string): number {
-  process.stderr.write(`${message}\nUsage: npm run bench -- PART [--nodes N] [--json]\n`)
+  process.stderr.write(`${message}\nUsage: npm run bench -- PART [--nodes N] [--pods N] [--json]\n`)
   return 2
 }
 

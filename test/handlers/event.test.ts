@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseAuditEvent } from '#handlers/event.ts'
-import { parseRunEvent, parseShardEvent } from '#handlers/fan-out-event.ts'
+import { parsePublishEvent, parseRunEvent, parseShardEvent } from '#handlers/fan-out-event.ts'
 
 describe('an event of a fan-out', () => {
   const sample = (file: string) => JSON.parse(readFileSync(`events/${file}`, 'utf8'))
 
   it('like those in events/ is taken', () => {
-    for (const file of ['discover.json', 'publish.json']) expect(parseRunEvent(sample(file))).toEqual({ run: '2026-11-21T05-00-00Z' })
+    expect(parseRunEvent(sample('discover.json'))).toEqual({ run: '2026-11-21T05-00-00Z' })
+    expect(parsePublishEvent(sample('publish.json'))).toEqual({ run: '2026-11-21T05-00-00Z', failure: null })
     expect(parseShardEvent(sample('audit-shard.json'))).toEqual({ step: 'read', run: '2026-11-21T05-00-00Z', cluster: 0, shard: 0 })
   })
 
   it('with mistakes is refused with all of them, and what would be right', () => {
     expect(() => parseRunEvent({ run: '../../approvals' })).toThrow(/run: a run's id, like 2026-11-21T05-00-00Z.*events\/discover.json/)
+    expect(() => parsePublishEvent({ run: 'x', failure: 'y' })).toThrow(/run: a run's id.*failure: .*events\/publish.json/)
     expect(() => parseShardEvent({ ...sample('audit-shard.json'), cluster: -1, shard: 'x' })).toThrow(
       /cluster: .*shard: .*events\/audit-shard.json/,
     )

@@ -3,17 +3,20 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { vpcEndpoints } from '#facts/aws/vpc-endpoints.ts'
+import { publishMsPerNode, publishMsPerRun } from '#facts/measured.ts'
 import { type CostEstimate, type CostQuestion, networks } from '#model/cost.ts'
 import { defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
 import { costDocument, usualFleet } from '#pipeline/cost/cost-document.ts'
 import { quantityText, secondsText, usdText } from '#pipeline/cost/cost-words.ts'
 import { estimateCost } from '#pipeline/cost/estimate.ts'
+import { snapshotBytes } from '#pipeline/cost/run-estimate.ts'
 import { inProcess } from '#test/in-process.ts'
 
 const estimate = (question: Partial<CostQuestion>, pace = defaultPolicy.pace): CostEstimate =>
   estimateCost({ ...usualFleet, nodes: 1000, clusters: 1, ...question }, { ...defaultPolicy, pace })
-const usdOf = ({ lines }: CostEstimate, what: string) => lines.find(line => line.what.includes(what))?.usd.most ?? Number.NaN
+const usdOf = (billed: Pick<CostEstimate, 'lines'> | null | undefined, what: string) =>
+  billed?.lines.find(line => line.what.includes(what))?.usd.most ?? Number.NaN
 
 const questions = fc.record({
   nodes: fc.integer({ min: 1, max: 100_000 }),
@@ -57,10 +60,14 @@ describe('an estimate', () => {
 
   it('never falls when the fleet grows, or is read more often', () => {
     fc.assert(
-      fc.property(questions, fc.constantFrom('nodes', 'runsPerDay', 'recipients', 'retentionDays' as const), (question, key) => {
-        const more = estimate({ ...question, [key]: question[key] * 2 + 1 })
-        expect(more.totalUsd.most).toBeGreaterThanOrEqual(estimate(question).totalUsd.most)
-      }),
+      fc.property(
+        questions,
+        fc.constantFrom('nodes', 'podsPerNode', 'runsPerDay', 'recipients', 'retentionDays' as const),
+        (question, key) => {
+          const more = estimate({ ...question, [key]: question[key] * 2 + 1 })
+          expect(more.totalUsd.most).toBeGreaterThanOrEqual(estimate(question).totalUsd.most)
+        },
+      ),
     )
   })
 
@@ -69,6 +76,40 @@ describe('an estimate', () => {
     expect(seconds.least).toBeGreaterThan(61)
     expect(seconds.least).toBeLessThan(66)
     expect(boundBy).toBe('the pace of the API servers')
+  })
+
+  it.each([
+    [400, 12, 2850, 5542],
+    [400, 30, 3944, 9669],
+    [400, 110, 7369, 20_487],
+    [1600, 12, 8206, 5542],
+    [1600, 110, 27_913, 20_487],
+  ])(
+    'of %i nodes with %i pods each takes about what was measured: %i ms of a processor, and %i bytes of snapshot a node',
+    (nodes, podsPerNode, cpuMs, bytesPerNode) => {
+      const { run } = estimate({ nodes, podsPerNode, memoryMiB: 1769 }, { ...defaultPolicy.pace, requestsPerSecond: 10_000 })
+      expect(run.boundBy).toBe('the processor')
+      // What comes after reading is mostly waited for, and not computed.
+      expect(run.seconds.least * 1000 - cpuMs).toBeGreaterThan(-0.15 * cpuMs)
+      expect(run.seconds.least * 1000 - cpuMs).toBeLessThan(0.15 * cpuMs + publishMsPerRun + nodes * publishMsPerNode)
+      expect(Math.abs(snapshotBytes({ ...usualFleet, clusters: 1, nodes, podsPerNode }) / nodes / bytesPerNode - 1)).toBeLessThan(1 / 7)
+    },
+  )
+
+  it('of more pods takes more time, memory and room, and no more requests; by many functions, too', () => {
+    const [few, many] = [12, 110].map(podsPerNode => {
+      const { fanOut, ...alone } = estimate({ nodes: 2400, clusters: 20, mode: 'kubelet', podsPerNode })
+      return [alone, fanOut].map(one => ({
+        ...{ kubernetesRequests: one?.run.kubernetesRequests, peakMiB: one?.run.peakMiB, seconds: one?.run.seconds.most },
+        ...{ lambda: usdOf(one, 'time of the function'), s3: usdOf(one, 'reports ') },
+      }))
+    })
+    for (const [index, { kubernetesRequests, ...grown }] of (many ?? []).entries()) {
+      const before = few?.[index]
+      expect(kubernetesRequests).toBe(before?.kubernetesRequests)
+      for (const [what, value] of Object.entries(grown))
+        expect({ what, isMore: (value ?? 0) > (before?.[what as keyof typeof grown] ?? Infinity) }).toEqual({ what, isMore: true })
+    }
   })
 
   it('keeps to the policy’s pace: twice as fast a reader is done in half the time', () => {
@@ -89,6 +130,26 @@ describe('an estimate', () => {
     const [time, memory] = estimate({ nodes: 30_000, clusters: 1 }).run.remarks
     expect(time).toMatch(/reads for 720 s at most; this fleet takes \d+ s/)
     expect(memory).toContain('A function of 1024 MiB is too small')
+  })
+
+  it('of a run that no function can hold says that there is none, and nothing of deploying it with more', () => {
+    const { run, fanOut } = estimate({ nodes: 1_000_000, clusters: 40, memoryMiB: 10_240 })
+    const none = /^No function can hold this fleet: .* about [\d,]+ MiB, and Lambda ends at 10,240\. No such run can be made: /
+    expect(run.remarks.at(-1)).toMatch(none)
+    expect(run.remarks.at(-1)).toContain('let many functions read it (fanOut=on)')
+    expect(fanOut?.run.remarks.at(-1)).toMatch(none)
+    expect(fanOut?.run.remarks.at(-1)).not.toContain('fanOut=on')
+    expect([...run.remarks, ...(fanOut?.run.remarks ?? [])].join()).not.toContain('Deploy it with more')
+  })
+
+  it('prices no function for longer than it can run: who does not come to the end stops reading in time', () => {
+    const slow = { ...defaultPolicy, pace: { ...defaultPolicy.pace, requestsPerSecond: 1 } }
+    const { run, lines, fanOut } = estimateCost({ ...usualFleet, nodes: 3000, clusters: 1 }, slow)
+    expect(run.remarks).toEqual([expect.stringMatching(/reads for 720 s at most; this fleet takes \d{4,} s/)])
+    expect(run.seconds.most).toBeLessThan(900)
+    expect(lines.find(({ what }) => what === 'time of the function')?.quantity.most).toBeLessThan(900 * (730 / 24))
+    expect(fanOut?.run.remarks).toEqual([expect.stringContaining('a shard of this fleet takes up to')])
+    expect((fanOut?.functionSeconds.most ?? Infinity) / (fanOut?.invocations.least ?? 1)).toBeLessThan(900)
   })
 
   it('counts interface endpoints that the fleet needs, and no gateway', () => {

@@ -1,6 +1,6 @@
 /**
  * The state machine of a fan-out, executed by an interpreter of the States Language that others wrote. It knows no ItemReader: a task that reads the items is
- * put before each map that has one.
+ * put before each map that has one, and fails as the map would.
  */
 import { readFileSync } from 'node:fs'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
@@ -27,6 +27,7 @@ const payloadMaxBytes = 262_144
 export interface Functions {
   /** What fails throws an Error whose name the state machine sees. @param name of the function, as in `${NameArn}` */
   invoke(name: string, event: unknown): Promise<unknown>
+  /** What it throws fails the map whose items these would be. Source: Step Functions developer guide, Error names. */
   readObject(bucket: string, key: string): Promise<unknown>
 }
 
@@ -49,7 +50,15 @@ export async function execute(input: unknown, { invoke, readObject }: Functions)
     const answer = await invoke(/^\$\{(\w+)Arn\}$/.exec(FunctionName)?.[1] ?? FunctionName, measured(Payload))
     return { Payload: measured(answer ?? null) }
   }
-  const read = ({ Bucket, Key }: { Bucket: string; Key: string }) => readObject(Bucket, Key)
+  const read = async ({ Bucket, Key }: { Bucket: string; Key: string }) => {
+    try {
+      return await readObject(Bucket, Key)
+    } catch (error) {
+      throw Object.assign(new Error(error instanceof Error ? error.message : String(error), { cause: error }), {
+        name: 'States.ItemReaderFailed',
+      })
+    }
+  }
   const definition = withItemsRead(stateMachine)
   const names = tasksOf(definition)
   const handlers = Object.fromEntries(names.map(name => [name, name.startsWith(readerOf('')) ? read : task]))
@@ -73,10 +82,11 @@ function withItemsRead({ StartAt, States, ...rest }: Machine): Machine {
   const to = (name: string) => (readers.has(name) ? readerOf(name) : name)
   const states = Object.entries(States).flatMap(([name, { ItemReader: _reader, ItemProcessor, Next, Catch, ...state }]) => {
     const parameters = readers.get(name)
+    const caught = Catch?.map(one => ({ ...one, Next: to(one.Next) }))
     const made = {
       ...state,
       ...(Next !== undefined && { Next: to(Next) }),
-      ...(Catch && { Catch: Catch.map(one => ({ ...one, Next: to(one.Next) })) }),
+      ...(caught && { Catch: caught }),
       ...(ItemProcessor && { ItemProcessor: withItemsRead(ItemProcessor) }),
       ...(parameters && { ItemsPath: `$.${itemsField}` }),
     }
@@ -85,6 +95,7 @@ function withItemsRead({ StartAt, States, ...rest }: Machine): Machine {
       Resource: 'arn:aws:states:::lambda:invoke',
       Parameters: parameters,
       ResultPath: `$.${itemsField}`,
+      ...(caught && { Catch: caught }),
       Next: name,
     }
     return [...(parameters ? [[readerOf(name), reader] as const] : []), [name, made] as const]

@@ -1,11 +1,15 @@
 /** What one run takes of many functions: how often they are invoked and how long, and what the state machine and the bucket are asked for. */
 import {
+  judgePeakMiBPerPodOfNode,
+  judgePeakMiBPerRun,
   logBytesPerCluster,
   logBytesPerInvocation,
   logBytesPerRun,
   partBytesPerNode,
   partCpuMsPerInvocation,
   partCpuMsPerNode,
+  partCpuMsPerPod,
+  peakMiBPerNode,
   publishPeakMiBPerNode,
   publishPeakMiBPerRun,
 } from '#facts/measured.ts'
@@ -16,7 +20,7 @@ import { clustersAtOnce, ssmShare } from '#pipeline/fan-out/ssm-share.ts'
 import stateMachine from '#pipeline/fan-out/state-machine.json' with { type: 'json' }
 import { readingSeconds } from '#pipeline/service/function-time.ts'
 import { exactly, sum, times } from './bounds.ts'
-import { asked, processor, publishing, slowest, type Taken, takenAlone, tooLittleMemory } from './run-estimate.ts'
+import { asked, cutOff, processor, publishing, slowest, snapshotBytes, type Taken, takenAlone, tooLittleMemory } from './run-estimate.ts'
 
 /** What the functions ask of the bucket beside what one alone would: for each shard, each cluster, and once. A list is paid for as a write. */
 export const moreWrites = { ofShard: 4, ofCluster: 5, ofRun: 7 }
@@ -29,7 +33,7 @@ export function estimateFanOut(
   question: CostQuestion,
   { pace, fanOut }: Pick<Policy, 'pace' | 'fanOut'>,
 ): { run: RunEstimate; taken: Taken } | null {
-  const { nodes, clusters, accounts, mode, memoryMiB } = question
+  const { nodes, clusters, accounts, mode, podsPerNode, memoryMiB } = question
   const { aboveNodes, acrossPlaces } = fanOut
   if (!((aboveNodes !== null && nodes > aboveNodes) || (acrossPlaces && accounts > 1))) return null
   const inCluster = nodes / clusters
@@ -52,12 +56,18 @@ export function estimateFanOut(
     kubernetesRequests: all.kubernetesRequests / clusters,
     ssmCalls: times(all.ssmCalls, 1 / clusters),
     ssmRequestsPerSecond,
-    computing: processor(question, inCluster * partCpuMsPerNode),
+    computing: processor(question, inCluster * (partCpuMsPerNode + podsPerNode * partCpuMsPerPod)),
   }
-  const { seconds: reading, boundBy } = slowest({ ...ofCluster, requestsPerSecond: pace.requestsPerSecond })
+  const { seconds: whole, boundBy } = slowest({ ...ofCluster, requestsPerSecond: pace.requestsPerSecond })
   const end = publishing(question)
-  const shardSeconds = (reading.most * Math.min(nodesPerShard, inCluster)) / inCluster
-  const peakMiB = Math.round(publishPeakMiBPerRun + nodes * publishPeakMiBPerNode)
+  const shardSeconds = (whole.most * Math.min(nodesPerShard, inCluster)) / inCluster
+  const reading = cutOff(whole, Math.max(1, inCluster / nodesPerShard))
+  const peakMiB = Math.round(
+    Math.max(
+      publishPeakMiBPerRun + nodes * publishPeakMiBPerNode,
+      judgePeakMiBPerRun + podsPerNode * judgePeakMiBPerPodOfNode + inCluster * peakMiBPerNode,
+    ),
+  )
   const oneAfterTheOther = Math.ceil(clusters / atOnce)
   const ofShards = (more: { ofShard: number; ofCluster: number; ofRun: number }): Bounds =>
     sum(times(shards, more.ofShard), exactly(more.ofCluster * clusters + more.ofRun))
@@ -68,7 +78,7 @@ export function estimateFanOut(
         seconds: sum(times(sum(startOf(sum(shardsInCluster, exactly(1))), reading), oneAfterTheOther), times(start, functionsOfRun), end),
       },
       ...{ boundBy, peakMiB, ...all },
-      remarks: [...tooSlow(shardSeconds), ...tooLittleMemory(peakMiB, memoryMiB)],
+      remarks: [...tooSlow(shardSeconds), ...tooLittleMemory(peakMiB, memoryMiB, 'split it among stacks')],
     },
     taken: {
       functionSeconds: sum(startOf(invocations), times(reading, clusters), end),
@@ -76,7 +86,7 @@ export function estimateFanOut(
       stateTransitions: transitions(shards, clusters),
       writes: sum(alone.writes, ofShards(moreWrites)),
       reads: sum(alone.reads, ofShards(moreReads)),
-      storedBytes: alone.storedBytes + nodes * partBytesPerNode,
+      storedBytes: alone.storedBytes + snapshotBytes(question) + nodes * partBytesPerNode,
       logBytes: sum(times(invocations, logBytesPerInvocation), exactly(logBytesPerRun + clusters * logBytesPerCluster)),
     },
   }

@@ -1,8 +1,10 @@
 /** How long one run takes and what it asks for, from what was measured and from the pace that is kept. */
+import { lambdaMemoryMaxMiB } from '#facts/aws/limits.ts'
 import { memoryMiBOfOneCpu } from '#facts/aws/prices.ts'
 import {
   configzBytes,
   cpuMsPerNode,
+  cpuMsPerPod,
   cpuMsPerRun,
   cpuSlowness,
   historyBytesPerNode,
@@ -13,12 +15,14 @@ import {
   nodeBytes,
   paceOverhead,
   peakMiBPerNode,
+  peakMiBPerPodOfNode,
   peakMiBPerRun,
   publishMsPerNode,
   publishMsPerRun,
   reportBytesPerNode,
   reportBytesPerRun,
   snapshotBytesPerNode,
+  snapshotBytesPerPod,
   ssmCallsPerNode,
   summaryBytesPerNode,
   summaryBytesPerPod,
@@ -56,31 +60,44 @@ type Asked = Pick<RunEstimate, 'kubernetesRequests' | 'ssmCalls' | 'bytes'>
 
 /** By one function. */
 export function estimateRun(question: CostQuestion, { pace }: Pick<Policy, 'pace'>): { run: RunEstimate; taken: Taken } {
-  const { nodes, clusters, accounts, memoryMiB } = question
+  const { nodes, clusters, accounts, podsPerNode, memoryMiB } = question
   const all = asked(question)
   // So many clusters at a time, each at its own pace; clusters of one size.
   const { seconds: reading, boundBy } = slowest({
     kubernetesRequests: (Math.ceil(clusters / pace.clusters) * all.kubernetesRequests) / clusters,
     ssmCalls: times(all.ssmCalls, 1 / accounts),
-    computing: processor(question, nodes * cpuMsPerNode),
+    computing: processor(question, nodes * (cpuMsPerNode + podsPerNode * cpuMsPerPod)),
     ...pace,
   })
-  const seconds = sum(reading, publishing(question))
-  const peakMiB = Math.round(peakMiBPerRun + nodes * peakMiBPerNode)
+  const seconds = sum(cutOff(reading, 1), publishing(question))
+  const peakMiB = Math.round(peakMiBPerRun + podsPerNode * peakMiBPerPodOfNode + nodes * peakMiBPerNode)
   return {
-    run: { seconds, boundBy, peakMiB, ...all, remarks: [...tooSlow(reading), ...tooLittleMemory(peakMiB, memoryMiB)] },
+    run: {
+      seconds,
+      boundBy,
+      peakMiB,
+      ...all,
+      remarks: [
+        ...tooSlow(reading),
+        ...tooLittleMemory(peakMiB, memoryMiB, 'let many functions read it (fanOut=on), or split it among stacks'),
+      ],
+    },
     taken: takenAlone(question, seconds),
   }
 }
 
-export const takenAlone = ({ nodes, clusters }: CostQuestion, seconds: Bounds): Taken => ({
+/** Of all nodes, with their pods. */
+export const snapshotBytes = ({ nodes, podsPerNode }: CostQuestion): number =>
+  nodes * (snapshotBytesPerNode + podsPerNode * snapshotBytesPerPod)
+
+export const takenAlone = (question: CostQuestion, seconds: Bounds): Taken => ({
   functionSeconds: seconds,
   invocations: exactly(1),
   stateTransitions: exactly(0),
-  writes: exactly(writesPerRun + writesPerCluster * clusters),
-  reads: exactly(readsPerRun + writesPerCluster * clusters),
-  storedBytes: nodes * (snapshotBytesPerNode + reportBytesPerNode + historyBytesPerNode) + reportBytesPerRun,
-  logBytes: exactly(logBytesPerRun + clusters * logBytesPerCluster),
+  writes: exactly(writesPerRun + writesPerCluster * question.clusters),
+  reads: exactly(readsPerRun + writesPerCluster * question.clusters),
+  storedBytes: snapshotBytes(question) + question.nodes * (reportBytesPerNode + historyBytesPerNode) + reportBytesPerRun,
+  logBytes: exactly(logBytesPerRun + question.clusters * logBytesPerCluster),
 })
 
 /** The same whoever asks. */
@@ -126,14 +143,25 @@ function bytesPerNode({ mode, podsPerNode }: CostQuestion): Bounds {
   return sum(nodeBytes, pods, ...ofKubelet, promisedSources[mode].includes('host') ? inspectBytes : exactly(0))
 }
 
+/** Who reads stops in time, and is paid for no longer. @param functions which do so one after the other */
+export const cutOff = ({ least, most }: Bounds, functions: number): Bounds => ({
+  least: Math.min(least, functions * readingSeconds),
+  most: Math.min(most, functions * readingSeconds),
+})
+
 function tooSlow({ least, most }: Bounds): string[] {
   if (most <= readingSeconds) return []
   return [
-    `One function reads for ${readingSeconds} s at most; this fleet takes ${least > readingSeconds ? '' : 'up to '}${Math.round(most)} s. What it does not reach is listed as not audited: let many functions read it (fanOut=on), raise the pace in the policy, or split the fleet.`,
+    `One function reads for ${readingSeconds} s at most; this fleet takes ${least > readingSeconds ? '' : 'up to '}${Math.round(most)} s. What it does not reach is listed as not audited, and all but its time is reckoned here as if it were read: let many functions read it (fanOut=on), raise the pace in the policy, or split the fleet.`,
   ]
 }
 
-export const tooLittleMemory = (peakMiB: number, memoryMiB: number): string[] =>
-  peakMiB <= memoryMiB
-    ? []
-    : [`A function of ${memoryMiB} MiB is too small: at its peak the run takes about ${peakMiB} MiB. Deploy it with more.`]
+/** @param instead what to do where no function has so much */
+export function tooLittleMemory(peakMiB: number, memoryMiB: number, instead: string): string[] {
+  if (peakMiB <= memoryMiB) return []
+  const taken = `at its peak the run takes about ${peakMiB.toLocaleString('en-US')} MiB`
+  if (peakMiB <= lambdaMemoryMaxMiB) return [`A function of ${memoryMiB} MiB is too small: ${taken}. Deploy it with more.`]
+  return [
+    `No function can hold this fleet: ${taken}, and Lambda ends at ${lambdaMemoryMaxMiB.toLocaleString('en-US')}. No such run can be made: ${instead}.`,
+  ]
+}

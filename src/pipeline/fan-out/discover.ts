@@ -27,6 +27,8 @@ export interface Discovered {
   clustersAtOnce: number
   clusters: number
   nodes: number
+  /** Why its map came to nothing: it puts that here, and what nothing stands in it could not hand on. */
+  failure: null
 }
 
 /** @throws OperatorError when the run was never asked for, or there is nothing to audit of what was asked for: before anybody reads for it */
@@ -69,6 +71,7 @@ function discovered(run: FanOutRun, { settings }: FanOutContext): Discovered {
     clustersAtOnce: run.clustersAtOnce,
     clusters: run.clusters.length,
     nodes: run.clusters.reduce((sum, { nodes }) => sum + nodes, 0),
+    failure: null,
   }
 }
 

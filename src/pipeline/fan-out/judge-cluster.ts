@@ -9,7 +9,7 @@ import { prune } from '#snapshot/prune.ts'
 import { clusterRecord, type FanOutContext, type OpenCluster, openCluster, runOf, runPolicy, workOf } from './context.ts'
 import { BrokenFile, type FanOutRun, isThere, keys, openRecords } from './files.ts'
 import { writeJudged } from './judged-files.ts'
-import { lostNodes, whyLost } from './lost.ts'
+import { type Failure, lostNodes, whyLost } from './lost.ts'
 import { shardRecords } from './shard-records.ts'
 
 /** Done before, it does nothing. @throws Error when it could not be kept what was judged */
@@ -35,16 +35,25 @@ export async function judgeCluster(cluster: number, context: FanOutContext): Pro
   }
 }
 
-/** What is known of a cluster of which nobody could say more: its nodes, and why nothing was read of them. @param broken null: what its function said says why */
+/** A cluster of which nobody could say more than which nodes it has. */
+export interface LostCluster {
+  cluster: number
+  /** Why what was judged of it is of no use; null: nothing was. */
+  broken: string | null
+  /** Of the state machine’s map, by which no function may have come to it; null: it came to all. */
+  mapFailure: Failure | null
+}
+
+/** What is known of it: its nodes, and why nothing was read of them. */
 export async function judgeLostCluster(
   run: FanOutRun,
-  { cluster, broken }: { cluster: number; broken: string | null },
+  { cluster, broken, mapFailure }: LostCluster,
   keep: (record: SnapshotRecord) => Promise<void>,
   context: FanOutContext,
 ): Promise<Judged> {
   const { shards, listErrors } = workOf(run, cluster)
   const record = await describedBefore(run, cluster, context)
-  const reason = broken ?? (await whyLost(cluster, null, context))
+  const reason = broken ?? (await whyLost(cluster, null, context, mapFailure))
   async function* known(): AsyncGenerator<SnapshotRecord> {
     const described = { ...record, errors: [...(record.errors ?? []), ...listErrors, { what: 'cluster', message: reason }] }
     yield described

@@ -35,9 +35,19 @@ export async function noteLost(
   return lost.reason
 }
 
-/** @param shard null: the whole cluster */
-export async function whyLost(cluster: number, shard: number | null, { runId, store }: FanOutContext): Promise<string> {
+/**
+ * @param shard null: the whole cluster
+ * @param mapFailure why the state machine has gone through no more clusters; null: it has gone through all
+ */
+export async function whyLost(
+  cluster: number,
+  shard: number | null,
+  { runId, store }: FanOutContext,
+  mapFailure: Failure | null = null,
+): Promise<string> {
   const told = await noted(store, keys.lost(runId, cluster, shard))
+  if (told === null && mapFailure !== null)
+    return `the state machine’s map Clusters failed before the cluster was judged: ${reasonOf(mapFailure)}`
   const what = shard === null ? 'the function that judges its cluster' : 'the function that reads it'
   return `${what} did not come to its end at any try${told === null ? '' : `: ${told}`}`
 }

@@ -13,14 +13,16 @@ import { openSnapshot } from '#snapshot/write.ts'
 import { type FanOutContext, runOf, runPolicy } from './context.ts'
 import { BrokenFile, type FanOutRun, keys } from './files.ts'
 import { spentBefore } from './invocations.ts'
-import { judgeLostCluster } from './judge-cluster.ts'
+import { judgeLostCluster, type LostCluster } from './judge-cluster.ts'
 import { readJudged } from './judged-files.ts'
+
+export type PublishContext = FanOutContext & Pick<LostCluster, 'mapFailure'> & { runtime: ReportRuntime }
 
 /**
  * @throws OperatorError when nothing was discovered
  * @throws IncompleteRun when the report exists and something of it could not be delivered, or nothing was read
  */
-export async function publishRun(context: FanOutContext & { runtime: ReportRuntime }): Promise<RunAnswer> {
+export async function publishRun(context: PublishContext): Promise<RunAnswer> {
   const { runId, store, runtime, limits, settings, region } = context
   const before = await doneBefore(store, runId)
   if (before !== null) return before
@@ -37,7 +39,7 @@ export async function publishRun(context: FanOutContext & { runtime: ReportRunti
 }
 
 /** Cluster by cluster. What is only of use on the way is gone at its end. */
-async function reduced(run: FanOutRun, snapshot: Joined, { store, runId }: FanOutContext): Promise<Judged> {
+async function reduced(run: FanOutRun, snapshot: Joined, { store, runId }: PublishContext): Promise<Judged> {
   const share = openSharedParts()
   const parts: Omit<Judged, 'header'>[] = []
   for (const cluster of run.clusters.keys()) {
@@ -66,8 +68,8 @@ type Joined = Pick<KeptRecords, 'keptAt' | 'failure'> & {
 }
 
 /** The whole run's snapshot: gzipped files, one after the other, are a gzipped file. One that cannot be had costs the snapshot, not the report. */
-async function openJoined(run: FanOutRun, context: FanOutContext): Promise<Joined> {
-  const { runId, store, runtime } = context
+async function openJoined(run: FanOutRun, context: PublishContext): Promise<Joined> {
+  const { runId, store, runtime, mapFailure } = context
   const path = join(runtime.folder, 'snapshot.ndjson.gz')
   let failed: string | null = null
   const attempt = async (step: () => Promise<void>): Promise<void> => {
@@ -94,7 +96,7 @@ async function openJoined(run: FanOutRun, context: FanOutContext): Promise<Joine
       }),
     async addLost(cluster, broken) {
       const part = openSnapshot(join(runtime.folder, 'lost.ndjson.gz'))
-      const judged = await judgeLostCluster(run, { cluster, broken }, record => part.write(record), context)
+      const judged = await judgeLostCluster(run, { cluster, broken, mapFailure }, record => part.write(record), context)
       await attempt(async () => {
         await part.close()
         await appendFile(path, await readFile(part.path))

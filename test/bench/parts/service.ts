@@ -21,13 +21,14 @@ const heapFlags = [`--max-old-space-size=${Math.floor(memoryMb * 0.9)}`]
 export const servicePart: Part = {
   name: 'service',
   nodes: 1000,
+  podsPerNode: 12,
 
-  async run(nodes, say) {
+  async run(nodes, say, podsPerNode) {
     const packaged = await packageService()
     const store = mkdtempSync(join(tmpdir(), 'highwater-bench-'))
     mkdirSync(join(store, bucket))
     writeFileSync(join(store, bucket, 'highwater.yaml'), policy)
-    const lab = await startLab([fleet({ nodes })], { storeFolder: store, documents: deployedDocuments() })
+    const lab = await startLab([fleet({ nodes, podsPerNode })], { storeFolder: store, documents: deployedDocuments() })
     try {
       const rows: Row[] = []
       for (const [index, morning] of mornings.entries()) {

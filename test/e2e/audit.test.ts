@@ -75,7 +75,7 @@ describe('a world with faults', () => {
     expect(connections['kubernetes/fleet']).toBeLessThanOrEqual(20)
     expect(routes['kubernetes/fleet']).toEqual({
       listNodes: 1,
-      // Beside each node's own: those of no node, and those that failed.
+      // Beside each node's own: those of no node, and those that are over.
       listPods: 102,
       configz: 100,
       'stats/summary': 100,
@@ -89,7 +89,8 @@ describe('a world with faults', () => {
           .filter(({ kinds: [kind] }) => usualGarbageKinds.includes(kind))
           .map(({ resource }) => [`list ${resource.split('.')[0]}`, 1]),
       ),
-      // What it has, one question a group.
+      // What it has, one question a group, and of which version it is.
+      version: 1,
       apiGroups: 1,
       resources: 1,
       ...Object.fromEntries(

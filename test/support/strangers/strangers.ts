@@ -14,7 +14,7 @@ import { type Account, bucket, createCluster, openAccount } from './account.ts'
 import { startFront } from './front.ts'
 import { type Iam, openIam } from './iam.ts'
 import { type Kubelets, startKubelets } from './kubelets.ts'
-import { type Moto, motoProgram, startMoto } from './moto.ts'
+import { type Moto, motoMissing, motoProgram, startMoto } from './moto.ts'
 import { rolePolicies } from './role-policies.ts'
 import { startTokenWebhook } from './token-webhook.ts'
 
@@ -42,7 +42,7 @@ export interface Deployment {
 
 /** Those that are not here, for people; none: all are. */
 export const strangersMissing = (): string[] => [
-  ...(motoProgram() === null ? ["moto_server on the PATH (pip install 'moto[server]')"] : []),
+  ...[motoMissing()].filter(missing => missing !== null),
   ...(realApiServerPrograms() === null ? ['etcd and kube-apiserver in KUBEBUILDER_ASSETS or on the PATH'] : []),
 ]
 

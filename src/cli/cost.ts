@@ -1,10 +1,9 @@
 /** `highwater cost`: what running it on a schedule costs, before anything is deployed. */
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { lambdaMemoryMaxMiB } from '#facts/aws/limits.ts'
 import { type CostQuestion, networks } from '#model/cost.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import { defaultReadMode, readModes } from '#model/read-mode.ts'
-import { usualFleet } from '#pipeline/cost/cost-document.ts'
+import { mostMemoryMiB, usualFleet } from '#pipeline/cost/cost-document.ts'
 import { estimateCost } from '#pipeline/cost/estimate.ts'
 import { costText } from './cost-text.ts'
 import { addPolicyOption, policyFile } from './options.ts'
@@ -34,9 +33,7 @@ export function costCommand(): Command {
     .addOption(
       new Option('--retention-days <days>', 'how long reports are kept').argParser(whole(1, 3650)).default(usualFleet.retentionDays),
     )
-    .addOption(
-      new Option('--memory <mebibytes>', 'of the function').argParser(whole(128, lambdaMemoryMaxMiB)).default(usualFleet.memoryMiB),
-    )
+    .addOption(new Option('--memory <mebibytes>', 'of the function').argParser(whole(128, mostMemoryMiB)).default(usualFleet.memoryMiB))
     .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
   return addPolicyOption(command)
     .addHelpText(

@@ -1,4 +1,5 @@
 /** `docs/cost.md`, from the constants that `highwater cost` reckons with. */
+import { lambdaMemoryMaxMiB } from '#facts/aws/limits.ts'
 import { prices, pricesAsOf, pricesRegion } from '#facts/aws/prices.ts'
 import { type CostEstimate, type CostQuestion, networks } from '#model/cost.ts'
 import { defaultPolicy } from '#model/policy.ts'
@@ -12,6 +13,9 @@ export const usualFleet: Omit<CostQuestion, 'nodes' | 'clusters'> = {
   // The stack's own defaults.
   ...{ retentionDays: 400, memoryMiB: 1024 },
 }
+
+/** That a function can be asked to have. */
+export const mostMemoryMiB = lambdaMemoryMaxMiB
 
 const fleets = [
   { nodes: 50, clusters: 1 },

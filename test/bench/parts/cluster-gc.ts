@@ -1,7 +1,7 @@
 /**
  * What it costs to look through a cluster with 150,000 pods, 50,000 Jobs and 20,000 leases: the command line against a lab, as anybody starts it. Once
- * for its nodes alone, once for Jobs of nobody, once where next to nothing was ever collected. It fails where an audit holds more than `memoryBytes`,
- * or asks for a page of a list that it has had.
+ * for its nodes alone, once for Jobs of nobody, once where next to nothing was ever collected. It fails where an audit holds more than its bound, or
+ * asks for a page of a list that it has had.
  */
 import { type Lab, startLab } from '#lab/lab.ts'
 import type { Scenario } from '#lab/scenarios/scenario.ts'
@@ -13,7 +13,6 @@ import type { Row } from '../measure.ts'
 
 /** For each pod: a third of a Job, and of leases two fifteenths. */
 const shares = { jobs: 1 / 3, leases: 2 / 15 }
-const memoryBytes = 256 * 2 ** 20
 /** The lab has no other callers. */
 const pace = { requestsPerSecond: 1000, concurrency: 20, clusters: 4, ssmRequestsPerSecond: 50 }
 const timeoutsMs = { list: 120_000, configz: 30_000, summary: 30_000, inspect: 120_000 }
@@ -26,14 +25,18 @@ export const clusterGcPart: Part = {
     const size = { pods, jobs: Math.round(pods * shares.jobs), leases: Math.round(pods * shares.leases) }
     say(`counted are pods; beside them ${size.jobs} Jobs and ${size.leases} leases`)
     const audits = [
-      { name: 'the nodes alone', scenario: crowd(size), enabled: false },
-      { name: 'and Jobs of nobody', scenario: crowd(size), enabled: true },
-      { name: 'and all neglected', scenario: neglectedCrowd(size), enabled: true },
+      { name: 'the nodes alone', scenario: crowd(size), enabled: false, mostMiB: 256 },
+      { name: 'and Jobs of nobody', scenario: crowd(size), enabled: true, mostMiB: 256 },
+      { name: 'and all neglected', scenario: neglectedCrowd(size), enabled: true, mostMiB: 288 },
     ]
     const rows: Row[] = []
-    for (const audit of audits) rows.push(await auditRow(audit, pods, say))
-    const large = rows.filter(({ peakRssBytes }) => peakRssBytes > memoryBytes)
-    if (large.length > 0) throw new Error(`more than ${memoryBytes / 2 ** 20} MiB: ${large.map(told).join('; ')}`)
+    const large: string[] = []
+    for (const audit of audits) {
+      const row = await auditRow(audit, pods, say)
+      rows.push(row)
+      if (row.peakRssBytes > audit.mostMiB * 2 ** 20) large.push(`${told(row)}, more than ${audit.mostMiB}`)
+    }
+    if (large.length > 0) throw new Error(large.join('; '))
     return rows
   },
 }
@@ -42,6 +45,8 @@ interface Audit {
   name: string
   scenario: Scenario
   enabled: boolean
+  /** It may hold so much, resident. */
+  mostMiB: number
 }
 
 async function auditRow({ name, scenario, enabled }: Audit, pods: number, say: (line: string) => void): Promise<Row> {

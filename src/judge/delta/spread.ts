@@ -1,0 +1,65 @@
+/** On more nodes than before, on fewer, or on others: of a finding that is in both. */
+import { counted } from '#judge/text.ts'
+import type { ComparedFinding } from '#model/delta.ts'
+import { retoldDrift } from './retold.ts'
+import { type Knowledge, listed } from './run-knowledge.ts'
+
+interface Spread {
+  /** Above 0: on more nodes than before; below: on fewer, and not because they are gone. */
+  grows: number
+  /** It started on nodes that were fine. */
+  isElsewhere: boolean
+  /** Some of its nodes of before cannot be told today. */
+  isHidden: boolean
+  /** Some of its nodes of today could not be told before. */
+  isUncovered: boolean
+  why: string[]
+}
+
+export function spreadOf(before: ComparedFinding, after: ComparedFinding, then: Knowledge, today: Knowledge): Spread {
+  const [now, earlier] = [then.statesOf(after), today.statesOf(before)]
+  if (now.open.count + earlier.open.count > 0) return spreadByCount(before, after, then, today)
+  const ended = earlier.passing
+  const left = earlier.absent.count
+  const shrunk = Math.max(0, then.nodeCount(before.cluster) - today.nodeCount(before.cluster))
+  const fresh = now.absent.count + now.notFailing.count
+  // Nodes that were replaced by others with the same defect are no change, and a node that is gone is no repair.
+  const joined = Math.max(0, fresh - left - earlier.notFailing.count)
+  const endedUnseen = Math.max(0, earlier.notFailing.count - fresh - shrunk)
+  const grows = now.passing.count + joined - ended.count - endedUnseen
+  const why = [
+    now.passing.count > 0 ? `started on ${listed(now.passing)}` : '',
+    now.absent.count > 0 ? `came with it: ${listed(now.absent)}` : '',
+    now.notFailing.count > 0 ? `started on, or came with it: ${listed(now.notFailing)}` : '',
+    ended.count > 0 ? (retoldDrift(before, ended, then, today) ?? `ended on ${listed(ended)}`) : '',
+    left > 0 ? `gone: ${listed(earlier.absent)}` : '',
+    earlier.notFailing.count > 0 ? `ended on, or gone: ${listed(earlier.notFailing)}` : '',
+    ...(now.undecided.count > 0 ? then.doubts(after, now) : []),
+    ...(earlier.undecided.count > 0 ? today.doubts(before, earlier) : []),
+  ].filter(text => text !== '')
+  return {
+    grows,
+    isElsewhere: now.passing.count > 0,
+    isHidden: earlier.undecided.count > 0,
+    isUncovered: now.undecided.count + now.notFailing.count + earlier.notFailing.count > 0,
+    why,
+  }
+}
+
+/** Not all of its nodes are named, so only their number is compared, less what was not read and what left the cluster. */
+function spreadByCount(before: ComparedFinding, after: ComparedFinding, then: Knowledge, today: Knowledge): Spread {
+  const rise = after.nodes.count - before.nodes.count
+  const [hiddenThen, hiddenNow] = [then.undecidedCount(before), today.undecidedCount(after)]
+  const shrunk = Math.max(0, then.nodeCount(before.cluster) - today.nodeCount(before.cluster))
+  const isMore = rise > hiddenThen
+  const isFewer = -rise > hiddenNow + shrunk
+  const counts = `on ${counted(after.nodes.count, 'node')}, before on ${before.nodes.count}`
+  const unnamed = `by count alone: not all of its nodes are named`
+  return {
+    grows: isMore ? 1 : isFewer ? -1 : 0,
+    isElsewhere: false,
+    isHidden: hiddenNow > 0,
+    isUncovered: hiddenThen > 0 || (rise !== 0 && !isMore && !isFewer),
+    why: rise === 0 ? [] : [`${counts} (${unnamed})`],
+  }
+}

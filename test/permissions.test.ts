@@ -33,6 +33,7 @@ import {
 import { attributesOf, policyRules } from '#facts/kubernetes/rbac.ts'
 import { type ClusterGarbagePolicy, defaultPolicy } from '#model/policy.ts'
 import { readModes } from '#model/read-mode.ts'
+import { exampleApplied, iamPolicy, manifests } from '#pipeline/access/grants.ts'
 import { remediateSuffix } from '#pipeline/access/member-template.ts'
 import {
   agentStatements,
@@ -42,7 +43,7 @@ import {
   readerStatements,
   remediatorStatements,
 } from '#pipeline/access/permissions.ts'
-import { exampleApplied, iamPolicy, manifests, permissionsDocument } from '#pipeline/access/permissions-document.ts'
+import { permissionsDocument } from '#pipeline/access/permissions-document.ts'
 
 const rights = (...of: Parameters<typeof kubernetesRights>) => kubernetesRights(...of).map(({ right }) => right)
 

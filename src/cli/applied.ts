@@ -2,8 +2,8 @@
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
+import type { Applied } from '#pipeline/access/grants.ts'
 import { identityNames } from '#pipeline/access/permissions.ts'
-import type { Applied } from '#pipeline/access/permissions-document.ts'
 import { requireKubeletIdentity } from '#pipeline/fleet.ts'
 
 interface Asked {

@@ -5,16 +5,9 @@ import type { Policy } from '#model/policy.ts'
 import { defaultReadMode, type ReadMode, readModes } from '#model/read-mode.ts'
 import { cloudFormationYaml } from '#pipeline/access/cloudformation-yaml.ts'
 import { deletionRole } from '#pipeline/access/deletion-permissions.ts'
+import { accessScript, accessTemplate, iamPolicy, manifests, type ServiceAccount } from '#pipeline/access/grants.ts'
 import { memberTemplate } from '#pipeline/access/member-template.ts'
-import {
-  accessScript,
-  accessTemplate,
-  iamPolicy,
-  manifests,
-  modeSection,
-  remediationSection,
-  type ServiceAccount,
-} from '#pipeline/access/permissions-document.ts'
+import { modeSection, remediationSection } from '#pipeline/access/permissions-document.ts'
 import { appliedOf, shownApplied } from './applied.ts'
 import { addPolicyOption, policyFile } from './options.ts'
 

@@ -1,8 +1,8 @@
 /** The rights to delete what the policy lets go: a role of its own, which nobody has who only reads, and none where nothing is named. */
 import type { Policy } from '#model/policy.ts'
 import { deletionRights } from '#remediate/plan/deletions.ts'
+import { rolesOf } from './grants.ts'
 import type { NeededRight } from './permissions.ts'
-import { rolesOf } from './permissions-document.ts'
 
 export const deleterName = 'highwater-deletions'
 

@@ -7,8 +7,8 @@ import { promisedSources, type ReadMode } from '#model/read-mode.ts'
 import { applyDocuments, contentOf, type Document, documents } from '#remediate/scripts/documents.ts'
 import { readScript } from '#remediate/scripts/read-script.ts'
 import { substituted } from './cloudformation-yaml.ts'
+import type { Applied } from './grants.ts'
 import { type IdentityName, identityNames, readerStatements, remediatorStatements } from './permissions.ts'
-import type { Applied } from './permissions-document.ts'
 
 export interface MemberOptions {
   mode: ReadMode

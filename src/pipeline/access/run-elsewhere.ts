@@ -1,6 +1,6 @@
 /** What reading the cluster around a pod needs to be allowed, ready to apply: `docs/run/kubernetes/in-cluster` has it as a file. */
 import { defaultReadMode } from '#model/read-mode.ts'
-import { manifests } from './permissions-document.ts'
+import { manifests } from './grants.ts'
 
 /** Whose pods run highwater. */
 export const runAccount = { namespace: 'highwater', name: 'highwater' } as const

@@ -1,0 +1,163 @@
+/** The permissions of a mode, ready to apply: Kubernetes manifests, IAM policies, EKS access entries, and the script that makes them. */
+import { Document, isScalar, visit } from 'yaml'
+import type { Account, IamPolicy, IamStatement } from '#facts/aws/iam.ts'
+import type { InspectOutput } from '#facts/aws/inspect-output.ts'
+import { clusterRole, type ServiceAccount } from '#facts/kubernetes/rbac.ts'
+import type { Policy } from '#model/policy.ts'
+import type { ReadMode } from '#model/read-mode.ts'
+import {
+  applyKubernetesRights,
+  type IdentityName,
+  identityNames,
+  kubernetesRights,
+  readerStatements,
+  remediatorStatements,
+} from './permissions.ts'
+
+export type { ServiceAccount }
+
+/** Who is let into a cluster, and whose clusters they are. */
+export interface Applied extends Account {
+  /** The IAM role of each identity. */
+  roles: Readonly<Record<IdentityName, string>>
+  /** Where agents put long answers; null: nowhere. */
+  output: InspectOutput | null
+}
+
+/** Placeholders, as the documents have them. */
+export const exampleApplied: Applied = {
+  partition: 'aws',
+  account: '111122223333',
+  clusters: null,
+  roles: { reader: 'arn:aws:iam::111122223333:role/highwater', kubelet: 'arn:aws:iam::111122223333:role/highwater-kubelet' },
+  output: null,
+}
+
+/** Where kubelets see the reader's own token, one role is both. */
+export const hasSeenRole = ({ reader, kubelet }: Applied['roles']) => reader !== kubelet
+
+/** Who is let into a cluster that is read so. */
+export const identitiesOf = (mode: ReadMode): readonly IdentityName[] => (mode === 'kubelet' ? ['reader', 'kubelet'] : ['reader'])
+
+interface Granted {
+  /** What it asks for beyond the default. */
+  policy?: Policy
+  /** Of the cluster itself, whose pods read it; null: the groups of access entries. */
+  account?: ServiceAccount | null
+  /** Whoever applies plans, too. */
+  isRemediating?: boolean
+}
+
+/** ClusterRoles and bindings, for `kubectl apply -f -`. */
+export const manifests = (mode: ReadMode, { policy, account = null, isRemediating = false }: Granted = {}): string =>
+  identitiesOf(mode)
+    .flatMap(identity =>
+      roleManifests(
+        identity,
+        [...kubernetesRights(mode, identity, policy), ...(isRemediating && identity === 'reader' ? applyKubernetesRights() : [])].map(
+          ({ right }) => right,
+        ),
+        identity === 'reader' ? account : null,
+      ),
+    )
+    .join('---\n')
+
+/** Of one identity, with just these rights. */
+export const roleManifests = (identity: IdentityName, rights: readonly string[], account: ServiceAccount | null = null): string[] =>
+  rolesOf(identityNames[identity], rights, account)
+
+/** Of a group of that name, or of a service account. */
+export const rolesOf = (name: string, rights: readonly string[], account: ServiceAccount | null = null): string[] =>
+  clusterRole(name, rights, account).map(object => yamlOf(object))
+
+/** Lists of plain words on one line. */
+export function yamlOf(object: object): string {
+  const document = new Document(object)
+  visit(document, {
+    Seq: (_, list) => {
+      list.flow = list.items.every(item => isScalar(item))
+    },
+  })
+  return document.toString({ lineWidth: 0, flowCollectionPadding: false })
+}
+
+/** What the reader may do in AWS. @param isRemediating whoever applies plans: it may send the documents that change a node, too */
+export const iamPolicy = (mode: ReadMode, applied: Applied, isRemediating = false): IamPolicy => {
+  const statements = isRemediating ? remediatorStatements : readerStatements
+  const isTaking = mode === 'kubelet' && hasSeenRole(applied.roles)
+  return policyOf(statements(mode, applied, isTaking ? { role: { Resource: applied.roles.kubelet } } : {}, applied.output))
+}
+
+/** A policy document of just these statements. */
+export const policyOf = (Statement: readonly IamStatement[]): IamPolicy => ({ Version: '2012-10-17', Statement })
+
+/** How an IAM role becomes a member of the groups that the ClusterRoles are bound to. */
+export const accessEntryCommand = (identities: readonly IdentityName[], roleArn: string, cluster: string) =>
+  `aws eks create-access-entry --cluster-name ${cluster} --principal-arn ${roleArn} --kubernetes-groups ${groupsOf(identities).join(' ')}`
+
+const groupsOf = (identities: readonly IdentityName[]) => identities.map(identity => identityNames[identity])
+
+/** An access entry is that of a role, and a cluster has no second one of it. */
+export const principalsOf = (mode: ReadMode, { roles }: Applied): { identities: readonly IdentityName[]; roleArn: string }[] => {
+  const identities = identitiesOf(mode)
+  if (!hasSeenRole(roles)) return [{ identities, roleArn: roles.reader }]
+  return identities.map(identity => ({ identities: [identity], roleArn: roles[identity] }))
+}
+
+/** What lets the roles into each of the clusters, as a script: an access entry, and in the cluster the roles. Run again, it adds what is missing and takes nothing away. */
+export function accessScript(mode: ReadMode, applied: Applied, policy?: Policy): string {
+  const steps = namedClusters(applied).flatMap(cluster => [
+    `# ${cluster}`,
+    ...identitiesOf(mode).map(identity => `let_in ${cluster} ${applied.roles[identity]} ${identityNames[identity]}`),
+    `aws eks update-kubeconfig --name ${cluster} --alias ${cluster} --kubeconfig "$kubeconfig"`,
+    `kubectl --kubeconfig "$kubeconfig" --context ${cluster} apply -f - <<'YAML'`,
+    manifests(mode, { policy }).trimEnd(),
+    'YAML',
+    '',
+  ])
+  return ['set -euf', 'kubeconfig=$(mktemp)', `trap 'rm -f "$kubeconfig"' EXIT`, '', letIn, '', ...steps].join('\n')
+}
+
+/** An entry that is there keeps its other groups, for update-access-entry replaces all. An empty list is printed as None or as nothing. */
+const letIn = `# CLUSTER ROLE GROUP: makes the access entry, or adds the group to the one that is there
+let_in() {
+  if groups=$(aws eks describe-access-entry --cluster-name "$1" --principal-arn "$2" --query 'accessEntry.kubernetesGroups' --output text 2>/dev/null); then
+    groups=$(printf '%s' "$groups" | tr '\\t' ' ')
+    if [ "$groups" = None ]; then groups=; fi
+    case " $groups " in
+      *" $3 "*) ;;
+      *) aws eks update-access-entry --cluster-name "$1" --principal-arn "$2" --kubernetes-groups $groups "$3" ;;
+    esac
+  else
+    aws eks create-access-entry --cluster-name "$1" --principal-arn "$2" --kubernetes-groups "$3"
+  fi
+}`
+
+/** The same access entries as a CloudFormation template, for clusters of the role's own account. The roles in the cluster come by kubectl. */
+export const accessTemplate = (mode: ReadMode, applied: Applied): object => ({
+  AWSTemplateFormatVersion: '2010-09-09',
+  Description: `Lets highwater into clusters (mode ${mode}), once they have the ClusterRole that highwater permissions --format yaml prints`,
+  Resources: Object.fromEntries(
+    namedClusters(applied).flatMap((cluster, index) =>
+      principalsOf(mode, applied).flatMap(({ identities, roleArn }) =>
+        Object.entries(accessEntryTemplate(identities, roleArn, cluster)).map(([name, entry]) => [`${name}${index + 1}`, entry]),
+      ),
+    ),
+  ),
+})
+
+const namedClusters = ({ clusters }: Applied) => (clusters ?? []).filter(cluster => !cluster.includes('*'))
+
+/** One access entry as a CloudFormation resource. */
+export const accessEntryTemplate = (identities: readonly IdentityName[], roleArn: string, cluster: string) => ({
+  [`Highwater${identities[0] === 'kubelet' ? 'Kubelet' : ''}AccessEntry`]: {
+    Type: 'AWS::EKS::AccessEntry',
+    Properties: { ClusterName: cluster, PrincipalArn: roleArn, KubernetesGroups: groupsOf(identities) },
+  },
+})
+
+/** Of a role that this one, and nobody else, may take. */
+export const trustIn = (roleArn: string) => ({
+  Version: '2012-10-17',
+  Statement: [{ Effect: 'Allow', Principal: { AWS: roleArn }, Action: 'sts:AssumeRole' }],
+})

@@ -143,7 +143,9 @@ describe('highwater verify on live nodes', () => {
     await labOf([world([{ runs: after }], { access: { [labPrincipal]: [] } })], { at: hoursAgo(1) })
     const { code, report } = await verify(doors, 'proxy')
     expect(code).toBe(3)
-    expect(report?.nodes.every(one => one.state === 'not-yet' && /the list of nodes could not be read.*403/.test(one.why))).toBe(true)
+    expect(
+      report?.nodes.every(one => one.state === 'not-yet' && /the list of nodes \(asked for: .*\) could not be read.*403/.test(one.why)),
+    ).toBe(true)
   })
 
   it('finds them by a kubeconfig, whose context has the name of the cluster', generous, async () => {

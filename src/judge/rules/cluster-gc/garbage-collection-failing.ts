@@ -19,7 +19,7 @@ export const garbageCollectionFailing = clusterRule({
   needs: ['events'],
   docs: {
     title: 'The control plane says that it cannot collect',
-    why: 'Collectors tell in events what they could not delete, or whose owner is not where its reference says. Of an owner in another namespace the garbage collector finds none, and deletes the object that names it.',
+    why: 'Collectors tell in events what they could not delete, or whose owner is not where its reference says. Of an owner in another namespace the garbage collector finds none, and deletes the object that names it, unless it has another owner who is there.',
     fix: 'Read the message: give the object an owner in its own namespace or none, let the storage driver delete its volume, or mend the webhook that refuses the deletion.',
     sources: [
       'pkg/controller/garbagecollector/graph_builder.go reportInvalidNamespaceOwnerRef',

@@ -1,4 +1,5 @@
 /** Whom a printed permission is for: whose clusters, and the roles by which they are read. What is applied as it is names nobody who was only guessed. */
+import { accountInArn, partitionInArn } from '#model/arn.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 import type { ReadMode } from '#model/read-mode.ts'
@@ -31,7 +32,7 @@ export function appliedOf(asked: Asked, policy: Policy): Applied {
 export function shownApplied(asked: Asked, { kubelet }: Policy): Applied {
   const { roleArn, cluster, inspectOutput: output } = asked
   const account = accountOf(asked) ?? 'ACCOUNT'
-  const partition = asked.partition ?? roleArn?.split(':')[1] ?? 'aws'
+  const partition = asked.partition ?? (roleArn ? partitionInArn(roleArn) : null) ?? 'aws'
   const reader = roleArn ?? `arn:${partition}:iam::${account}:role/${identityNames.reader}`
   // It stands beside whoever reads: clusters of other accounts let it in by its ARN.
   const beside = reader.replace(/role\/.*$/, `role/${identityNames.kubelet}`)
@@ -39,4 +40,4 @@ export function shownApplied(asked: Asked, { kubelet }: Policy): Applied {
   return { partition, account, clusters: cluster.length === 0 ? null : cluster, roles: { reader, kubelet: seen }, output }
 }
 
-const accountOf = ({ account, roleArn }: Asked): string | null => account ?? roleArn?.split(':')[4] ?? null
+const accountOf = ({ account, roleArn }: Asked): string | null => account ?? (roleArn ? accountInArn(roleArn) : null)

@@ -1,5 +1,4 @@
 /** From the options to the records: EKS, a kubeconfig, the cluster around, or a saved snapshot. */
-
 import type { ClusterCheckup } from '#model/checkup.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'

@@ -1,5 +1,4 @@
 /** Asks instances through SSM Run Command, many at once: who asks for one gets its output, or an error that says why there is none. */
-
 import { isAgentTooOld } from '#facts/aws/agent-versions.ts'
 import { hasEnded, hasScriptFailed, whyNotAnswered } from '#facts/aws/command-status.ts'
 import { commandInstancesMax } from '#facts/aws/limits.ts'
@@ -14,6 +13,21 @@ export interface Reach {
   /** The oldest one that can run the document. */
   agentVersion: string
 }
+
+/** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
+export const agentSilentAfterMs = 15 * 60_000
+/** Calls that one sender of commands has under way in its account and region. */
+export const ssmAtOnce = 5
+
+const pollMs = 2000
+/** Who waits less for a node does not wait longer for nothing. */
+const leastPolls = 40
+
+/** How long commands are gathered and how often answers are asked for, where a node has `timeoutMs` for its own. */
+export const rhythmWithin = (timeoutMs: number, gatherMs: number): Pick<RunCommandOptions, 'gatherMs' | 'pollMs'> => ({
+  gatherMs: Math.min(gatherMs, timeoutMs / leastPolls),
+  pollMs: Math.min(pollMs, timeoutMs / leastPolls),
+})
 
 export interface RunCommandOptions {
   document: PinnedDocument

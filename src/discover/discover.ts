@@ -5,6 +5,7 @@ import { EksApi } from '#clients/eks.ts'
 import type { KubeletIdentity } from '#clients/kubelet.ts'
 import type { KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { eksAuthorization } from '#clients/sts.ts'
+import { accountInArn } from '#model/arn.ts'
 import { fullClusterName, matchesCluster } from '#model/cluster-name.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
@@ -208,7 +209,7 @@ function kubeletIdentity(
   return useOwnToken ? { ca, authorization } : null
 }
 
-const accountOf = (eks: RawObject | null) => (typeof eks?.arn === 'string' ? eks.arn.split(':')[4] : undefined)
+const accountOf = (eks: RawObject | null) => (typeof eks?.arn === 'string' ? accountInArn(eks.arn) : null)
 
 const isWanted = (policy: Policy, selection: Selection, cluster: string) =>
   selectsCluster(selection, cluster) && selectsCluster({ ...selection, clusters: policy.clusters.names }, cluster)

@@ -2,6 +2,7 @@
 import { type CredentialSource, credentialSource } from '#clients/credentials.ts'
 import { sdkRegion } from '#clients/eks.ts'
 import { callerAccount } from '#clients/sts.ts'
+import { accountInArn } from '#model/arn.ts'
 import { OperatorError } from '#model/operator-error.ts'
 import type { Policy } from '#model/policy.ts'
 
@@ -37,11 +38,8 @@ async function ownRegion(): Promise<string> {
  */
 export async function isAcrossPlaces(policy: Pick<Policy, 'accounts'>): Promise<boolean> {
   const places = await awsPlaces(policy)
-  return new Set(places.map(({ roleArn, region }) => JSON.stringify([roleArn && accountIn(roleArn), region]))).size > 1
+  return new Set(places.map(({ roleArn, region }) => JSON.stringify([roleArn && accountInArn(roleArn), region]))).size > 1
 }
-
-/** Source: IAM user guide, ARN format: the account stands fifth. */
-const accountIn = (arn: string): string => arn.split(':')[4] ?? arn
 
 export interface Accounts {
   /** By the place's role; of one's own as STS says. Null: it does not answer. */
@@ -53,7 +51,7 @@ export function accountsOf(signal: AbortSignal): Accounts {
   let own: Promise<string | null> | null = null
   return {
     async of({ roleArn, region, credentials }) {
-      if (roleArn !== null) return accountIn(roleArn)
+      if (roleArn !== null) return accountInArn(roleArn)
       own ??= callerAccount(region, credentials, signal).catch(() => null)
       return own
     },

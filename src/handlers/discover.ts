@@ -1,5 +1,4 @@
 /** First of a fan-out as a Lambda function: finds clusters and nodes, and leaves the work in shards. */
-
 import { inFanOut } from '#pipeline/fan-out/context.ts'
 import { type Discovered, discoverShards } from '#pipeline/fan-out/discover.ts'
 import { parseSettings } from '#settings.ts'

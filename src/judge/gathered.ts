@@ -1,5 +1,4 @@
 /** Many places with one failing of one rule, told as one: how many they are, how sure that is, and of what their evidence says the sums. */
-
 import { ago, named, sharesText } from './garbage/garbage.ts'
 import { leastCertain, worst } from './outcome.ts'
 import { placesEvidence } from './places.ts'

@@ -1,5 +1,4 @@
 /** Starts the lab: EKS, EC2, STS, S3, SES, SNS, SSM and one API server a cluster, on free ports of 127.0.0.1. */
-
 import type { RawObject } from '#model/record.ts'
 import { cloudwatchApi } from './apis/cloudwatch.ts'
 import { ec2Api } from './apis/ec2.ts'

@@ -88,6 +88,7 @@ export interface PlanCohort {
   cluster: string
   group: Subject
   amiFamily: AmiFamily
+  /** `1.34`. */
   kubeletVersion: string
   /** KubeletConfiguration fields to change, as a merge patch (RFC 7386) of what runs: null takes a key away. */
   fields: RawObject

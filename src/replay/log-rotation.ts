@@ -8,7 +8,6 @@
  *               the oldest by name are removed before the newest is compressed and the log is rotated; leftovers only go with a rotation
  * Left out      files that cannot be read, written or removed; how small gzip makes a file
  */
-
 import { goQuote } from '#model/go-text.ts'
 import { asInt64, parseQuantity } from '#model/quantity.ts'
 

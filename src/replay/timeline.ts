@@ -8,7 +8,6 @@
  *
  * An assumption stands where nothing can be known: the disk gets back what the kubelet counts, and whoever fills it is no pod of the node.
  */
-
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { evictionMonitoringPeriodMs, imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Observation, PodName, Signal, TimelineEvent } from '#model/prediction.ts'

@@ -1,5 +1,4 @@
 /** The part of a report that one owner answers for. What is theirs for certain, and what was not read and may be: unknown is never left out. */
-
 import { matchesCluster } from '#model/cluster-name.ts'
 import type { Change, ChangedFinding, Delta } from '#model/delta.ts'
 import type { ClusterResult, Coverage, Finding, NodeSample, OutcomeCounts, Subject } from '#model/finding.ts'

@@ -1,5 +1,4 @@
 /** What a report says, in the short texts that every list of findings needs: bounded, one line each, fit for any format that escapes them. */
-
 import type { Finding, NotAudited, Severity, Subject, UnknownOutcome } from '#model/finding.ts'
 import { severities } from '#model/finding.ts'
 import type { Ending, PastFinding } from '#model/history.ts'

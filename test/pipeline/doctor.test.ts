@@ -1,5 +1,4 @@
 /** What the check-up says of a way that is blocked, an identity that is not known, agents that are lost. Rights one by one: test/e2e/rights.test.ts. */
-
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'

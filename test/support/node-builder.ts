@@ -1,5 +1,4 @@
 /** A healthy node, as a record and its prediction: a test names only what is wrong with it. One GiB is one percent of its disk. */
-
 import { exampleSubject, type NodeExample } from '#judge/example.ts'
 import type { NodePrediction } from '#model/prediction.ts'
 import type { NodeRecord } from '#model/record.ts'

@@ -1,7 +1,7 @@
 /** Has nodes of one account and region tell by SSM what only they know: with our own documents and no other, and many nodes at once. */
 import type { CredentialSource } from '#clients/credentials.ts'
 import { sleep } from '#clients/pace.ts'
-import { type CommandAnswer, pinnedDocument, RunCommand } from '#clients/run-command.ts'
+import { agentSilentAfterMs, type CommandAnswer, pinnedDocument, RunCommand, rhythmWithin, ssmAtOnce } from '#clients/run-command.ts'
 import { s3Store } from '#clients/s3.ts'
 import { SsmApi } from '#clients/ssm.ts'
 import type { Store } from '#clients/store.ts'
@@ -20,15 +20,10 @@ export interface AwsPlace {
   credentials: CredentialSource
 }
 
-/** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
-export const inspectReach = { silentAfterMs: 15 * 60_000, agentVersion: leastAgentVersion }
+export const inspectReach = { silentAfterMs: agentSilentAfterMs, agentVersion: leastAgentVersion }
 const gatherMs = 1500
-const pollMs = 2000
-/** Who waits less for a node does not wait longer for nothing. */
-const leastPolls = 40
 /** The agent may tell that it is done a moment before its output is in S3. */
 const storeTries = 4
-const ssmAtOnce = 5
 
 export class Inspector {
   readonly #ssm: SsmApi
@@ -63,8 +58,8 @@ export class Inspector {
     throw new Error(`SSM: ${answer.reason}${said}`)
   }
 
-  get #pollMs(): number {
-    return Math.min(pollMs, this.#policy.timeoutsMs.inspect / leastPolls)
+  get #rhythm() {
+    return rhythmWithin(this.#policy.timeoutsMs.inspect, gatherMs)
   }
 
   close(): void {
@@ -89,8 +84,7 @@ export class Inspector {
       output: inspectOutput && { bucket: inspectOutput.bucket, prefix: outputFolder(inspectOutput).replace(/\/$/, '') },
       timeoutMs: timeoutsMs.inspect,
       reach: inspectReach,
-      gatherMs: Math.min(gatherMs, timeoutsMs.inspect / leastPolls),
-      pollMs: this.#pollMs,
+      ...this.#rhythm,
       signal: this.#signal,
     })
   }
@@ -103,7 +97,7 @@ export class Inspector {
   ): Promise<InspectAnswer | NoAnswer> {
     const key = outputKey(commandId, instanceId, inspectStep)
     for (let attempt = 1; attempt <= storeTries; attempt++) {
-      if (attempt > 1) await sleep(this.#pollMs, this.#signal)
+      if (attempt > 1) await sleep(this.#rhythm.pollMs, this.#signal)
       const object = await store.read(key)
       if (object !== null) return readAnswer(object.body.toString('utf8'), instanceId, name)
     }

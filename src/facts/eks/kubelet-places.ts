@@ -4,7 +4,6 @@
  * Source  awslabs/amazon-eks-ami nodeadm/internal/kubelet/config.go, doc/examples.md, #2427 (instance overrides since AMI v20251023);
  *         templates/al2/runtime/kubelet-config.json; eks-hybrid internal/kubelet/config.go; kubelet-eks snap (Ubuntu)
  */
-
 import { isLogrotateFile } from '#facts/logrotate.ts'
 import { isImageName } from '#model/image-reference.ts'
 import type { PlanMethod } from '#model/plan.ts'

@@ -1,5 +1,4 @@
 /** What configuration-fields.ts says, asked by those who read, default, merge and show a KubeletConfiguration. */
-
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { configurationStructs, type FieldFacts, isKnownField, type StructName } from './configuration-fields.ts'
 import type { KubeletFeatures } from './features.ts'

@@ -7,7 +7,6 @@
  * Kept exactly  a map's flag adds to what it said before; a list's likewise; the first flag that cannot be parsed is named, and no other
  * Left out      flags that are no fields, and whether the kubelet knows them; lists with quotes
  */
-
 import { parseDuration } from '#model/duration.ts'
 import { goQuote, parseInt64, parseUint32 } from '#model/go-text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'

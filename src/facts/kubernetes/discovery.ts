@@ -1,5 +1,4 @@
 /** What an API server says of itself: its groups, their versions and the resources of each. Source: Kubernetes API reference, APIGroupList and APIResourceList. */
-
 import { nodeClasses } from '#facts/eks/node-classes.ts'
 import type { ApiResource } from '#model/api-resources.ts'
 

@@ -3,7 +3,6 @@
  * fixed that may still be there unread; a finding whose nodes are gone was not fixed. Where a document names only some nodes of a finding, the rest is
  * bounded by counts, and what the bounds leave open is said to be open.
  */
-
 import { severityRank } from '#judge/outcome.ts'
 import { fargateReason } from '#judge/subject.ts'
 import { byText } from '#judge/text.ts'

@@ -1,5 +1,4 @@
 /** What one audit knows of a finding's nodes: where its rule fails, passes or could not be decided, which nodes are not there, and what is open. */
-
 import { placesOf } from '#judge/places.ts'
 import { counted } from '#judge/text.ts'
 import type { ComparedFinding, ComparedRun } from '#model/delta.ts'

@@ -1,5 +1,4 @@
 /** Losses as a finding tells them. */
-
 import { counted } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'

@@ -1,5 +1,4 @@
 /** Equal values of many nodes, each kept once with the names of its nodes. */
-
 import { bounded, byText, nameLength } from '#judge/text.ts'
 import type { NodeSample } from '#model/finding.ts'
 

@@ -1,5 +1,4 @@
 /** Evictions of one node's last hour, from its pods and from events, each with the pod's owner. */
-
 import type { NodeEvent } from '#judge/cluster-facts.ts'
 import type { NodeSubject } from '#judge/rule.ts'
 import { bounded, byText } from '#judge/text.ts'

@@ -1,5 +1,4 @@
 /** Who makes the pods of a node anew, and which pressure they come back under. */
-
 import { bounded, byText, nameLength } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { isRawObject } from '#model/record.ts'

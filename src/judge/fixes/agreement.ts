@@ -1,5 +1,4 @@
 /** One nodegroup has one configuration: the fixes of all findings on it come to one. */
-
 import type { Declaration } from '#judge/drift/declared-source.ts'
 import { dependsOnSize, meaningOf } from '#judge/drift/drift.ts'
 import type { Proposal } from '#judge/durable/durable.ts'

@@ -1,5 +1,4 @@
 /** What fixes must know of nodes beside their failings: what runs there, and what wins over what a fix would write. Equal facts are kept once. */
-
 import { declaredNode } from '#judge/drift/declared.ts'
 import type { DeclaredNode } from '#judge/drift/declared-source.ts'
 import { isCompared } from '#judge/drift/drift.ts'

@@ -1,5 +1,4 @@
 /** Nodes, their instances, leases and certificate requests. */
-
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import { supersededRequests } from '#judge/garbage/certificate-requests.ts'
 import { isOld, leftHours } from '#judge/garbage/garbage.ts'

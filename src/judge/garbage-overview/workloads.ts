@@ -1,5 +1,4 @@
 /** Pods, Jobs and the histories of workloads. */
-
 import { revisionHistoryLimit } from '#facts/kubernetes/controllers.ts'
 import { endOf, failedPodKind } from '#judge/garbage/failed-pods.ts'
 import { overdueHours } from '#judge/garbage/held-objects.ts'

@@ -1,5 +1,4 @@
 /** What rests on a version of the control plane that nobody told. */
-
 import { bounded } from '#judge/text.ts'
 import type { ControlPlane } from '#model/cluster-garbage.ts'
 import type { Evidence } from '#model/finding.ts'

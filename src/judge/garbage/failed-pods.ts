@@ -1,5 +1,4 @@
 /** Pods that failed and stay, in the words that the rules about them share. */
-
 import type { ClusterFailing } from '#judge/rule.ts'
 import { counted } from '#judge/text.ts'
 import type { ClusterPrediction, PodGarbage, TerminatedPod } from '#model/cluster-garbage.ts'

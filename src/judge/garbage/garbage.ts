@@ -1,5 +1,4 @@
 /** Many objects in few words: by namespace, by whom they belong to, how old. */
-
 import type { ClusterEvidence } from '#judge/rule.ts'
 import { bounded, byText, counted, nameLength, span } from '#judge/text.ts'
 import type { Controller } from '#model/cluster-garbage.ts'

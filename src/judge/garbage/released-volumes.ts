@@ -1,5 +1,4 @@
 /** Volumes whose claims are gone, in the words that the rules about them share. */
-
 import type { ClusterEvidence } from '#judge/rule.ts'
 import type { ReleasedVolume } from '#model/cluster-garbage.ts'
 import { isOld, oldest, summed } from './garbage.ts'

@@ -1,5 +1,4 @@
 /** Blocks of logrotate that come to nothing, or not to what they say. */
-
 import type { Failing, Satisfied, Undecided } from '#judge/rule.ts'
 import { bounded, counted, span } from '#judge/text.ts'
 import type { Evidence } from '#model/finding.ts'

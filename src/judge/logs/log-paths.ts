@@ -1,5 +1,4 @@
 /** Which logs a pattern of logrotate can meet, and what lies where container logs are. */
-
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { matchesShellGlob } from './shell-glob.ts'

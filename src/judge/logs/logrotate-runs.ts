@@ -1,5 +1,4 @@
 /** How often something runs logrotate, from the words of a systemd timer, a cron line or a cron folder. */
-
 import { bounded } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 

@@ -1,5 +1,4 @@
 /** What stays of a node's log rotation until its peers have been seen. */
-
 import type { NodeSubject } from '#judge/rule.ts'
 import { bounded, byText } from '#judge/text.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'

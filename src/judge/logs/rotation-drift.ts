@@ -1,5 +1,4 @@
 /** How a file of logrotate differs between nodes, or from what the policy wants, and what that may cost. */
-
 import type { FieldValue } from '#judge/drift/drift.ts'
 import { type Drift, driftOfValues } from '#judge/drift/peers.ts'
 import type { CohortMember } from '#judge/rule.ts'

@@ -1,5 +1,4 @@
 /** What a node of the lab is, in the few words from which all of its bodies are made. */
-
 import type { ChangeFault, KubeletStart } from '#lab/machines/start.ts'
 import type { AgentScenario, NodeFault } from '#lab/scenarios/scenario.ts'
 import type { StringMap } from '#model/kubelet-configuration.ts'

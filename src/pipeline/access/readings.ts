@@ -1,5 +1,4 @@
 /** How the nodes of each cluster were read, and which rights that needs: a report says it of every node, and names only those that are not read as most are. */
-
 import { listNodesPermission } from '#collect/collect.ts'
 import { collectorsOf } from '#collect/modes.ts'
 import { bounded, byText } from '#judge/text.ts'

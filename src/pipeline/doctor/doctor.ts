@@ -1,10 +1,12 @@
 /** The story of a check-up: every cluster is asked what its mode would ask, as harmlessly as can be, and what is missing is said with what would mend it. */
+
 import { credentialSource } from '#clients/credentials.ts'
 import { KubeletApi } from '#clients/kubelet.ts'
 import { KubernetesClient, type KubernetesEndpoint } from '#clients/kubernetes.ts'
 import { callerIdentity } from '#clients/sts.ts'
 import type { AwsPlace, ClusterTarget } from '#discover/discover.ts'
 import type { Account } from '#facts/aws/iam.ts'
+import { accountInArn, partitionInArn } from '#model/arn.ts'
 import type { Check, ClusterCheckup } from '#model/checkup.ts'
 import type { Policy } from '#model/policy.ts'
 import { promisedSources, type ReadMode, readModeOf } from '#model/read-mode.ts'
@@ -154,6 +156,6 @@ async function whoAsks({ region, credentials }: AwsPlace, signal: AbortSignal) {
 
 /** By the cluster's own ARN; where there is none, by who asks. */
 function accountOf(arn: unknown, account: string | null): Account {
-  const [, partition = 'aws', , , id = account ?? 'ACCOUNT'] = typeof arn === 'string' ? arn.split(':') : []
-  return { partition, account: id, clusters: null }
+  const of = typeof arn === 'string' ? arn : ''
+  return { partition: partitionInArn(of) ?? 'aws', account: accountInArn(of) ?? account ?? 'ACCOUNT', clusters: null }
 }

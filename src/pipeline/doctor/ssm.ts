@@ -1,5 +1,4 @@
 /** What SSM says of the documents and of the nodes' agents. No command is ever sent. */
-
 import { whyNotReachable } from '#clients/run-command.ts'
 import { type PinnedDocument, SsmApi } from '#clients/ssm.ts'
 import { inspectReach } from '#collect/inspect/inspector.ts'

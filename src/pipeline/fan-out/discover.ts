@@ -3,6 +3,7 @@ import pMap from 'p-map'
 import { listNodes } from '#collect/collect.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import { nodeIdentity } from '#facts/eks/node-identity.ts'
+import { accountInArn } from '#model/arn.ts'
 import type { KubernetesNode } from '#model/kubernetes.ts'
 import type { NodeIdentity } from '#model/node-identity.ts'
 import { OperatorError } from '#model/operator-error.ts'
@@ -121,7 +122,7 @@ function sharingSsm(targets: readonly ClusterTarget[], policy: Policy): Map<Clus
   const isBySsm = ({ record, place }: ClusterTarget) =>
     place !== null && promisedSources[readModeOf(policy, record.cluster)].includes('host')
   const placeOf = ({ record: { eks }, place }: ClusterTarget) =>
-    `${(typeof eks?.arn === 'string' ? eks.arn.split(':')[4] : undefined) ?? place?.roleArn ?? 'own'} ${place?.region}`
+    `${(typeof eks?.arn === 'string' ? accountInArn(eks.arn) : null) ?? place?.roleArn ?? 'own'} ${place?.region}`
   const groups = Map.groupBy(targets.filter(isBySsm), placeOf)
   return new Map([...groups.values()].flatMap(group => group.map(target => [target, group.length] as const)))
 }

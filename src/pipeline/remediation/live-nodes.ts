@@ -5,6 +5,7 @@ import type { Plan, PlanStep } from '#model/plan.ts'
 import { defaultReadMode, promisedSources } from '#model/read-mode.ts'
 import type { NodeRecord } from '#model/record.ts'
 import type { StepEntry, Verification } from '#model/remediation.ts'
+import { untilItFails } from '#model/until-it-fails.ts'
 import { releasesOf } from '#pipeline/plan/planned-node.ts'
 import { whyNotNow } from '#pipeline/plan/step-now.ts'
 import type { PresentNode } from '#remediate/plan/approve.ts'
@@ -165,11 +166,7 @@ export class LiveNodes {
   }
 
   #placeOf(cluster: string): Promise<AwsPlace | null> {
-    const known = this.#places.get(cluster) ?? this.#found(cluster)
-    this.#places.set(cluster, known)
-    // Asked again for the next node, where EKS did not answer.
-    known.catch(() => this.#places.delete(cluster))
-    return known
+    return untilItFails(this.#places, cluster, () => this.#found(cluster))
   }
 
   async #found(cluster: string): Promise<AwsPlace | null> {

@@ -1,6 +1,7 @@
 /** The API servers that a run itself speaks with, each reached once: which cluster each is, and what a plan of deletions deletes. */
 import { KubernetesClient } from '#clients/kubernetes.ts'
 import type { PlannedDeletion } from '#model/plan.ts'
+import { untilItFails } from '#model/until-it-fails.ts'
 import { clusterIdentity } from '#remediate/cluster-identity.ts'
 import { deleteApproved } from '#remediate/run/apply.ts'
 import { systemClock } from '#remediate/run/clock.ts'
@@ -40,11 +41,7 @@ export class LiveObjects {
   }
 
   #clientOf(cluster: string): Promise<KubernetesClient | null> {
-    const known = this.#clients.get(cluster) ?? this.#found(cluster)
-    this.#clients.set(cluster, known)
-    // Asked again for the next object, where EKS did not answer.
-    known.catch(() => this.#clients.delete(cluster))
-    return known
+    return untilItFails(this.#clients, cluster, () => this.#found(cluster))
   }
 
   async #found(cluster: string): Promise<KubernetesClient | null> {

@@ -1,5 +1,4 @@
 /** The story of a change: the plan's nodes read anew, what speaks against it, each wave sent, and each node read again until it is seen to be well. */
-
 import type { Store } from '#clients/store.ts'
 import type { ClusterTarget } from '#discover/discover.ts'
 import type { Approval, Plan } from '#model/plan.ts'

@@ -1,5 +1,4 @@
 /** What the restart of a kubelet does to the pods of its node, and who has no other pod to answer meanwhile. */
-
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { Blast } from '#model/plan.ts'

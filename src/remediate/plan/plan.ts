@@ -1,12 +1,9 @@
 /** Nodes with what would be written to them → one plan: cohorts, steps, waves, a digest. Equal input gives equal bytes, whatever the order it comes in. */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
-import type { DurableFix, Subject } from '#model/finding.ts'
-import type { AmiFamily } from '#model/node-identity.ts'
+import type { DurableFix } from '#model/finding.ts'
 import {
   actsAtOnce,
   type Blast,
-  type CohortFile,
-  type CohortImage,
   type ExpectedSetting,
   type LeftAlone,
   type ManualChange,
@@ -20,7 +17,6 @@ import {
   planSchema,
   type StepEnd,
 } from '#model/plan.ts'
-import type { RawObject } from '#model/record.ts'
 import type { FileChange } from '#remediate/remedies/remedy.ts'
 import { blastOfCohort, type NodeBlast, withoutRestart } from './blast.ts'
 import { canonicalJson, sha256 } from './canonical.ts'
@@ -28,16 +24,7 @@ import { effectOf } from './effect.ts'
 import { type Candidate, wavesOf } from './waves.ts'
 
 /** What makes nodes one cohort. */
-export interface CohortKey {
-  cluster: string
-  group: Subject
-  amiFamily: AmiFamily
-  /** `1.34`. */
-  kubeletVersion: string
-  fields: RawObject
-  file?: CohortFile
-  image?: CohortImage
-}
+export type CohortKey = Pick<PlanCohort, 'cluster' | 'group' | 'amiFamily' | 'kubeletVersion' | 'fields' | 'file' | 'image'>
 
 /** What one node of a cohort tells for all. */
 export interface CohortFacts {

@@ -5,11 +5,12 @@
 import { gzipSync } from 'node:zlib'
 import type { CredentialSource } from '#clients/credentials.ts'
 import { oneLine } from '#clients/failure.ts'
-import { NotSent, pinnedDocument, RunCommand } from '#clients/run-command.ts'
+import { agentSilentAfterMs, NotSent, pinnedDocument, RunCommand, rhythmWithin, ssmAtOnce } from '#clients/run-command.ts'
 import { SsmApi } from '#clients/ssm.ts'
 import { applyAgentVersion, applyDocumentHashes } from '#facts/aws/apply-documents.ts'
 import type { PlannedDeletion, PlanStep } from '#model/plan.ts'
 import type { ApplyAnswer } from '#model/remediation.ts'
+import { untilItFails } from '#model/until-it-fails.ts'
 import { canonicalJson } from '#remediate/plan/canonical.ts'
 import { sourceIn } from '#remediate/remedies/pull-image.ts'
 import { type ApplyAction, readApplyAnswer } from './answer.ts'
@@ -36,13 +37,8 @@ export interface ApplierOptions {
   signal: AbortSignal
 }
 
-/** "Online" may be minutes old; an agent tells every 5 minutes. Source: Systems Manager user guide, SSM Agent health. */
-const reach = { silentAfterMs: 15 * 60_000, agentVersion: applyAgentVersion }
-const pollMs = 2000
+const reach = { silentAfterMs: agentSilentAfterMs, agentVersion: applyAgentVersion }
 const gatherMs = 500
-/** Who waits less for a node does not wait longer for nothing. */
-const leastPolls = 40
-const ssmAtOnce = 5
 
 /** The nodes of one account and region. */
 export class Applier {
@@ -77,12 +73,7 @@ export class Applier {
 
   #commandOf(step: PlanStep, action: ApplyAction): Promise<RunCommand> {
     const sent = sendingOf(step, action, this.#options)
-    const key = canonicalJson(sent)
-    const command = this.#commands.get(key) ?? this.#prepared(sent)
-    this.#commands.set(key, command)
-    // An account that could not be asked is asked anew for the next node.
-    command.catch(() => this.#commands.delete(key))
-    return command
+    return untilItFails(this.#commands, canonicalJson(sent), () => this.#prepared(sent))
   }
 
   async #prepared({ document, parameters }: Sending): Promise<RunCommand> {
@@ -98,8 +89,7 @@ export class Applier {
       output: null,
       timeoutMs: answerTimeoutMs,
       reach,
-      gatherMs: Math.min(gatherMs, answerTimeoutMs / leastPolls),
-      pollMs: Math.min(pollMs, answerTimeoutMs / leastPolls),
+      ...rhythmWithin(answerTimeoutMs, gatherMs),
       signal,
     })
   }

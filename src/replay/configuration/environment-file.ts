@@ -4,7 +4,6 @@
  *
  * Follows       systemd.exec(5) EnvironmentFile, its plain forms
  */
-
 import { type FlagSettings, flagSettings } from '#facts/kubelet/flag-settings.ts'
 import { isRawObject } from '#model/record.ts'
 import { isCommand, unitCommand } from './unit-command.ts'

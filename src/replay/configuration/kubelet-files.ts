@@ -3,7 +3,6 @@
  *
  * Replays       cmd/kubelet/app/server.go mergeKubeletConfigurations, as far as it walks the folder of drop-ins
  */
-
 import { flagValue } from '#facts/kubelet/flag-settings.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'

@@ -6,7 +6,6 @@
  * Kept exactly  a threshold is explained by the files only where they come to the value that runs; else they were changed since the start.
  *               Without files it is explained by its value
  */
-
 import { amiDefaults } from '#facts/eks/ami-defaults.ts'
 import { evictionHardDefaults } from '#facts/kubelet/eviction-defaults.ts'
 import { featuresOf } from '#facts/kubelet/features.ts'

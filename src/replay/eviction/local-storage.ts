@@ -9,7 +9,6 @@
  *               writable layer counts only where images share the disk of everything else
  * Left out      a volume's statistics without usage, on which upstream crashes
  */
-
 import { goQuote } from '#model/go-text.ts'
 import { binaryQuantity, canonical, compareQuantities, type Quantity, quantityNumber, quantityValue, signOf } from '#model/quantity.ts'
 import type { Kubelet } from '#replay/kubelet.ts'

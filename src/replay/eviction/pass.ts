@@ -10,7 +10,6 @@
  * Not observable, and so bounded: since when a threshold is met, whether the pass before acted on it (minimum reclaim), when a condition was last
  * seen, what collecting garbage gives back, and which of several thresholds upstream's map yields first.
  */
-
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { evictionMonitoringPeriodMs } from '#facts/kubelet/periods.ts'
 import type { Certainty, Signal, Threshold, Unknown, Victim } from '#model/prediction.ts'

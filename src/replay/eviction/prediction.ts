@@ -1,5 +1,4 @@
 /** The contract's `eviction` of one node: its thresholds against what is observed, and one pass by them. */
-
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import { parseDuration, toMilliseconds } from '#model/duration.ts'
 import type { KubeletConfiguration } from '#model/kubelet-configuration.ts'

@@ -12,7 +12,6 @@
  * `synchronizeAlternatives` each in turn. Among pods that rank alike, `victims`, the first in the order given goes. What is remembered afterwards
  * is the same in every case.
  */
-
 import type { ReclaimKind } from '#facts/kubelet/node-reclaim.ts'
 import type { Signal, Threshold } from '#model/prediction.ts'
 import type { Kubelet } from '#replay/kubelet.ts'

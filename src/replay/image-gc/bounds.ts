@@ -7,7 +7,6 @@
  *               1.29 nothing detected
  * Left out      detections that failed, or came later than a minute after their time
  */
-
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { imageGcPeriodMs } from '#facts/kubelet/periods.ts'
 import type { KeptImage } from '#model/prediction.ts'

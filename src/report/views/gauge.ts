@@ -1,5 +1,4 @@
 /** What one bar stands for: how full a filesystem (or memory) is, in which counts, and its high-water marks. No drawing yet. */
-
 import type { EvaluatedThreshold, FilesystemState, Signal } from '#model/prediction.ts'
 import type { AuditedNode, AuditedPrediction } from '#model/report.ts'
 import type { Language } from '#report/languages/language.ts'

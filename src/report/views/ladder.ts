@@ -5,7 +5,6 @@
  * end at their mark and rows go down from left to right: a leader that passes a row passes right of its label. Marks too far left for that have theirs
  * above the bar, beginning at the mark, rows going up from right to left.
  */
-
 import { columnsOf } from '#model/text-width.ts'
 import type { Language } from '#report/languages/language.ts'
 import { inOrder, type Mark, type MarkKind } from './gauge.ts'

@@ -1,5 +1,4 @@
 /** How long the page of a large fleet takes to make, how heavy it is, and how soon a browser shows and filters it, where there is one. */
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

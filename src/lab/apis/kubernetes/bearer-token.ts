@@ -2,7 +2,6 @@
  * Who a bearer token is: an EKS token (`k8s-aws-v1.` and a presigned GetCallerIdentity) checked as aws-iam-authenticator and, behind it, STS
  * check it. Upstream: kubernetes-sigs/aws-iam-authenticator pkg/token/token.go Verify. Every refusal is the same 401, as on a real cluster.
  */
-
 import type { LabRequest } from '#lab/api.ts'
 import { checkSession } from '#lab/credentials.ts'
 import { parseAmzDate, parseScope, sameSignature, sha256Hex, signature } from '#lab/sigv4.ts'

@@ -1,5 +1,4 @@
 /** Custom resources that a cluster has installed, with their discovery. A group that nobody installed is not there. */
-
 import { type CustomResource, nodeClasses } from '#facts/eks/node-classes.ts'
 import { atPath, type Reply, type Route } from '#lab/api.ts'
 import type { WorldCluster } from '#lab/world.ts'

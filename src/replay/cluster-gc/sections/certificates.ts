@@ -1,5 +1,4 @@
 /** Certificate signing requests: how each stands, and whether the cleaner should have taken it. Of the certificate only its end is kept. */
-
 import { certificateRequestLifetimesMs } from '#facts/kubernetes/controllers.ts'
 import type { CertificateGarbage, CertificateRequest } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'

@@ -4,7 +4,6 @@
  * Replays       pkg/kubelet/apis/config/validation/validation.go ValidateKubeletConfiguration
  * Read at       1.24 to 1.37
  */
-
 import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'

@@ -5,7 +5,6 @@
  *               component-helpers/node/util/sysctl  GetNamespace, NormalizeName
  * Read at       1.37, the first to have the field
  */
-
 import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'

@@ -6,7 +6,6 @@
  * Read at       1.24 to 1.37; traces since 1.25, behind a gate until 1.33
  * Left out      other endpoints that are no URL
  */
-
 import { goQuote } from '#model/go-text.ts'
 import type { LoadedConfiguration } from '#replay/configuration/configuration-file.ts'
 import type { Kubelet } from '#replay/kubelet.ts'

@@ -1,0 +1,3 @@
+/** What an ARN says of where it is. Source: IAM user guide, ARN format: partition second, account fifth; either may be empty. */
+export const partitionInArn = (arn: string): string | null => arn.split(':')[1] || null
+export const accountInArn = (arn: string): string | null => arn.split(':')[4] || null

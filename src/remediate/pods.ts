@@ -1,10 +1,11 @@
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import type { NodeRecord } from '#model/record.ts'
 
 /** `namespace/name` */
 export const podName = ({ metadata }: KubernetesPod): string => `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
 
-export const isActive = ({ status }: KubernetesPod): boolean => status?.phase !== 'Succeeded' && status?.phase !== 'Failed'
+export const isActive = ({ status }: KubernetesPod): boolean => !isTerminalPhase(status?.phase)
 
 export const readyConditionOf = ({ status }: KubernetesPod) => (status?.conditions ?? []).find(({ type }) => type === 'Ready')
 

@@ -8,6 +8,7 @@
  * Left out      what the runtime cannot stop or remove; a pod that is being stopped at this moment counts by its phase;
  *               that a kubelet which has started since no longer knows whom it evicted
  */
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { ContainerRemoval, Unknown } from '#model/prediction.ts'
 import { isRawObject, type NodeRecord } from '#model/record.ts'
 import { type ContainerGcPolicy, garbageCollect, type PodState } from './container-gc/garbage-collect.ts'
@@ -113,7 +114,7 @@ function podStates(pods: readonly unknown[]): ReadonlyMap<string, PodState> {
 function podState(pod: unknown): PodState {
   const status = objectAt(pod, 'status')
   const phase = textAt(status, 'phase')
-  if (phase !== 'Succeeded' && phase !== 'Failed') return 'running'
+  if (!isTerminalPhase(phase)) return 'running'
   const isEvicted = phase === 'Failed' && textAt(status, 'reason') === 'Evicted'
   return isEvicted || textAt(objectAt(pod, 'metadata'), 'deletionTimestamp') !== null ? 'deleted' : 'terminated'
 }

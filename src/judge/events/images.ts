@@ -1,4 +1,5 @@
 /** What rules ask of image names: which registry each is pulled from, and by which pods. */
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { dockerHubHosts } from '#facts/kubernetes/registries.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 
@@ -38,7 +39,7 @@ export interface UsedImage {
 /** Every image that a pod which has not finished names. */
 export function imagesOf(pods: readonly KubernetesPod[]): UsedImage[] {
   return pods.flatMap(({ metadata, spec, status }) => {
-    if (status?.phase === 'Succeeded' || status?.phase === 'Failed') return []
+    if (isTerminalPhase(status?.phase)) return []
     const hasPullSecret = (spec?.imagePullSecrets ?? []).length > 0
     const pod = `${metadata?.namespace ?? ''}/${metadata?.name ?? ''}`
     return [spec?.containers, spec?.initContainers, spec?.ephemeralContainers].flatMap(containers =>

@@ -1,4 +1,5 @@
 /** Who makes the pods of a node anew, and which pressure they come back under. */
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { bounded, byText, nameLength } from '#judge/text.ts'
 import type { KubernetesPod } from '#model/kubernetes.ts'
 import { isRawObject } from '#model/record.ts'
@@ -82,7 +83,7 @@ function toleratedTaints({ spec }: KubernetesPod): string[] {
 
 /** By owner: the pressure taints that its living pods tolerate. */
 export function toleratedByOwner(pods: readonly KubernetesPod[]): Record<string, string[]> {
-  const living = pods.filter(({ status }) => status?.phase !== 'Failed' && status?.phase !== 'Succeeded')
+  const living = pods.filter(({ status }) => !isTerminalPhase(status?.phase))
   return Object.fromEntries(
     living.flatMap((pod): [string, string[]][] => {
       const [owner, taints] = [ownerOf(pod), toleratedTaints(pod)]

@@ -11,6 +11,7 @@
  *               held only by the pod that controls it, and no longer once the kubelet is done with that pod
  * Left out      the Unused condition of 1.36, which is alpha
  */
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
 import { controllerOf, groupBy, integerAt, keyOf, type ObjectMetadata, parseMetadata } from './metadata.ts'
@@ -96,8 +97,7 @@ export const claimKeysOf = (pod: unknown): string[] => claimUsesOf(pod).map(({ c
 /** It has finished, or is being deleted and nothing of it runs. */
 export function isPodTerminated(pod: unknown): boolean {
   const status = objectAt(pod, 'status')
-  const phase = textAt(status, 'phase')
-  if (phase === 'Failed' || phase === 'Succeeded') return true
+  if (isTerminalPhase(textAt(status, 'phase'))) return true
   const statuses = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'].flatMap(key => listAt(status, key))
   return (parseMetadata(pod)?.deletedMs ?? null) !== null && statuses.filter(isRawObject).every(isNotRunning)
 }

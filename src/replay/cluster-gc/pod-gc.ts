@@ -11,6 +11,7 @@
  */
 import type { KubeletFeatures } from '#facts/kubelet/features.ts'
 import { podGcQuarantineMs } from '#facts/kubernetes/controllers.ts'
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { Certainty, Unknown } from '#model/prediction.ts'
 import { isRawObject } from '#model/record.ts'
 import { listAt, objectAt, textAt } from '#replay/untrusted.ts'
@@ -164,7 +165,7 @@ function firstOfEach(chosen: Chosen[]): Chosen[] {
 }
 
 function deletion({ pod, reason, certainty, rank }: Chosen, features: KubeletFeatures): PodDeletion {
-  const isPatchedToFailed = features.has('podGcMarksFailed') && pod.phase !== 'Succeeded' && pod.phase !== 'Failed'
+  const isPatchedToFailed = features.has('podGcMarksFailed') && !isTerminalPhase(pod.phase)
   return {
     pod: keyOf(pod.metadata),
     uid: pod.metadata.uid,

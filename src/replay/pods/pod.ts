@@ -3,6 +3,7 @@
  *
  * What is malformed is left out, as if the manifest did not have it; an API server would never have taken it.
  */
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { parseQuantity, type Quantity } from '#model/quantity.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { objectOf, objectsOf, textOf } from '#replay/untrusted.ts'
@@ -118,7 +119,7 @@ const anyRuns = (containerStatuses: unknown): boolean =>
  * Upstream: pkg/kubelet/kubelet_pods.go GetActivePods, filterOutInactivePods.
  */
 export const isActive = ({ phase, hasRunningContainer, isTerminated }: Pod): boolean =>
-  hasRunningContainer || (phase !== 'Succeeded' && phase !== 'Failed' && !isTerminated)
+  hasRunningContainer || (!isTerminalPhase(phase) && !isTerminated)
 
 function parseContainer(raw: RawObject): PodContainer {
   const resources = objectOf(raw.resources)

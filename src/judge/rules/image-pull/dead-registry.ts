@@ -1,3 +1,4 @@
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import { endedRegistries } from '#facts/kubernetes/registries.ts'
 import type { NodeContext } from '#judge/cluster-facts.ts'
 import { unreadEvents } from '#judge/events/events.ts'
@@ -48,7 +49,7 @@ export const deadRegistry = contextRule({
 /** What the specs name, and what statuses say is run. */
 function ofPods({ pods }: Satisfied<'pods'>): Named[] {
   const named = imagesOf(pods).map(({ image, registry, pod }) => ({ image, registry, user: pod }))
-  const unfinished = pods.filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed')
+  const unfinished = pods.filter(({ status }) => !isTerminalPhase(status?.phase))
   const run = unfinished.flatMap(({ metadata, status }) =>
     [status?.containerStatuses, status?.initContainerStatuses, status?.ephemeralContainerStatuses].flatMap(statuses =>
       (statuses ?? []).flatMap(({ image }) =>

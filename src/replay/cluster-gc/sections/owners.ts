@@ -5,6 +5,7 @@
  */
 import { discoveryResource } from '#facts/kubernetes/discovery.ts'
 import { garbageResource, garbageResources, podResource } from '#facts/kubernetes/garbage-resources.ts'
+import { isTerminalPhase } from '#facts/kubernetes/pod-phase.ts'
 import type { OwnedGroup, OwnerGarbage } from '#model/cluster-garbage.ts'
 import { isRawObject, type RawObject } from '#model/record.ts'
 import { alone, type Group, groupsIn, ownedObject, strip } from '#replay/cluster-gc/alike.ts'
@@ -133,8 +134,7 @@ const isPod = ({ object: { apiVersion, kind, deletedMs } }: CollectedObject): bo
 
 type Told = { [List in keyof OwnerGarbage]: OwnerGarbage[List][number][] }
 
-/** Upstream: pkg/api/v1/pod util.go IsPodPhaseTerminal. */
-const hasFinished = (pod: RawObject): boolean => ['Succeeded', 'Failed'].includes(textAt(objectAt(pod, 'status'), 'phase') ?? '')
+const hasFinished = (pod: RawObject): boolean => isTerminalPhase(textAt(objectAt(pod, 'status'), 'phase'))
 
 function tellOf<Fate extends object>(
   list: (OwnedGroup & Fate)[],

@@ -12,7 +12,7 @@ export function costText(estimate: CostEstimate, { hasColour, columns }: Screen)
     ...wrap(sentences.join(' '), columns, ''),
     ...run.remarks.flatMap(remark => wrap(remark, columns, '! ', '  ')),
     '',
-    ...table(lines, totalUsd, paint),
+    ...table(lines, totalUsd, { paint, columns }),
     '',
   ]
   return [
@@ -28,15 +28,20 @@ export function costText(estimate: CostEstimate, { hasColour, columns }: Screen)
 
 type Part = Pick<CostEstimate, 'run' | 'lines' | 'totalUsd'>
 
-function table(lines: readonly CostLine[], total: Bounds, paint: ReturnType<typeof painter>): string[] {
+function table(
+  lines: readonly CostLine[],
+  total: Bounds,
+  { paint, columns }: { paint: ReturnType<typeof painter>; columns: number },
+): string[] {
   const rows = lines.map(line => ({ ...lineText(line), usd: usdText(line.usd), service: line.service }))
   const services = Math.max(...rows.map(({ service }) => service.length))
   const usds = Math.max(...rows.map(({ usd }) => usd.length), usdText(total).length)
   return [
     `  ${'US$ a month'.padEnd(services)}`.trimEnd(),
-    ...rows.map(
-      ({ service, what, amount, usd }) => `  ${service.padEnd(services)}  ${usd.padStart(usds)}  ${what} ${paint('dim', `(${amount})`)}`,
-    ),
+    ...rows.flatMap(({ service, what, amount, usd }) => {
+      const head = `  ${service.padEnd(services)}  ${usd.padStart(usds)}  `
+      return wrap(`${what} (${amount})`, columns, head, ' '.repeat(head.length))
+    }),
     paint('bold', `  ${'Total'.padEnd(services)}  ${usdText(total).padStart(usds)}`),
   ]
 }

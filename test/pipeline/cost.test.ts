@@ -253,6 +253,7 @@ describe('in words', () => {
 describe('highwater cost', () => {
   it('tells each line, the total, and what is not counted', async () => {
     const { code, stdout } = await inProcess(['cost', '--nodes', '5,000', '--clusters', '20'])
+    expect(stdout.split('\n').filter(line => line.length > 80)).toEqual([])
     expect(code).toBe(0)
     expect(stdout).toContain('5,000 nodes in 20 clusters and 1 account, read 1 time a day by mode proxy')
     for (const text of ['Lambda', 'SES', 'CloudWatch', 'US$ a month', 'Total', 'us-east-1', 'Not counted', 'free tiers'])
